@@ -1,6 +1,6 @@
 /*
- * backend.c: the rules of backend.h that hold for every back end: bounds of keys and values, access,
- * what ends a cursor, and where a prefix ends. Knows no back end.
+ * backend.c: the rules of backend.h that hold for every back end: limits of keys and values,
+ * access, what invalidates a cursor, and where a prefix ends.
  */
 #include "store/backend.h"
 
@@ -8,7 +8,7 @@
 #include "store/base/assert.h"
 #include "store/base/fault_point.h"
 
-/* The organisation, with which each key begins. */
+/* The organisation id, with which each key begins. */
 #define KEY_BYTES_MIN 16
 
 struct table_info {
@@ -186,7 +186,7 @@ enum err store_cursor_init(struct store_cursor *cursor, struct store_txn *txn,
                                  : txn->backend->ops->cursor_open(txn, table, &cursor->handle);
 }
 
-/* The first bytes after all keys with the prefix; false if no bytes are (0xff alone). */
+/* Returns the first bytes after all keys with the prefix; false if there are none (only 0xff). */
 static bool prefix_end(const struct store_cursor *cursor, uint8_t end[STORE_KEY_BYTES_MAX],
                        size_t *ret_size)
 {
@@ -204,7 +204,7 @@ static bool prefix_end(const struct store_cursor *cursor, uint8_t end[STORE_KEY_
     return true;
 }
 
-/* Lands on the last row that is before `bytes`, or on it where `inclusive`. */
+/* Moves to the last row before `bytes`, or to `bytes` itself if `inclusive`. */
 static enum err seek_last(struct store_cursor *cursor, struct slice bytes, bool inclusive,
                           struct slice *ret_key, struct slice *ret_value)
 {
@@ -280,7 +280,8 @@ void store_cursor_deinit(struct store_cursor *cursor)
     }
 }
 
-/* The first bytes after every key of an organisation; false if there are none (0xff alone). */
+/* Returns the first bytes after every key of an organisation; false if there are none (only
+ * 0xff). */
 static bool org_end(struct uuid org, struct uuid *ret_end)
 {
     for (size_t i = UUID_BYTES; i > 0; i--) {

@@ -1,58 +1,59 @@
 /*
- * backend_ops.h: what a back end implements, seen by back ends, by wrappers of them (fault
- * injection) and by the store's own files alone. backend.c checks bounds and rules once for all of
- * them; an implementation may rely on keys of 16 to STORE_KEY_BYTES_MAX bytes, values of at most
- * STORE_VALUE_BYTES_MAX, writes in write transactions alone, and reads between renew and reset.
+ * backend_ops.h: the functions that a back end implements; for back ends, wrappers of them (fault
+ * injection) and the store's own files. backend.c checks limits and rules once for all; an
+ * implementation may rely on keys of 16 to STORE_KEY_BYTES_MAX bytes, values of at most
+ * STORE_VALUE_BYTES_MAX, writes only in write transactions, and reads between renew and reset.
  */
 #ifndef ERRATA_STORE_BACKEND_OPS_H
 #define ERRATA_STORE_BACKEND_OPS_H
 
 #include "store/log_engine.h"
 
-/* The first member of a back end's own struct. */
+/* The first member of a back end's struct. */
 struct store_backend {
     const struct store_backend_ops *ops;
 };
 
-/* What log_begin_write left for the next append of this transaction. */
+/* State of log_begin_write for the next append of this transaction. */
 struct txn_log_write {
     uint32_t next_index; /* write_index of the next event */
     struct event_idempotency idempotency; /* the first event's */
 };
 
-/* The head of a log that a read transaction read last: its snapshot has no other. */
+/* The head of the log that a read transaction last read: constant within its snapshot. */
 struct txn_log_head {
     bool is_known;
     struct org_id org;
     struct log_head head;
 };
 
-/* What idempotency_begin left for the keys of this transaction; zeroed: the wall clock judges them, and all
- * rows of hours to come count. */
+/* State of idempotency_begin for the keys of this transaction; zeroed: keys are judged by the wall
+ * clock, and all rows of future hours count. */
 struct txn_key_time {
     bool is_set;
     int64_t now_us;
     bool ahead_counts;
 };
 
-/* Organisations whose logs one transaction may append to: two for each request of a batch. */
+/* Organisations to whose logs one transaction may append: two for each request of a batch. */
 #define TXN_LOG_RANGES_MAX 512
 
-/* The first member of a back end's own struct; filled by store_begin, not by the back end. */
+/* The first member of a back end's struct; filled by store_begin, not by the back end. */
 struct store_txn {
     struct store_backend *backend;
     enum store_access access;
     bool idle; /* reset: holds no snapshot */
-    /* Puts and dels by table: they end cursors, and tell the writer what changed. */
+    /* Puts and dels by table: they invalidate cursors, and report the changed tables to the
+     * writer. */
     uint32_t changes[TABLE_COUNT];
     uint64_t change_count; /* their sum */
     struct txn_log_write log_write;
     struct txn_key_time key_time;
-    struct txn_log_head log_head; /* never known in a write transaction */
-    /* What this transaction appended, for the log's engine. */
+    struct txn_log_head log_head; /* unset in a write transaction */
+    /* Appended by this transaction, for the log engine. */
     struct log_range log_ranges[TXN_LOG_RANGES_MAX];
     size_t log_range_count;
-    int64_t newest_recorded_at_us; /* of what it appended; 0: nothing */
+    int64_t newest_recorded_at_us; /* of the appended events; 0: none */
 };
 
 struct store_backend_ops {
@@ -69,17 +70,17 @@ struct store_backend_ops {
     enum err (*append)(struct store_txn *txn, enum store_table table, struct slice key,
                        struct slice value);
     enum err (*del)(struct store_txn *txn, enum store_table table, struct slice key);
-    /* A cursor knows no prefix; each move gives the row it lands on, or ERR_NOT_FOUND. */
+    /* The back end's cursor has no prefix; each move returns the row it is on, or ERR_NOT_FOUND. */
     enum err (*cursor_open)(struct store_txn *txn, enum store_table table, void **ret_handle);
     void (*cursor_close)(struct store_txn *txn, void *handle);
-    /* To the first key at or after `key`. */
+    /* Moves to the first key at or after `key`. */
     enum err (*cursor_seek)(void *handle, struct slice key, struct slice *ret_key,
                             struct slice *ret_value);
     enum err (*cursor_last)(void *handle, struct slice *ret_key, struct slice *ret_value);
     enum err (*cursor_next)(void *handle, struct slice *ret_key, struct slice *ret_value);
     enum err (*cursor_prev)(void *handle, struct slice *ret_key, struct slice *ret_value);
     enum err (*stats)(struct store_backend *backend, struct store_stats *ret_stats);
-    /* Makes what a full disk took (a reserve) again; OK if there is nothing to make. */
+    /* Recreates what a full disk took (the reserve); OK if nothing is missing. */
     enum err (*restore)(struct store_backend *backend);
 };
 

@@ -1,7 +1,7 @@
 /*
- * idempotency.c: rows by (organisation, hour, hash of token, method and key). Each row says which
- * events a write appended; the answer is made again from those. Old hours go a few rows at a time,
- * inside the commits of other writes.
+ * idempotency.c: rows by (organisation, hour, hash of token, method and key). Each row has the
+ * events that a write appended; its response is rebuilt from those. Old hours are removed a few
+ * rows at a time, in the commits of other writes.
  */
 #include "store/idempotency.h"
 
@@ -15,7 +15,7 @@
 /* Rows that one call of idempotency_expire removes at most: their keys are on its stack. */
 #define EXPIRE_ROWS_MAX 64
 
-/* Hours since 1970; a clock before it stops at 0. */
+/* Hours since 1970; 0 for a clock before that. */
 static uint32_t hour_of(int64_t now_us)
 {
     return now_us < 0 ? 0 : (uint32_t)(now_us / HOUR_US);
@@ -68,7 +68,7 @@ static enum err read_row(struct slice value, const struct event_idempotency *key
     return OK;
 }
 
-/* The row at or after a key, within the organisation; `ret_is_it`: at it. */
+/* Moves to the row at or after a key, within the organisation; `ret_is_it`: it has this key. */
 static enum err seek(struct store_txn *txn, const struct key *row, bool *ret_is_it,
                      uint32_t *ret_hour, struct slice *ret_value)
 {
@@ -97,14 +97,15 @@ void idempotency_begin(struct store_txn *txn, const struct idempotency_time *tim
     txn->key_time = (struct txn_key_time){time->is_known, time->now_us, time->ahead_counts};
 }
 
-/* The last hour that has rows of a clock that was never ahead: it may have been put back in small steps. */
+/* Returns the last hour with rows, unless a clock was ahead: the clock may have been put back in
+ * small steps. */
 static uint32_t newest_hour(uint32_t now)
 {
     return now + IDEMPOTENCY_HOURS_BACK;
 }
 
-/* Goes over the hours that have rows, from a day ago on, up to those of this day or all later ones. Each turn
- * is an hour later, so they end. */
+/* Visits the hours that have rows, from a day ago, up to this one or all later ones. Each step is
+ * at least an hour later, so it ends. */
 enum err idempotency_find(struct ctx *ctx, struct store_txn *txn,
                           const struct event_idempotency *key, struct work_result *ret_result)
 {
@@ -160,31 +161,31 @@ enum err idempotency_keep_at(struct ctx *ctx, struct store_txn *txn,
     return err != OK ? err : store_put(txn, TABLE_IDEMPOTENCY, key_slice(&row), bytes);
 }
 
-/* The organisation after sweep->org that has rows, round and round; ERR_NOT_FOUND after the last. */
+/* Returns the next organisation after sweep->org that has rows; ERR_NOT_FOUND after the last. */
 static enum err next_org(struct store_txn *txn, struct idempotency_sweep *sweep)
 {
     enum err err = store_next_org(txn, TABLE_IDEMPOTENCY, &sweep->org, &sweep->org);
 
     if (err == ERR_NOT_FOUND) {
-        memset(&sweep->org, 0, sizeof(sweep->org)); /* The next call starts a new round. */
+        memset(&sweep->org, 0, sizeof(sweep->org)); /* the next call starts a new round */
     }
     return err;
 }
 
-/* The hours whose rows stay. */
+/* The hours whose rows are kept. */
 struct hours {
     uint32_t oldest;
     uint32_t newest;
 };
 
-/* Rows that go. */
+/* Rows to be removed. */
 struct expiring {
     struct key keys[EXPIRE_ROWS_MAX];
     size_t count;
     size_t limit;
 };
 
-/* Adds the rows that go from one end of an organisation's, up to the first that stays. */
+/* Collects rows to be removed from one end of an organisation's, up to the first that is kept. */
 static enum err collect(struct store_txn *txn, struct org_id org, enum store_order order,
                         const struct hours *hours, struct expiring *expiring)
 {
@@ -243,7 +244,7 @@ void idempotency_time_update(struct idempotency_time *time, const struct clock *
     time->is_quiet = now_us < time->quiet_until_us;
 }
 
-/* Rows of both ends of an organisation's hours, up to the limit. */
+/* Collects rows from both ends of an organisation's hours, up to the limit. */
 static enum err collect_both(struct store_txn *txn, struct org_id org,
                              const struct idempotency_time *time, struct expiring *expiring)
 {

@@ -1,5 +1,5 @@
 /*
- * key.c: see key.h.
+ * key.c: builds keys from their parts.
  */
 #include "store/key.h"
 

@@ -1,5 +1,5 @@
 /*
- * keys.c: see keys.h. FORMAT.md shows the bytes.
+ * keys.c: the keys of the store's own tables; FORMAT.md documents their bytes.
  */
 #include "store/keys.h"
 

@@ -1,12 +1,12 @@
 /*
- * keys.h: keys of the store's own tables, made of the pieces of store/key.h.
+ * keys.h: keys of the store's own tables, built from the parts of store/key.h.
  */
 #ifndef ERRATA_STORE_KEYS_H
 #define ERRATA_STORE_KEYS_H
 
 #include "store/key.h"
 
-/* What an event is about; the numbers are in stored keys and never change. */
+/* The kind of an event's subject; the numbers are in stored keys and must never change. */
 enum subject_kind {
     SUBJECT_LAYOUT = 1,
     SUBJECT_DOCUMENT = 2,
@@ -18,20 +18,19 @@ enum subject_kind {
     SUBJECT_PROMPT_TEMPLATE = 8
 };
 
-/* The last of them: a stored event with one above it does not decode. */
+/* The last kind: a stored event with a higher one does not decode. */
 #define SUBJECT_KIND_MAX SUBJECT_PROMPT_TEMPLATE
 
 struct key key_event(struct org_id org, uint64_t seq);
 struct key key_event_id(struct org_id org, struct uuid id);
-/* Prefix of a subject's rows, and a whole row. */
+/* The prefix of a subject's rows, and the key of one row. */
 struct key key_subject_prefix(struct org_id org, enum subject_kind kind, struct slice id);
 struct key key_subject(struct org_id org, enum subject_kind kind, struct slice id,
                        int64_t created_at_us, uint64_t seq);
 struct key key_backfill(struct org_id org, int64_t created_at_us, uint64_t seq);
 struct key key_idempotency(struct org_id org, uint32_t hour, const uint8_t hash[16]);
 struct key key_meta_global(struct slice name);
-/* Names of what is of one store alone: its format, and the row that is written to see whether writing
- * works. */
+/* Names of values about one store: its format, and the row that probes writing. */
 #define KEY_META_FORMAT "format"
 #define KEY_META_PROBE "probe"
 /* ERR_CORRUPT for a key of another shape. */

@@ -1,5 +1,5 @@
 /*
- * log_engine.c: the seam of log_engine.h, and the engine that keeps the log in the tables.
+ * log_engine.c: the interface of log_engine.h, and the engine that keeps the log in the tables.
  */
 #include "store/log_engine.h"
 
@@ -16,7 +16,7 @@ static enum err append_in_tables(const struct log_engine *engine, struct store_t
     if (FAULT("log_engine.append")) {
         return ERR_IO;
     }
-    return OK; /* The tables' commit, which comes next, is what makes them durable. */
+    return OK; /* the commit of the tables, which follows, makes them durable */
 }
 
 static enum err read_in_tables(const struct log_engine *engine, struct store_txn *txn,
@@ -32,7 +32,7 @@ static enum err follow_in_tables(const struct log_engine *engine, struct store_t
     (void)engine;
     (void)txn;
     (void)ret_range;
-    return ERR_NOT_FOUND; /* One process has the tables: nothing comes from elsewhere. */
+    return ERR_NOT_FOUND; /* one process owns the tables: no events come from elsewhere */
 }
 
 static const struct log_engine_ops in_tables_ops = {

@@ -1,8 +1,8 @@
 /*
  * record_fast.h: a reader for messages whose fields are in the order in which our encoder writes
- * them: it asks "is this field next?" where a general reader asks which field is next. For the
- * three records of a lookup alone. It never fails: whoever has not come to the end of the message
- * reads it again by the general way.
+ * them: it checks whether a certain field is next, instead of looking up the next field. Only for
+ * the three records of a lookup. It never fails: if the end of the message is not reached, the
+ * caller reads it again with the general reader.
  */
 #ifndef ERRATA_STORE_RECORD_FAST_H
 #define ERRATA_STORE_RECORD_FAST_H
@@ -10,7 +10,7 @@
 #include "store/base/slice.h"
 #include "store/base/wire.h"
 
-/* First bytes of fields: number and wire type in one. */
+/* First byte of a field: number and wire type. */
 #define RECORD_NUMBER_TAG(field) ((uint8_t)((field) << 3 | WIRE_VARINT))
 #define RECORD_FIXED_TAG(field) ((uint8_t)((field) << 3 | WIRE_FIXED64))
 #define RECORD_BYTES_TAG(field) ((uint8_t)((field) << 3 | WIRE_BYTES))
@@ -25,7 +25,7 @@ static inline struct record_fast record_fast_of(struct slice bytes)
     return (struct record_fast){bytes.data, bytes.data + bytes.size};
 }
 
-/* The lower seven bits of each of eight bytes, pushed together. */
+/* Joins the lower seven bits of each of eight bytes. */
 static inline uint64_t record_fast_join(uint64_t word)
 {
     word &= UINT64_C(0x7f7f7f7f7f7f7f7f);
@@ -34,7 +34,7 @@ static inline uint64_t record_fast_join(uint64_t word)
     return (word & UINT64_C(0x000000000fffffff)) | (word & UINT64_C(0x0fffffff00000000)) >> 4;
 }
 
-/* One of at most 7 bytes, near the message's end. */
+/* Reads a varint of at most 7 bytes, near the message's end. */
 static inline bool record_fast_last_varint(struct record_fast *reader, uint64_t *ret_value)
 {
     uint64_t value = 0;
@@ -52,12 +52,12 @@ static inline bool record_fast_last_varint(struct record_fast *reader, uint64_t 
     return false;
 }
 
-/* A varint of at most 8 bytes (56 bits); a longer one is left to the general way. */
+/* Reads a varint of at most 8 bytes (56 bits); a longer one is left to the general reader. */
 static inline bool record_fast_varint(struct record_fast *reader, uint64_t *ret_value)
 {
     const uint8_t *at = reader->at;
     uint64_t word = 0;
-    uint64_t ends = 0; /* the upper bit of each byte that is a varint's last */
+    uint64_t ends = 0; /* the upper bit of each byte that ends a varint */
 
     if (reader->end - at < (ptrdiff_t)sizeof(word)) {
         return record_fast_last_varint(reader, ret_value);
@@ -82,7 +82,7 @@ static inline bool record_fast_varint(struct record_fast *reader, uint64_t *ret_
     return true;
 }
 
-/* Takes the field if its tag byte is next; the value is untouched where it is not. */
+/* Reads the field if its tag byte is next; otherwise the value is unchanged. */
 static inline void record_fast_number(struct record_fast *reader, uint8_t tag, uint64_t *ret_value)
 {
     struct record_fast after = *reader;

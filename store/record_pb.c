@@ -1,6 +1,6 @@
 /*
- * record_pb.c: nanopb's streams over one piece of memory, and the callback that all messages of
- * proto/record name for their bytes fields. See record_pb.h.
+ * record_pb.c: nanopb's streams over one piece of memory, and the callback of all messages of
+ * proto/record for their bytes fields.
  */
 #include "store/record_pb.h"
 
@@ -10,7 +10,8 @@
 #include <pb_encode.h>
 #include <record/store.pb.h>
 
-/* Named by the generated descriptors. Decoding: notes where the bytes are, and skips them. */
+/* Called by the generated descriptors. Decoding: records the position of the bytes, and skips
+ * them. */
 bool record_nanopb_callback(pb_istream_t *istream, pb_ostream_t *ostream, const pb_field_t *field)
 {
     struct slice *slice = field->pData;

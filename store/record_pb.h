@@ -1,6 +1,7 @@
 /*
- * record_pb.h: nanopb as two functions, for the records.c of whoever owns a row. Bytes and texts of a message are
- * `struct slice`: decoding makes them point into the input, encoding leaves empty ones out.
+ * record_pb.h: two functions that wrap nanopb, for the records.c of a row's owner. Bytes and texts
+ * of a message are `struct slice`: after decoding they point into the input; empty ones are not
+ * encoded.
  */
 #ifndef ERRATA_STORE_RECORD_PB_H
 #define ERRATA_STORE_RECORD_PB_H
@@ -10,22 +11,22 @@
 
 #include <pb.h>
 
-/* `ret_message` was zeroed (by memset: the generated initialisers do not fit slices). */
+/* `ret_message` must be zeroed (by memset: the generated initialisers do not fit slices). */
 MUST_CHECK enum err record_pb_decode(struct slice bytes, const pb_msgdesc_t *type,
                                      void *ret_message);
 MUST_CHECK enum err record_pb_encode(struct arena *arena, const pb_msgdesc_t *type,
                                      const void *message, struct slice *ret_bytes);
 
-/* A check that goes on: what a record must have, one line each, the result asked for once. */
+/* State of checking a record: one line per rule, the result is read once. */
 struct record_check {
     struct slice whole; /* the encoded record */
     bool failed;
 };
 
-/* A slice that was decoded. One that does not lie in the input (a field of another wire type leaves a
- * pointer into nanopb's own stack) fails the check. */
+/* Returns a decoded slice. One outside of the input fails the check (a field of another wire type
+ * leaves a pointer into nanopb's stack). */
 struct slice record_take(struct record_check *check, struct slice part);
-/* The same for one that has exactly `size` bytes or none. */
+/* The same for a slice that must have exactly `size` bytes or none. */
 struct slice record_take_sized(struct record_check *check, struct slice part, size_t size);
 void record_need(struct record_check *check, bool fact);
 bool record_is_zero(const uint8_t *bytes, size_t size);

@@ -1,12 +1,12 @@
 /*
- * work.c: one unit of work: the write that a request asks for, or the one that was made under its
+ * work.c: one unit of work: runs the write of a request, or finds the one that was made under its
  * idempotency key before.
  */
 #include "store/work.h"
 
 #include "store/base/assert.h"
 
-/* The request runs, and its key is kept with what it appended. */
+/* Runs the request, and stores its key with the events that it appended. */
 static enum err run_with_key(struct work_request *request, struct store_txn *txn)
 {
     struct ctx *ctx = request->ctx;
@@ -14,8 +14,8 @@ static enum err run_with_key(struct work_request *request, struct store_txn *txn
 
     if (err == ERR_EXISTS) {
         return fault_say(ctx->fault, err,
-                         "idempotency-key: used with a different request within the last 24 hours; "
-                         "expected the same request, or a new key");
+                         "idempotency_key: used for a different request within the last 24 "
+                         "hours; expected the same request, or a new key");
     }
     if (err != ERR_NOT_FOUND) {
         return err;

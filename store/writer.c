@@ -1,7 +1,7 @@
 /*
- * writer.c: the writer's queue, thread and state. While one commit syncs the next batch gathers; the
- * only timers are the probe of a store that refuses writes and, on a slow disk, the wait for callers that
- * were just answered (writer_gather.h). See work.h.
+ * writer.c: the writer's queue, thread and state. While one commit syncs, the next batch gathers;
+ * the only timers are the probe of a store that refuses writes and, on a slow disk, the wait for
+ * callers that were just answered (writer_gather.h).
  */
 #include "store/writer_internal.h"
 
@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #define PROBE_INTERVAL_US 1000000
-/* Failed syncs in a row, after which nothing is tried but probes. */
+/* Failed syncs in a row after which only probes are tried. */
 #define FAILURES_MAX 3
-/* After the reactor, which answers reads. */
+/* Lower priority than the event loop, which answers reads. */
 #define THREAD_NICE 5
 
 static void complete(struct writer *writer, const struct batch *batch)
@@ -68,7 +68,7 @@ static void gather(struct writer *writer, struct batch *batch)
     }
 }
 
-/* What a commit, or a probe, says about the next ones. */
+/* Updates the state from the result of a commit or probe. */
 static void learn_state(struct writer *writer, enum err err)
 {
     enum writer_state state = WRITER_OPEN;
@@ -104,7 +104,7 @@ static enum err state_error(enum writer_state state)
     return ERR_INTERNAL;
 }
 
-/* Looks whether writes go through again, once a second. A failed probe leaves things as they are. */
+/* Probes once a second whether writes succeed again. A failed probe changes nothing. */
 static void probe_if_due(struct writer *writer, enum writer_state state)
 {
     int64_t now_us = clock_monotonic_us(writer->config.clock);
@@ -119,7 +119,7 @@ static void probe_if_due(struct writer *writer, enum writer_state state)
     }
 }
 
-/* Writes what waits, up to a batch; or, while nothing can be written, reports it so. */
+/* Writes waiting requests, up to a batch; or fails them while nothing can be written. */
 static size_t step(struct writer *writer)
 {
     struct batch batch;
@@ -154,7 +154,7 @@ static size_t step(struct writer *writer)
     return batch.count;
 }
 
-/* The lock is held, and given up while waiting. */
+/* The lock is held, except while waiting. */
 static void wait_for_work(struct writer *writer)
 {
     struct timespec until;
@@ -170,8 +170,8 @@ static void wait_for_work(struct writer *writer)
     (void)pthread_cond_timedwait(&writer->work, &writer->lock, &until);
 }
 
-/* Lets the callers that were just answered into the next batch, if the disk is slow. The lock is held,
- * and given up while waiting. */
+/* Waits for the callers that were just answered, so that they join the next batch, if the disk is
+ * slow. The lock is held, except while waiting. */
 static void wait_for_callers(struct writer *writer)
 {
     while (writer->queue.requests > 0 && !writer->stopping && !writer->draining) {
@@ -194,7 +194,7 @@ static void *run_thread(void *user)
     struct writer *writer = user;
     bool stopping = false;
 
-    /* Not being allowed to step back is no reason not to write. */
+    /* Failing to lower the priority is harmless. */
     (void)setpriority(PRIO_PROCESS, (id_t)gettid(), THREAD_NICE);
     while (!stopping) {
         pthread_mutex_lock(&writer->lock);
@@ -269,9 +269,9 @@ enum err writer_new(const struct writer_config *config, struct writer **ret_writ
     return OK;
 }
 
-/* Whether the forecast of its answer meets the request's deadline: after the batch that runs, and the
- * batches that its turn comes after. One whose deadline has passed is left to the batch, which gives
- * that reason. The lock is held. */
+/* Returns whether the forecast of its response meets the request's deadline: after the running
+ * batch and the batches before its turn. One whose deadline has passed is left to the batch, which
+ * reports that. The lock is held. */
 static bool may_meet_deadline(const struct writer *writer, const struct work_request *request)
 {
     int64_t now_us = 0;
@@ -289,7 +289,8 @@ static bool may_meet_deadline(const struct writer *writer, const struct work_req
         request->deadline_us - start_us >= writer_cost_wait_us(&writer->cost, ahead, idle_us)) {
         return true;
     }
-    /* Too late if everything is ahead of it; its exact place takes a walk over the organisations. */
+    /* If waiting for the whole queue would be too late, its exact position is computed, which walks
+     * over the organisations. */
     ahead = writer_queue_ahead(&writer->queue, request->org);
     return request->deadline_us - start_us >= writer_cost_wait_us(&writer->cost, ahead, idle_us);
 }
@@ -306,7 +307,7 @@ enum err writer_submit(struct writer *writer, struct work_request *request)
     if (err == OK) {
         err = writer_queue_push(&writer->queue, request);
     }
-    /* A thread that waits for callers has no use for each of them. */
+    /* A thread that waits for callers is not woken for each of them. */
     if (err == OK && !writer->config.manual &&
         (writer->queue.requests == 1 || writer->queue.requests >= writer->gather.wanted)) {
         pthread_cond_signal(&writer->work);

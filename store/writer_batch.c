@@ -1,8 +1,8 @@
 /*
- * writer_batch.c: one group commit. All members run in one transaction; a member that fails by its
- * own decision has put nothing and leaves its neighbours alone. A member that fails after a put or by
- * the store, or a commit that fails for the size of the whole, throws the transaction away, and the
- * members run again one by one. Runs on the writing side; takes the lock only to count.
+ * writer_batch.c: one group commit. All members run in one transaction; a member that refuses has
+ * put nothing and does not affect the others. If a member fails after a put or by the store, or the
+ * commit fails because of the batch's size, the transaction is aborted, and the members run again
+ * one by one. Runs on the writing side; takes the lock only to count.
  */
 #include "store/writer_internal.h"
 
@@ -10,22 +10,22 @@
 #include "store/base/assert.h"
 #include "store/keys.h"
 
-/* Old idempotency rows that go with each request of a batch, so that more go than come. */
+/* Old idempotency rows removed for each request of a batch: more than are added. */
 #define EXPIRE_ROWS_A_REQUEST 2
 
-/* The failure is the disk's or the store's: running the rest would meet it again. */
+/* Returns whether the disk or the store failed: running other members would fail, too. */
 static bool is_disk_error(enum err err)
 {
     return err == ERR_DISK_FULL || err == ERR_IO || err == ERR_UNAVAILABLE;
 }
 
-/* The back end failed, rather than the request: its transaction is only fit to be thrown away. */
+/* Returns whether the back end failed, rather than the request: its transaction must be aborted. */
 static bool is_store_error(enum err err)
 {
     return is_disk_error(err) || err == ERR_CORRUPT;
 }
 
-/* What keeps a request from being started; OK: nothing. */
+/* Returns why a request must not be started; OK: it may. */
 static enum err may_start(const struct writer *writer, struct work_request *request)
 {
     int64_t now_us = 0;
@@ -46,7 +46,7 @@ static enum err may_start(const struct writer *writer, struct work_request *requ
                : OK;
 }
 
-/* The results of may_start, which no run gives. */
+/* Returns whether it was started: may_start returns results that no run does. */
 static bool was_started(const struct work_request *request)
 {
     return request->result != ERR_CANCELLED && request->result != ERR_DEADLINE &&
@@ -63,8 +63,8 @@ static uint32_t count_started(const struct batch *batch)
     return count;
 }
 
-/* Runs one member. False: it failed with something put, or by the store, and the transaction must
- * go. */
+/* Runs one member. False: it failed after a put, or by the store, and the transaction must be
+ * aborted. */
 static bool run_member(struct writer *writer, struct work_request *request, struct store_txn *txn)
 {
     uint64_t changes = txn->change_count;
@@ -79,7 +79,7 @@ static bool run_member(struct writer *writer, struct work_request *request, stru
            (txn->change_count == changes && !is_store_error(request->result));
 }
 
-/* All members in one transaction; false if it must go. */
+/* Runs all members in one transaction; false if it must be aborted. */
 static bool run_members(struct writer *writer, struct batch *batch, struct store_txn *txn)
 {
     for (size_t i = 0; i < batch->count; i++) {
@@ -90,7 +90,7 @@ static bool run_members(struct writer *writer, struct batch *batch, struct store
     return true;
 }
 
-/* Room for what batches bring is made by the batches themselves. */
+/* Removes old keys, so that batches make room for their own. */
 static enum err expire_keys(struct writer *writer, struct store_txn *txn, size_t request_count)
 {
     size_t count = 0;
@@ -99,10 +99,10 @@ static enum err expire_keys(struct writer *writer, struct store_txn *txn, size_t
                               &writer->sweep, &count);
 }
 
-/* What a transaction took: `request_count` requests were run in it, which may be none. */
+/* Times of a transaction in which `request_count` requests ran, possibly none. */
 struct txn_times {
     uint32_t request_count;
-    int64_t start_us; /* monotonic, all three */
+    int64_t start_us; /* all three monotonic */
     int64_t commit_us;
     int64_t end_us;
 };
@@ -117,7 +117,7 @@ static void learn_run(struct writer *writer, const struct txn_times *times)
     }
 }
 
-/* `newest_us`: the latest recorded_at of what the batch appended. */
+/* `newest_us`: the latest recorded_at of the batch's events. */
 static void count_commit(struct writer *writer, const struct txn_times *times, int64_t newest_us,
                          enum err err)
 {
@@ -141,7 +141,7 @@ static void count_commit(struct writer *writer, const struct txn_times *times, i
     pthread_mutex_unlock(&writer->lock);
 }
 
-/* Ends the transaction: the log first, then the tables. One that changed nothing needs no sync.
+/* Ends the transaction: the log first, then the tables. Without changes it needs no sync.
  * `request_count` requests were started in it, at `start_us`. */
 static enum err commit(struct writer *writer, struct store_txn *take_txn, uint32_t request_count,
                        int64_t start_us)
@@ -178,7 +178,7 @@ static enum err commit(struct writer *writer, struct store_txn *take_txn, uint32
     return err;
 }
 
-/* Returns every member the same result. */
+/* Sets the same result for every member. */
 static void fail_members(struct batch *batch, size_t first, enum err err)
 {
     for (size_t i = first; i < batch->count; i++) {
@@ -186,8 +186,8 @@ static void fail_members(struct batch *batch, size_t first, enum err err)
     }
 }
 
-/* Returns a failed commit's result to the members that ran. To those that were refused too: what
- * they were refused for may be what another member had put, and that is not there. */
+/* Sets a failed commit's result for the members that were started, including refused ones: the
+ * reason for a refusal may be another member's put, which was not stored. */
 static void fail_started(struct batch *batch, enum err err)
 {
     for (size_t i = 0; i < batch->count; i++) {
@@ -197,7 +197,8 @@ static void fail_started(struct batch *batch, enum err err)
     }
 }
 
-/* One transaction over all members. `ret_again`: it left nothing, and they may run one by one. */
+/* Runs all members in one transaction. `ret_again`: it stored nothing, and they may run one by
+ * one. */
 static enum err write_together(struct writer *writer, struct batch *batch, bool *ret_again)
 {
     struct store_txn *txn = NULL;
@@ -217,13 +218,13 @@ static enum err write_together(struct writer *writer, struct batch *batch, bool 
     err = commit(writer, txn, count_started(batch), start_us);
     if (err != OK) {
         fail_started(batch, err);
-        /* A sync that failed says nothing of the members; a batch that was too large does. */
+        /* A failed sync does not depend on the members; a batch that was too large does. */
         *ret_again = batch->count > 1 && (err == ERR_DISK_FULL || !is_disk_error(err));
     }
     return is_disk_error(err) ? err : OK;
 }
 
-/* One member, in a transaction of its own. */
+/* Runs one member in a separate transaction. */
 static enum err write_alone(struct writer *writer, struct work_request *request)
 {
     struct store_txn *txn = NULL;
@@ -235,7 +236,7 @@ static enum err write_alone(struct writer *writer, struct work_request *request)
         return is_disk_error(err) ? err : OK;
     }
     if (!run_member(writer, request, txn)) {
-        /* One that could not even read says nothing of the writes of others. */
+        /* A member that failed before a put says nothing about the writes of others. */
         bool wrote = txn->change_count > 0;
 
         store_abort(txn);
@@ -248,7 +249,7 @@ static enum err write_alone(struct writer *writer, struct work_request *request)
     return is_disk_error(err) ? err : OK;
 }
 
-/* Each member has a commit of its own now. */
+/* Forecasts a commit for each member. */
 static void forecast_single_commits(struct writer *writer, size_t count)
 {
     int64_t now_us = clock_monotonic_us(writer->config.clock);
@@ -259,8 +260,8 @@ static void forecast_single_commits(struct writer *writer, size_t count)
     pthread_mutex_unlock(&writer->lock);
 }
 
-/* After a commit that met a full disk and others that went through, perhaps in the reserve's room:
- * what follows is refused until the reserve is there again. */
+/* Recreates the reserve after a commit that met a full disk while others succeeded, perhaps in the
+ * reserve's room: until then later writes are refused. */
 static enum err restore(struct writer *writer)
 {
     return store_restore(writer->config.backend) == OK ? OK : ERR_DISK_FULL;
@@ -283,7 +284,7 @@ enum err writer_write_batch(struct writer *writer, struct batch *batch)
     for (size_t i = 0; i < batch->count; i++) {
         err = write_alone(writer, batch->requests[i]);
         was_full = was_full || err == ERR_DISK_FULL;
-        /* A full map may still have room for a smaller one; a failing disk has none for any. */
+        /* A full map may have room for a smaller write; a failing disk has none. */
         if (err == ERR_IO || err == ERR_UNAVAILABLE) {
             fail_members(batch, i + 1, err);
             return err;

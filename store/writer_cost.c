@@ -1,7 +1,6 @@
 /*
- * writer_cost.c: Tukey's resistant line over a few samples: the slope is taken between the medians of
- * the small and of the large batches, the fixed part is the median of what the slope leaves. See
- * writer_cost.h.
+ * writer_cost.c: Tukey's resistant line over a few samples: the slope is the difference of the
+ * medians of large and small batches, the fixed part is the median of the rest.
  */
 #include "store/writer_cost.h"
 
@@ -11,9 +10,9 @@
 #include <string.h>
 
 #define NS_PER_US 1000
-/* Samples in the lower and in the upper third. */
+/* Samples in the lower and the upper third. */
 #define COST_THIRD 3
-/* Above this no forecast is made: no deadline is that far away. */
+/* No longer forecast is made: no deadline is that far away. */
 #define COST_FORECAST_MAX_US (3600ll * 1000000)
 
 static void window_add(struct cost_window *window, uint32_t requests, int64_t duration_us)
@@ -37,7 +36,7 @@ static void sort_values(int64_t *values, size_t count)
     }
 }
 
-/* The lower one of an even number. */
+/* Returns the lower median of an even number of values. */
 static int64_t median(int64_t *values, size_t count)
 {
     sort_values(values, count);
@@ -70,9 +69,9 @@ static struct cost_sample middle_of_third(const struct cost_sample *third)
                                 median(durations, COST_THIRD)};
 }
 
-/* What one request more adds to a commit. Batches of nearly the same size say nothing about it: then
- * the last figure loses an eighth, so that batches grow until their sizes differ enough to measure it
- * again, and a figure that the noise of a slow disk made does not stay. */
+/* Returns the cost of one more request in a commit. Batches of nearly the same size do not show it:
+ * then the last figure is reduced by an eighth, so that batches grow until their sizes differ
+ * enough to measure it again, and a figure caused by the noise of a slow disk does not persist. */
 static int64_t learn_page_ns(const struct cost_window *commits, int64_t last_ns)
 {
     struct cost_sample sorted[COST_SAMPLES];
@@ -114,7 +113,7 @@ void writer_cost_learn_commit(struct writer_cost *cost, uint32_t requests, int64
     int64_t values[COST_SAMPLES];
 
     if (end_us - duration_us - cost->learned_us >= COST_HALF_LIFE_US) {
-        cost->commits = (struct cost_window){0}; /* the disk may be another one by now */
+        cost->commits = (struct cost_window){0}; /* the disk may have changed */
     }
     window_add(&cost->commits, requests, duration_us);
     cost->page_ns = learn_page_ns(&cost->commits, cost->page_ns);
@@ -144,7 +143,7 @@ uint32_t writer_cost_batch_requests(const struct writer_cost *cost)
     return requests > WORK_BATCH_REQUESTS_MAX ? WORK_BATCH_REQUESTS_MAX : (uint32_t)requests;
 }
 
-/* A forecast as it counts after so long without a commit; 0 while too little is known. */
+/* Returns a forecast's weight after this time without a commit; 0 while too little is known. */
 static int64_t aged(const struct writer_cost *cost, int64_t forecast_us, int64_t idle_us)
 {
     int64_t halvings = (idle_us - cost->learned_us) / COST_HALF_LIFE_US;

@@ -1,12 +1,11 @@
 /*
  * writer_cost.h: the cost of a write, learned from the last commits. A commit has a fixed part (the
- * sync) and a part for each request (the pages that it writes); running a request before the commit
- * costs the same for each. Kept apart, they give the number of requests that fit into a batch, and
- * the time until a request that waits is answered.
- *
- * Each figure is a median over the last COST_SAMPLES commits, so one stall of the disk changes
- * nothing, and a disk that becomes slow is known after half of them. Non-goals: it measures nothing,
- * holds no lock, and knows no clock: the caller gives the times.
+ * sync) and a part per request (the pages that it writes); running a request before the commit has
+ * a constant cost. Measured separately, they give the number of requests that fit into a batch, and
+ * the time until a waiting request is answered.
+ * Each figure is a median over the last COST_SAMPLES commits, so a single stall of the disk changes
+ * nothing, and a disk that becomes slow is noticed after half of them. Non-goals: it measures
+ * nothing, holds no lock, and reads no clock: the caller passes the times.
  */
 #ifndef ERRATA_STORE_WRITER_COST_H
 #define ERRATA_STORE_WRITER_COST_H
@@ -16,10 +15,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Three small, two middle and three large ones: as few as give a median on each side. */
+/* Three small, two middle and three large ones: the least for a median on each side. */
 #define COST_SAMPLES 8
-/* A forecast counts half after this time without a commit, a quarter after twice this time: a wrong one
- * that keeps every request out is forgotten within seconds. The next commit then begins a new window. */
+/* A forecast is halved after this time without a commit, quartered after twice this time: so a
+ * wrong one that refuses every request is forgotten within seconds. The next commit then begins a
+ * new window. */
 #define COST_HALF_LIFE_US 1000000
 
 struct cost_sample {
@@ -40,27 +40,28 @@ struct writer_cost {
     struct cost_window commits;
     int64_t run_ns; /* of one request, before the commit */
     int64_t page_ns; /* of one request, in the commit */
-    int64_t sync_us; /* of a commit, however many requests it has */
+    int64_t sync_us; /* of a commit, independent of its requests */
     int64_t shortest_us; /* of the commits in the window */
-    int64_t learned_us; /* monotonic; when the last commit ended */
+    int64_t learned_us; /* monotonic; the end of the last commit */
 };
 
-/* A batch ran `requests` requests, at least 1, in this time. */
+/* Records that a batch ran `requests` requests, at least 1, in this time. */
 void writer_cost_learn_run(struct writer_cost *cost, uint32_t requests, int64_t duration_us);
-/* A commit of `requests` requests, at least 1, succeeded after this time, at `end_us`. */
+/* Records that a commit of `requests` requests, at least 1, succeeded after this time, at
+ * `end_us`. */
 void writer_cost_learn_commit(struct writer_cost *cost, uint32_t requests, int64_t duration_us,
                               int64_t end_us);
-/* How many requests a batch may have: 1 to WORK_BATCH_REQUESTS_MAX. Their work takes
+/* Returns how many requests a batch may have: 1 to WORK_BATCH_REQUESTS_MAX. Their work takes
  * WORK_BATCH_WORK_US, or as long as the sync if that is longer. */
 uint32_t writer_cost_batch_requests(const struct writer_cost *cost);
-/* The forecast for one batch of `requests` requests, from its start to its end; 0 before COST_SAMPLES
- * commits. `idle_us` is, here and below, until when there was no commit: now, or the start of the batch
- * that runs. */
+/* Returns the forecast time of a batch of `requests` requests; 0 before COST_SAMPLES commits.
+ * `idle_us` is, here and below, the time since which there was no commit: now, or the start of the
+ * running batch. */
 int64_t writer_cost_batch_us(const struct writer_cost *cost, uint32_t requests, int64_t idle_us);
-/* The forecast for a request with `ahead` requests ahead of it: until its batch ends, from the end of
- * the batch that runs now. */
+/* Returns the forecast time from the end of the running batch until a request with `ahead` requests
+ * before it is answered. */
 int64_t writer_cost_wait_us(const struct writer_cost *cost, uint32_t ahead, int64_t idle_us);
-/* No commit takes less, as far as is known; 0 before COST_SAMPLES commits. */
+/* Returns the shortest known commit; 0 before COST_SAMPLES commits. */
 int64_t writer_cost_shortest_us(const struct writer_cost *cost, int64_t idle_us);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * writer_gather.c: see writer_gather.h.
+ * writer_gather.c: decides how long a batch waits, by the results of earlier waits.
  */
 #include "store/writer_gather.h"
 
@@ -18,7 +18,7 @@ void writer_gather_begin(struct writer_gather *gather, uint32_t answered, uint32
         return;
     }
     gather->until_us = now_us + (wait_us < GATHER_US_MAX ? wait_us : GATHER_US_MAX);
-    gather->wanted = wanted - wanted / 16; /* a few that went away hold up none of the others */
+    gather->wanted = wanted - wanted / 16; /* a few that do not return must not delay the others */
     gather->answered = answered;
     gather->queued = queued;
 }

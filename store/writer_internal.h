@@ -1,5 +1,5 @@
 /*
- * writer_internal.h: the writer's struct, for writer*.c alone.
+ * writer_internal.h: the writer's struct; private to writer*.c.
  */
 #ifndef ERRATA_STORE_WRITER_INTERNAL_H
 #define ERRATA_STORE_WRITER_INTERNAL_H
@@ -13,7 +13,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* What a submitted request meets. */
+/* What a submitted request is answered. */
 enum writer_state {
     WRITER_OPEN,
     WRITER_FULL, /* the disk or the map: ERR_DISK_FULL until a probe succeeds */
@@ -26,21 +26,21 @@ struct writer {
     pthread_t thread;
     bool has_thread;
 
-    /* The writing side's own: the thread's, or writer_step's. */
+    /* Used only by the writing side: the thread, or writer_step. */
     struct idempotency_time key_time;
     struct idempotency_sweep sweep;
-    uint32_t failures_in_a_row; /* of commits, by the disk */
+    uint32_t failures_in_a_row; /* failed commits, by the disk */
     int64_t next_probe_us; /* monotonic */
 
     atomic_uint_fast64_t commits;
     atomic_uint_fast64_t versions[TABLE_COUNT];
 
-    pthread_mutex_t lock; /* over all that follows */
+    pthread_mutex_t lock; /* protects all fields below */
     pthread_cond_t work; /* the thread waits here for requests, state and stop */
     struct writer_queue queue;
     struct writer_cost cost; /* changed by the writing side, which reads it without the lock */
     struct writer_gather gather;
-    /* Monotonic; of the batch that runs, the end by the forecast. 0: none runs. */
+    /* Monotonic; start and forecast end of the running batch. 0: none runs. */
     int64_t batch_start_us;
     int64_t batch_end_us;
     struct work_request *completed; /* oldest first */
@@ -48,7 +48,7 @@ struct writer {
     enum writer_state state;
     bool draining;
     bool stopping;
-    struct writer_stats stats; /* but queue_* and writable */
+    struct writer_stats stats; /* except queue_* and writable */
 };
 
 /* Requests that are written together. */
@@ -57,10 +57,10 @@ struct batch {
     size_t count;
 };
 
-/* Writes a batch and sets each request's result. Reports what the disk said: OK, or why nothing can
- * be written now. */
+/* Writes a batch and sets each request's result. Returns the state of the disk: OK, or why nothing
+ * can be written now. */
 MUST_CHECK enum err writer_write_batch(struct writer *writer, struct batch *batch);
-/* A tiny write of its own, after what a full disk took was made again. */
+/* Makes a small test write, after the reserve was recreated. */
 MUST_CHECK enum err writer_probe(struct writer *writer);
 
 #endif

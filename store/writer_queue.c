@@ -1,6 +1,6 @@
 /*
  * writer_queue.c: a hash table from organisation to its share, and a ring of the shares that have
- * requests. See writer_queue.h.
+ * requests.
  */
 #include "store/writer_queue.h"
 
@@ -17,7 +17,7 @@ struct writer_share {
     struct work_request *last;
     uint32_t requests;
     uint64_t bytes;
-    /* In the ring while it has requests; else `next` is the list of unused ones. */
+    /* In the ring while it has requests; else in the list of unused ones. */
     struct writer_share *next;
     struct writer_share *prev;
     size_t slot;
@@ -47,7 +47,7 @@ void writer_queue_deinit(struct writer_queue *queue)
     memset(queue, 0, sizeof(*queue));
 }
 
-/* Where the search for an organisation starts. Its id ends in random bits. */
+/* Returns the slot where the search for an organisation starts. Its id ends in random bits. */
 static size_t home_slot(struct org_id org)
 {
     uint64_t bits = 0;
@@ -56,7 +56,7 @@ static size_t home_slot(struct org_id org)
     return (size_t)(bits * 0x9e3779b97f4a7c15ull >> 32) % WRITER_QUEUE_SLOTS;
 }
 
-/* The slot that has the organisation's share, or the free one where it would go. */
+/* Returns the slot with the organisation's share, or the free one for it. */
 static size_t find_slot(const struct writer_queue *queue, struct org_id org)
 {
     size_t slot = home_slot(org);
@@ -94,7 +94,7 @@ static struct writer_share *add_share(struct writer_queue *queue, struct org_id 
 {
     struct writer_share *share = queue->unused;
 
-    ASSERT(share != NULL); /* Each has a request, and there are as many as requests. */
+    ASSERT(share != NULL); /* each has a request, and there are as many as requests */
     queue->unused = share->next;
     memset(share, 0, sizeof(*share));
     share->org = org;
@@ -105,7 +105,7 @@ static struct writer_share *add_share(struct writer_queue *queue, struct org_id 
         share->prev = share;
         queue->turn = share;
     } else {
-        /* Last in turn: in front of the one whose turn it is. */
+        /* last in turn: before the one whose turn it is */
         share->next = queue->turn;
         share->prev = queue->turn->prev;
         share->prev->next = share;
@@ -128,14 +128,15 @@ static void remove_share(struct writer_queue *queue, struct writer_share *share)
     queue->unused = share;
 }
 
-/* What a request takes of the queue's bytes: a share at most, so that one organisation's large request
- * leaves others their half. */
+/* Returns the bytes that a request counts for: at most a share, so that one organisation's large
+ * request leaves others their half. */
 static uint64_t bytes_of(const struct work_request *request)
 {
     return request->bytes < SHARE_BYTES_MAX ? request->bytes : SHARE_BYTES_MAX;
 }
 
-/* A request that takes a share, or is larger, is accepted if its organisation has nothing else queued. */
+/* Returns whether a request fits. One that fills a share, or is larger, is accepted if its
+ * organisation has nothing else queued. */
 static bool has_room(const struct writer_queue *queue, const struct writer_share *share,
                      uint64_t bytes)
 {
@@ -175,7 +176,8 @@ uint32_t writer_queue_ahead(const struct writer_queue *queue, struct org_id org)
 {
     const struct writer_share *own = queue->slots[find_slot(queue, org)];
     const struct writer_share *share = queue->turn;
-    uint32_t rounds = own == NULL ? 1 : own->requests + 1; /* before and with our turn */
+    /* rounds before and including this organisation's turn */
+    uint32_t rounds = own == NULL ? 1 : own->requests + 1;
     uint32_t ahead = own == NULL ? 0 : own->requests;
 
     if (share == NULL) {
@@ -183,12 +185,12 @@ uint32_t writer_queue_ahead(const struct writer_queue *queue, struct org_id org)
     }
     do {
         if (share == own) {
-            rounds--; /* Those that follow have their turn after ours. */
+            rounds--; /* organisations from here on come after it */
         } else {
             ahead += share->requests < rounds ? share->requests : rounds;
         }
         share = share->next;
-        ASSERT(share != NULL); /* it is a ring */
+        ASSERT(share != NULL); /* the ring has no end */
     } while (share != queue->turn);
     return ahead;
 }

@@ -1,37 +1,38 @@
 /*
- * writer_queue.h: what waits for the writer, fair by organisation: requests of one organisation keep
- * their order, organisations take turns. Bounded in requests and bytes, an organisation to half of
- * each. Not thread-safe: the writer's lock is around it.
+ * writer_queue.h: requests that wait for the writer, fair by organisation: requests of one
+ * organisation keep their order, organisations are served round robin. Bounded in requests and
+ * bytes, an organisation to half of each. Not thread-safe: protected by the writer's lock.
  */
 #ifndef ERRATA_STORE_WRITER_QUEUE_H
 #define ERRATA_STORE_WRITER_QUEUE_H
 
 #include "store/work.h"
 
-/* Twice as many places as organisations can wait, so that a search is short. */
+/* Twice as many slots as organisations can wait, so that a search is short. */
 #define WRITER_QUEUE_SLOTS (2 * WORK_QUEUE_REQUESTS_MAX)
 
-struct writer_share; /* what one organisation has waiting */
+struct writer_share; /* an organisation's waiting requests */
 
 struct writer_queue {
     struct writer_share *shares; /* WORK_QUEUE_REQUESTS_MAX of them; owned */
     struct writer_share *unused; /* list */
     struct writer_share **slots; /* WRITER_QUEUE_SLOTS, open addressing by organisation; owned */
-    struct writer_share *turn; /* whose turn it is, in a ring of those with requests; NULL: none */
+    struct writer_share *turn; /* the next to be served, in a ring of those with requests; NULL:
+                                * none */
     uint32_t requests;
-    uint64_t bytes; /* of each request half of the limit at most */
+    uint64_t bytes; /* at most half of the limit per request */
 };
 
 MUST_CHECK enum err writer_queue_init(struct writer_queue *queue);
-/* Must be empty. Takes a zeroed queue too. */
+/* Must be empty. Accepts a zeroed queue. */
 void writer_queue_deinit(struct writer_queue *queue);
 /* ERR_BUSY if the queue, or the organisation's share of it, has no room. */
 MUST_CHECK enum err writer_queue_push(struct writer_queue *queue, struct work_request *request);
-/* How many queued requests have their turn before a new one of this organisation. */
+/* Returns how many queued requests would be served before a new one of this organisation. */
 uint32_t writer_queue_ahead(const struct writer_queue *queue, struct org_id org);
-/* The request whose turn it is, still queued; NULL if none waits. */
+/* Returns the next request, still queued; NULL if none waits. */
 struct work_request *writer_queue_peek(const struct writer_queue *queue);
-/* Takes it, and gives the turn to the next organisation. */
+/* Takes the next request, and continues with the next organisation. */
 struct work_request *writer_queue_pop(struct writer_queue *queue);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * arena.c: chunks and the two ways to cut them. In the ordinary mode pieces are cut from chunks by a
- * moving pointer; in the emulator each piece is a malloc of its own, so that AddressSanitizer sees a
- * step over a piece's end and a use after a reset. The cap counts the same in both.
+ * arena.c: allocates chunks, and pieces of them by a moving pointer; in the emulator each piece is
+ * a separate malloc, so that AddressSanitizer detects overruns of a piece and uses after a reset.
+ * The limit counts the same in both.
  */
 #include "store/base/arena.h"
 
@@ -16,13 +16,13 @@ struct arena_chunk {
     size_t size; /* bytes after this header */
 };
 
-/* malloc gives no more, and rounding stays in range. */
+/* malloc returns no more, and rounding does not overflow. */
 #define PIECE_BYTES_MAX ((size_t)PTRDIFF_MAX - 4096)
 
 _Static_assert(sizeof(struct arena_chunk) % ARENA_ALIGN_BYTES == 0,
-               "a piece behind the header is aligned");
+               "a piece after the header is aligned");
 
-/* A chunk with room for `size` bytes; NULL if malloc fails. */
+/* Returns a chunk with room for `size` bytes; NULL if malloc fails. */
 static struct arena_chunk *chunk_new(size_t size)
 {
     return FAULT("arena.chunk") ? NULL : malloc(sizeof(struct arena_chunk) + size);
@@ -64,18 +64,18 @@ void arena_deinit(struct arena *arena)
 
 static void free_detached(void *job)
 {
-    struct arena arena = *(struct arena *)job; /* the job is a piece of it, and goes with it */
+    struct arena arena = *(struct arena *)job; /* the job is a piece of it, and is freed with it */
 
     arena_deinit(&arena);
 }
 
 static void on_freed(void *job, enum err result)
 {
-    (void)job; /* it is gone */
+    (void)job; /* it is freed already */
     (void)result;
 }
 
-/* Moves the arena into a piece of its own, so that who frees it needs nothing else. */
+/* Moves the arena into one of its pieces, so that freeing it needs no other memory. */
 static struct arena *detach(struct arena *arena)
 {
     struct arena *detached = arena_alloc(arena, sizeof(*detached));
@@ -163,7 +163,7 @@ void arena_reset(struct arena *arena)
     }
 }
 
-/* A piece of half a chunk or more gets a chunk of its own after the newest one, which stays
+/* A piece of half a chunk or more gets a separate chunk, linked after the newest one, which stays
  * open. */
 static void *add_lone_piece(struct arena *arena, struct arena_chunk *chunk)
 {
@@ -207,7 +207,7 @@ void *arena_alloc_slowly(struct arena *arena, size_t size)
         return NULL;
     }
     if (rounded <= (size_t)(arena->end - arena->next)) {
-        void *piece = arena->next; /* only a piece of 0 bytes comes here */
+        void *piece = arena->next; /* reached only for a piece of 0 bytes */
 
         arena->next += rounded;
         arena->used_bytes += rounded;

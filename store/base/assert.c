@@ -1,6 +1,6 @@
 /*
- * assert.c: how the program speaks of its own mistakes. The count of survived ones lives here, since
- * whoever meets one has no object at hand that all threads share.
+ * assert.c: reports bugs of the program. The count of survived ones is static, since no object is
+ * shared by all threads.
  */
 #include "store/base/assert.h"
 

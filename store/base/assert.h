@@ -1,8 +1,8 @@
 /*
- * assert.h: three kinds of "this cannot be".
- * ASSERT is for our own mistakes and stays on in release: it prints and aborts. UNEXPECTED is ours
- * but survivable: it counts, logs and is true, so that the caller fails this one piece of work.
- * Anything from outside (peer, disk, worker, configuration) is checked and answered, never asserted.
+ * assert.h: conditions that must not occur. ASSERT is for bugs and stays on in release: it prints
+ * and aborts. UNEXPECTED is for bugs that can be survived: it counts, logs and is true, so that the
+ * caller fails this one piece of work. Anything from outside (peer, disk, worker, configuration) is
+ * checked and answered, never asserted.
  */
 #ifndef ERRATA_STORE_BASE_ASSERT_H
 #define ERRATA_STORE_BASE_ASSERT_H
@@ -15,7 +15,7 @@
 NORETURN void assert_failed(const char *fact, const char *file, int line);
 /* Counts and logs an unexpected condition; always true. */
 bool assert_unexpected(const char *condition, const char *file, int line);
-/* How many there were since the program started, of all threads. */
+/* Returns how many there were since the start, on all threads. */
 uint64_t assert_unexpected_count(void);
 
 #define ASSERT(fact) ((fact) ? (void)0 : assert_failed(#fact, __FILE__, __LINE__))

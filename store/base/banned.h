@@ -1,8 +1,8 @@
 /*
- * banned.h: functions that this project does not call, made into errors that name what to call
- * instead. The build includes it in front of every file of ours (`warnings` in
- * tools/cmake/modules.cmake), never in generated code. It only declares: a file still includes what
- * it uses. Use is what warns, and every warning is an error.
+ * banned.h: turns functions that this project must not call into errors that name the replacement.
+ * The build includes it before every file of the project (`warnings` in tools/cmake/modules.cmake),
+ * never in generated code. It only declares: a file still includes what it uses. A use causes a
+ * warning, and every warning is an error.
  */
 #ifndef ERRATA_STORE_BASE_BANNED_H
 #define ERRATA_STORE_BASE_BANNED_H

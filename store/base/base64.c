@@ -1,5 +1,5 @@
 /*
- * base64.c: six bits a digit.
+ * base64.c: encodes and decodes base64, six bits per digit.
  */
 #include "store/base/base64.h"
 
@@ -43,7 +43,7 @@ size_t base64_write(struct slice bytes, unsigned form, uint8_t *text)
     return size;
 }
 
-/* The value of a digit of the form's alphabet, or -1. */
+/* Returns the value of a digit of the form's alphabet, or -1. */
 static int digit_value(uint8_t digit, unsigned form)
 {
     bool standard = (form & BASE64_STANDARD) != 0;
@@ -64,7 +64,7 @@ static int digit_value(uint8_t digit, unsigned form)
     return (digit == '/' && standard) || (digit == '_' && url) ? 63 : -1;
 }
 
-/* The digits that are before the padding. */
+/* Returns the digits before the padding. */
 static size_t count_digits(struct slice text, unsigned form)
 {
     size_t count = text.size;

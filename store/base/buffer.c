@@ -1,6 +1,6 @@
 /*
- * buffer.c: growth of bytes in an arena: in place where the buffer is the arena's last piece, else
- * by doubling into a new piece.
+ * buffer.c: growing bytes in an arena: in place if the buffer is the arena's last piece, else by
+ * doubling into a new piece.
  */
 #include "store/base/buffer.h"
 
@@ -31,7 +31,7 @@ static bool grow(struct buffer *buffer, size_t needed)
     }
     data = arena_alloc(buffer->arena, capacity);
     if (data == NULL && capacity > needed) {
-        capacity = needed; /* near the cap the exact size may still fit */
+        capacity = needed; /* near the limit the exact size may still fit */
         data = arena_alloc(buffer->arena, capacity);
     }
     if (data == NULL) {

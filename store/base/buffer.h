@@ -1,7 +1,7 @@
 /*
- * buffer.h: bytes that grow, in an arena. A failed append (over the arena's cap) sticks: later
- * appends do nothing, and buffer_ok is false, so that a writer checks once at its end. Growing
- * leaves the old piece in the arena; start with the size that is likely.
+ * buffer.h: a growing sequence of bytes in an arena. A failed append (above the arena's limit) is
+ * remembered: later appends do nothing, and buffer_ok is false, so that a writer checks once at its
+ * end. Growing leaves the old piece in the arena; start with the likely size.
  */
 #ifndef ERRATA_STORE_BASE_BUFFER_H
 #define ERRATA_STORE_BASE_BUFFER_H
@@ -16,9 +16,9 @@ struct buffer {
     bool failed; /* an append did not fit */
 };
 
-/* Starts an empty buffer with room for `capacity` bytes (0: none yet). */
+/* Initialises an empty buffer with room for `capacity` bytes (0: none yet). */
 void buffer_init(struct buffer *buffer, struct arena *arena, size_t capacity);
-/* What buffer_reserve does if there is no room yet. */
+/* Called by buffer_reserve if there is no room yet. */
 bool buffer_reserve_slowly(struct buffer *buffer, size_t more);
 void buffer_printf(struct buffer *buffer, const char *format, ...) PRINTF_LIKE(2, 3);
 
@@ -27,7 +27,7 @@ static inline bool buffer_ok(const struct buffer *buffer)
     return !buffer->failed;
 }
 
-/* Makes room for `more` bytes; false, and failed, if there is none. */
+/* Makes room for `more` bytes; on failure false, and the buffer is marked as failed. */
 static inline bool buffer_reserve(struct buffer *buffer, size_t more)
 {
     if (!buffer->failed && more <= buffer->capacity - buffer->size) {
@@ -51,7 +51,7 @@ static inline void buffer_append_byte(struct buffer *buffer, uint8_t byte)
     }
 }
 
-/* What was written; dies with the arena, and is stale after the next append. */
+/* Returns the content; valid until the next append, or the end of the arena. */
 static inline struct slice buffer_slice(const struct buffer *buffer)
 {
     return slice_of(buffer->data, buffer->size);

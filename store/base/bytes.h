@@ -1,5 +1,5 @@
 /*
- * bytes.h: big-endian integers, as keys and frames have them.
+ * bytes.h: big-endian integers of keys and frames.
  */
 #ifndef ERRATA_STORE_BASE_BYTES_H
 #define ERRATA_STORE_BASE_BYTES_H

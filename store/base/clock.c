@@ -1,6 +1,6 @@
 /*
- * clock.c: the machine's clock, and the one that tests move by hand. Nothing else asks the kernel
- * for the time.
+ * clock.c: the system clock, and the manual one of tests. No other code asks the kernel for the
+ * time.
  */
 #include "store/base/clock.h"
 

@@ -1,5 +1,5 @@
 /*
- * clock.h: the one clock that everything reads time through, so that tests can replace it.
+ * clock.h: the clock through which all code reads the time, so that tests can replace it.
  */
 #ifndef ERRATA_STORE_BASE_CLOCK_H
 #define ERRATA_STORE_BASE_CLOCK_H
@@ -9,16 +9,16 @@
 struct clock {
     /* UTC in microseconds since 1970; may jump. */
     int64_t (*wall_us)(const struct clock *clock);
-    /* Microseconds since some start; never goes back. For deadlines and durations. */
+    /* Microseconds since some start; never decreases. For deadlines and durations. */
     int64_t (*monotonic_us)(const struct clock *clock);
-    /* The same, but up to some milliseconds late, and for a fifth of its price. */
+    /* The same, up to some milliseconds late, at a fifth of the cost. */
     int64_t (*monotonic_coarse_us)(const struct clock *clock);
 };
 
-/* The machine's clock; lives for ever. */
+/* Returns the system clock, which is never freed. */
 const struct clock *clock_system(void);
 
-/* A clock that moves only when a test says so. */
+/* A clock that only a test moves. */
 struct clock_manual {
     struct clock clock; /* first: pass &manual.clock */
     int64_t wall_us;

@@ -1,6 +1,6 @@
 /*
- * ctx.h: what every piece of work gets: memory, time, randomness, and a place to say what the
- * caller did wrong. Owns nothing; each member outlives the piece of work.
+ * ctx.h: the context of a piece of work: memory, time, randomness, and a place for the caller's
+ * mistakes. Owns nothing; each member outlives the piece of work.
  */
 #ifndef ERRATA_STORE_BASE_CTX_H
 #define ERRATA_STORE_BASE_CTX_H

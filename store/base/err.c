@@ -1,5 +1,5 @@
 /*
- * err.c: the table of errors.def, read four ways. Nothing else knows the numbers.
+ * err.c: functions over the table of errors.def. No other code uses the numbers.
  */
 #include "store/base/err.h"
 

@@ -1,7 +1,7 @@
 /*
- * err.h: results. 0 is success; every other value is in errors.def with its status code, its
- * retry hint and its public text. Foreign codes (LMDB, nghttp2, libuv, OpenSSL) are translated in
- * one function each, at the border.
+ * err.h: results. 0 is success; every other value is in errors.def with its status code, its retry
+ * hint and its public text. Foreign codes (LMDB, nghttp2, libuv, OpenSSL) are translated in one
+ * function each, at the boundary.
  */
 #ifndef ERRATA_STORE_BASE_ERR_H
 #define ERRATA_STORE_BASE_ERR_H
@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-/* The retry hint of an error that a retry of the same request meets again. */
+/* The retry hint of an error that a repeat of the same request would get again. */
 #define RETRY_NEVER (-1)
 
 /* How a call ends: the second column of errors.def. */
@@ -34,7 +34,7 @@ const char *err_name(enum err err);
 const char *err_text(enum err err);
 /* The status code. */
 enum status_code err_status(enum err err);
-/* After how many milliseconds a retry makes sense; 0: nothing is known; RETRY_NEVER. */
+/* Returns after how many milliseconds a retry makes sense; 0: unknown; RETRY_NEVER. */
 int32_t err_retry_ms(enum err err);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * fault.c: collects what the caller did wrong. Keeps at most FAULT_ENTRIES_MAX entries; a fault that
- * cannot be listed is still counted, so that a request never passes for want of memory.
+ * fault.c: collects the caller's mistakes. Keeps at most FAULT_ENTRIES_MAX entries; a fault that
+ * cannot be stored is still counted, so that lack of memory never makes a bad request pass.
  */
 #include "store/base/fault.h"
 
@@ -18,7 +18,7 @@ void fault_init(struct fault *fault, struct arena *arena)
     *fault = (struct fault){.arena = arena};
 }
 
-/* Room doubles at 8, 16, 32, 64; no capacity is kept, since it follows from the count. */
+/* Room doubles at 8, 16, 32, 64; the capacity follows from the count. */
 static bool has_room(struct fault *fault)
 {
     size_t count = fault->count;
@@ -60,7 +60,7 @@ static bool format_text(struct arena *arena, const char *format, va_list values,
         whole = text_first_bytes(whole, whole.size);
     }
     while (whole.size < (size_t)size && whole.size > 0 && !text_is_utf8(whole)) {
-        whole.size--; /* at most three bytes of a code point that was cut */
+        whole.size--; /* at most three bytes of a truncated code point */
     }
     return arena_copy(arena, whole, ret_text);
 }
@@ -117,7 +117,7 @@ enum err fault_result(const struct fault *fault)
     return fault->total_count > 0 ? ERR_INVALID : OK;
 }
 
-/* Copies one code point of `value` at `*at`, or `?` for what should not be shown. */
+/* Copies one code point of `value` at `*at`, or `?` if it must not be shown. */
 static size_t copy_shown(struct slice value, size_t *at, uint8_t *to)
 {
     struct slice rest = slice_after(value, *at);

@@ -1,7 +1,7 @@
 /*
- * fault.h: what the caller did wrong, all of it at once. Each entry names a field by its path in the
- * request (`event.before_json`, `events[3].layout_fingerprint`; proto names), why it was refused,
- * with the value shortened, and what would be right. Becomes google.rpc.BadRequest.
+ * fault.h: the caller's mistakes, all at once. Each entry names a field by its path in the request
+ * (`event.before_json`, `events[3].layout_fingerprint`; proto names), what is wrong, with the value
+ * shortened, and what is expected. Becomes google.rpc.BadRequest.
  */
 #ifndef ERRATA_STORE_BASE_FAULT_H
 #define ERRATA_STORE_BASE_FAULT_H
@@ -9,12 +9,12 @@
 #include "store/base/arena.h"
 #include "store/base/err.h"
 
-/* More than this many bad fields are counted, not listed: an answer stays small. */
+/* More invalid fields are counted, but not listed, so that a reply stays small. */
 #define FAULT_ENTRIES_MAX 100
 
 struct fault_entry {
-    struct slice field; /* path; empty where no one field is to blame */
-    struct slice description; /* a sentence: what is wrong and what would be right */
+    struct slice field; /* path; empty if no single field is wrong */
+    struct slice description; /* a sentence: what is wrong and what is expected */
 };
 
 struct fault {
@@ -22,18 +22,18 @@ struct fault {
     struct fault_entry *entries;
     size_t count; /* entries listed */
     size_t total_count; /* entries seen, listed or not */
-    struct slice message; /* replaces err_text where it is not empty */
-    const char *reason; /* a literal code, such as too_many_pages; NULL: the error's own name */
+    struct slice message; /* replaces err_text if it is not empty */
+    const char *reason; /* a literal code, such as too_many_pages; NULL: the error's name */
 };
 
 void fault_init(struct fault *fault, struct arena *arena);
-/* Adds an entry for `field`; texts are copied. Over the cap or out of memory it only counts. */
+/* Adds an entry for `field`; texts are copied. Above the limit or out of memory it only counts. */
 void fault_add(struct fault *fault, struct slice field, const char *format, ...) PRINTF_LIKE(3, 4);
-/* Sets the message of a failure that is no bad field, and gives `err` back. */
+/* Sets the message of a failure that does not concern a field, and returns `err`. */
 enum err fault_say(struct fault *fault, enum err err, const char *format, ...) PRINTF_LIKE(3, 4);
-/* The same of a failure that programs tell from others of its error: by `reason`, a literal of lower
- * case letters and underscores. The message becomes `reason: what was formatted`; ErrorInfo has the
- * reason in upper case. */
+/* The same for a failure that programs distinguish from others with the same error by `reason`, a
+ * literal of lower case letters and underscores. The message becomes `reason: formatted text`;
+ * ErrorInfo has the reason in upper case. */
 enum err fault_say_reason(struct fault *fault, enum err err, const char *reason, const char *format,
                           ...) PRINTF_LIKE(4, 5);
 /* ERR_INVALID if anything was added, else OK. */

@@ -1,12 +1,12 @@
 /*
- * fault_point.h: places where a debug build can be told to fail. FAULT("name") is a condition:
+ * fault_point.h: points at which a debug build can be made to fail. FAULT("name") is a condition:
  * false in a release build, where it costs nothing; in a build with ERRATA_FAULTS it asks the
  * driver that a test or a simulation has set.
  *     if (FAULT("store.commit")) {
  *         return ERR_IO;
  *     }
- * A point is only where the outside world can fail, and takes the path that its failure takes.
- * Names are `module.what`, each at one place; tests/tidy holds the list of them.
+ * A point is placed only where the outside world can fail, and takes the same path as that failure.
+ * Names are `module.what`, each used at one place; tests/tidy has the list of them.
  */
 #ifndef ERRATA_STORE_BASE_FAULT_POINT_H
 #define ERRATA_STORE_BASE_FAULT_POINT_H
@@ -15,7 +15,7 @@
 
 #ifdef ERRATA_FAULTS
 
-/* Decides whether a point fails now. Any thread that runs into a point calls it. */
+/* Decides whether a point fails now. Called by any thread that reaches a point. */
 struct fault_driver {
     bool (*fails)(struct fault_driver *driver, const char *name);
 };

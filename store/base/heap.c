@@ -1,5 +1,5 @@
 /*
- * heap.c: see heap.h. The only file that knows whose malloc it is.
+ * heap.c: reads glibc's malloc figures. The only file that depends on the malloc in use.
  */
 #include "store/base/heap.h"
 
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Memory of the process that is no file's; 0 if it can't be told. Of statm's numbers the second are
- * pages that are resident, the third those of them that are a file's (proc(5)). */
+/* Returns the process's memory that is not backed by files; 0 if unknown. The second number of
+ * statm is resident pages, the third those of them that are backed by files (proc(5)). */
 static size_t private_bytes(void)
 {
     char line[128];

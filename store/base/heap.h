@@ -1,7 +1,7 @@
 /*
- * heap.h: what malloc holds of the process's memory, and giving back what it does not need. glibc
- * returns free memory to the kernel by itself only from the end of its heap: one small block that
- * lives on above it keeps all that a burst took.
+ * heap.h: the memory that malloc holds, and returning what it does not need. glibc returns free
+ * memory to the kernel by itself only from the end of its heap: one small block above it keeps all
+ * memory of a burst.
  */
 #ifndef ERRATA_STORE_BASE_HEAP_H
 #define ERRATA_STORE_BASE_HEAP_H
@@ -9,20 +9,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Less than this is left to malloc: ordinary loads take and free it all the time. */
+/* Free memory that is left to malloc: ordinary loads take and free it all the time. */
 #define HEAP_SPARE_BYTES_MAX (8u << 20)
 
-/* Under a sanitizer's malloc, and where the kernel tells nothing, all are 0. */
+/* All are 0 under a sanitizer's malloc, and if the kernel does not report them. */
 struct heap_figures {
-    size_t used_bytes; /* asked for and not freed */
-    size_t
-        spare_bytes; /* of memory that is no one else's: what the process has beyond used_bytes */
+    size_t used_bytes; /* allocated and not freed */
+    size_t spare_bytes; /* the process's memory beyond used_bytes */
 };
 
 /* Walks malloc's lists of free blocks and reads a file of /proc: not for every turn of a loop. */
 struct heap_figures heap_read(void);
-/* Returns whole free pages back to the kernel. Holds up other threads' malloc meanwhile, some
- * milliseconds for 100 MiB; any thread. */
+/* Returns whole free pages to the kernel. Blocks other threads' malloc meanwhile, some milliseconds
+ * for 100 MiB. Any thread. */
 void heap_give_back(void);
 
 #endif

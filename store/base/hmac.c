@@ -1,5 +1,6 @@
 /*
- * hmac.c: by the low-level SHA256_* functions, as sha256.c: their state is what a key is prepared as.
+ * hmac.c: HMAC by the low-level SHA256_* functions, whose state after the first block is what a
+ * prepared key stores.
  */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "store/base/hmac.h"
@@ -15,7 +16,7 @@
 
 _Static_assert(HMAC_SECRET_BYTES_MAX == SHA256_CBLOCK, "a secret fills at most one block");
 
-/* The state after one block: the secret, filled up with zeros, under a pad. */
+/* Hashes one block: the secret, padded with zeros, combined with a pad. */
 static void hash_block(struct slice secret, uint8_t pad, uint32_t words[8])
 {
     uint8_t block[SHA256_CBLOCK] = {0};
@@ -40,7 +41,7 @@ void hmac_key_init(struct hmac_key *key, struct slice secret)
     hash_block(secret, OUTER_PAD, key->outer);
 }
 
-/* Goes on after a block that was hashed. */
+/* Continues after a hashed block. */
 static void resume(SHA256_CTX *state, const uint32_t words[8])
 {
     memcpy(state->h, words, sizeof(state->h));

@@ -1,7 +1,7 @@
 /*
- * json.h: a strict pull reader and a writer for JSON text (RFC 8259). The reader makes no tree:
+ * json.h: a strict pull reader and a writer for JSON text (RFC 8259). The reader builds no tree:
  * values are spans of the text, numbers stay as written. No duplicate keys, no lone surrogates, no
- * invalid UTF-8, no text after the value; depth is limited by the caller. No recursion.
+ * invalid UTF-8, no text after the value; the caller limits the depth. No recursion.
  */
 #ifndef ERRATA_STORE_BASE_JSON_H
 #define ERRATA_STORE_BASE_JSON_H
@@ -9,9 +9,9 @@
 #include "store/base/buffer.h"
 #include "store/base/err.h"
 
-/* The deepest nesting that a `_json` field may have. */
+/* The deepest nesting of a `_json` field. */
 #define JSON_FIELD_DEPTH_MAX 64
-/* The deepest nesting that any reader follows. */
+/* The deepest nesting that any reader accepts. */
 #define JSON_DEPTH_MAX 100
 
 enum json_kind {
@@ -24,13 +24,13 @@ enum json_kind {
     JSON_OBJECT
 };
 
-/* One value: where it is in the text. */
+/* A value, as a span of the text. */
 struct json_value {
     enum json_kind kind;
     struct slice text; /* as written, a string with its quotes; borrowed from the document */
 };
 
-/* What is wrong with a text, for a message to its writer. */
+/* What is wrong with a text, for a message to its author. */
 struct json_problem {
     const char *what; /* a phrase, such as "a key that is twice in its object" */
     size_t at; /* byte offset */
@@ -43,7 +43,7 @@ struct json_rules {
 };
 
 /* Checks a whole document and returns its top value. ERR_INVALID with `ret_problem`, or ERR_MEMORY
- * (keys of open objects are kept in `arena` to find duplicates). Everything below takes only text
+ * (keys of open objects are kept in `arena` to find duplicates). All functions below require text
  * that passed. */
 MUST_CHECK enum err json_check(struct arena *arena, struct slice document,
                                const struct json_rules *rules, struct json_value *ret_value,
@@ -60,33 +60,33 @@ struct json_walk json_walk_start(struct json_value container);
  * an array. */
 bool json_walk_next(struct json_walk *walk, struct slice *ret_key, struct json_value *ret_value);
 
-/* The content of a checked string (or key), unescaped, in the arena; borrowed from the text itself
- * where it has no escapes. `\u0000` gives a NUL byte. */
+/* Returns the content of a checked string (or key), unescaped, in the arena; borrowed from the text
+ * if it has no escapes. `\u0000` yields a NUL byte. */
 MUST_CHECK enum err json_string(struct arena *arena, struct slice quoted, struct slice *ret_text);
-/* A checked number is an integer of at most 64 bits, however it is written (12, 1.2e1, 12.0); 0 is
- * not negative. */
+/* Reads a checked number that is an integer of at most 64 bits, in any notation (12, 1.2e1, 12.0);
+ * 0 is not negative. */
 bool json_integer(struct slice number, bool *ret_is_negative, uint64_t *ret_magnitude);
-/* For those who go through a checked text from front to end: the kind of value that starts with this
- * byte. */
+/* Returns the kind of value that starts with this byte, for reading a checked text from front to
+ * end. */
 enum json_kind json_kind_of(uint8_t first);
-/* Index just after the value that starts at `at` of a checked text. */
+/* Returns the index after the value that starts at `at` of a checked text. */
 size_t json_skip_value(struct slice text, size_t at);
-/* A raw key with its quotes means `name`; both UTF-8. */
+/* Returns whether a raw key with its quotes equals `name`; both UTF-8. */
 bool json_key_is(struct slice quoted, struct slice name);
-/* The member of a checked object with this name; false if there is none. */
+/* Returns the member of a checked object with this name; false if there is none. */
 bool json_member(struct json_value object, struct slice name, struct json_value *ret_value);
-/* Two checked values are equal as JSON: member order, white space, escapes and the writing of a
- * number (1, 1.0, 1e0) do not count. Works in the arena; ERR_MEMORY when it has no room. */
+/* Compares two checked values as JSON: member order, white space, escapes and the notation of a
+ * number (1, 1.0, 1e0) do not count. Works in the arena; ERR_MEMORY if it has no room. */
 MUST_CHECK enum err json_equal(struct arena *arena, struct json_value a, struct json_value b,
                                bool *ret_equal);
 
-/* Appends text as a JSON string with quotes: escapes `"`, `\`, and control characters; everything
- * else stays UTF-8 (or, with `ascii`, becomes \uXXXX, lower-case, as Python's json.dumps does). */
+/* Appends text as a JSON string with quotes: escapes `"`, `\`, and control characters; all else
+ * stays UTF-8 (or, with `ascii`, becomes \uXXXX, lower-case, like Python's json.dumps). */
 void json_write_string(struct buffer *buffer, struct slice text, bool ascii);
-/* Appends a double by the shortest text that reads back, as Python's repr does; NaN, Infinity and
- * -Infinity as its json.dumps does (no JSON: for texts that allow them). */
+/* Appends a double as the shortest text that reads back, like Python's repr; NaN, Infinity and
+ * -Infinity like its json.dumps (not valid JSON: for texts that allow them). */
 void json_write_double(struct buffer *buffer, double value);
-/* The same, of the shortest text that reads back as the same float. */
+/* The same, as the shortest text that reads back as the same float. */
 void json_write_float(struct buffer *buffer, float value);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * json_check.c: is this text JSON? One pass, one state a token, an explicit stack. Keys of the
- * objects that are open lie on a stack of their own; an object with few keys is searched by its
- * hashes, a larger one through a hash table that its level of nesting keeps for the next one. The
- * hash is seeded with an address, which whoever writes the text does not know, so that keys cannot
- * be chosen to collide; results do not depend on it.
+ * json_check.c: validates JSON text. One pass, one state per token, an explicit stack. Keys of open
+ * objects are on a separate stack; a small object is searched by its hashes, a larger one through a
+ * hash table that its level of nesting keeps for the next one. The hash is seeded with an address
+ * that the text's author does not know, so that keys cannot be chosen to collide; results do not
+ * depend on it.
  */
 #include "store/base/json_internal.h"
 
@@ -11,21 +11,21 @@
 #include "store/base/hex.h"
 #include "store/base/text.h"
 
-/* Up to so many keys of an object are compared one by one. */
+/* Up to this many keys of an object are compared one by one. */
 #define KEYS_SEARCHED_MAX 12
 #define KEYS_FIRST 64
 #define SLOTS_FIRST 64
 
 struct key {
-    const uint8_t *data; /* unescaped: of the document or the arena */
+    const uint8_t *data; /* unescaped: in the document or the arena */
     uint32_t size;
     uint32_t hash;
 };
 
 /* One open object or array. */
 struct level {
-    uint32_t *slots; /* indices of keys from first_key on, plus 1; 0 is free */
-    uint32_t slot_count; /* in use by the object that is open; 0: keys are compared one by one */
+    uint32_t *slots; /* indices of keys from first_key on, plus 1; 0: free */
+    uint32_t slot_count; /* used by the open object; 0: keys are compared one by one */
     uint32_t slot_capacity; /* allocated */
     uint32_t first_key;
     bool is_object;
@@ -44,10 +44,10 @@ struct checker {
     struct slice text;
     size_t at;
     const struct json_rules *rules;
-    const char *what; /* the first problem, and where it is */
+    const char *what; /* the first problem, and its offset */
     size_t what_at;
     bool no_memory;
-    bool key_has_escape; /* of the string scanned last */
+    bool key_has_escape; /* of the last scanned string */
     uint64_t seed;
     unsigned depth;
     struct key *keys;
@@ -84,8 +84,9 @@ static void skip_spaces(struct checker *checker)
 
 #define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-/* Marks, in the high bit of each byte, what a string's scan must look at: quotes, backslashes,
- * control characters, bytes above ASCII. The lowest mark is right; those above it may be too many. */
+/* Marks, in the high bit of each byte, the bytes that a string's scan must examine: quotes,
+ * backslashes, control characters, bytes above ASCII. The lowest mark is correct; there may be
+ * false ones above it. */
 static uint64_t mark_special(uint64_t word)
 {
     uint64_t quote = word ^ EACH_BYTE('"');
@@ -96,7 +97,7 @@ static uint64_t mark_special(uint64_t word)
     return marks & EACH_BYTE(0x80);
 }
 
-/* Index of the first byte from `at` on that is not plain text of a string. */
+/* Returns the index of the first byte from `at` on that is not plain text of a string. */
 static size_t skip_plain(struct slice text, size_t at)
 {
     while (text.size - at >= 8) {
@@ -117,7 +118,7 @@ static size_t skip_plain(struct slice text, size_t at)
     return at;
 }
 
-/* Four hex digits at `at`; -1 where they are not. */
+/* Reads four hex digits at `at`; -1 if there are none. */
 static int32_t hex4(struct slice text, size_t at)
 {
     int32_t value = 0;
@@ -185,7 +186,7 @@ static bool scan_escape(struct checker *checker)
     }
 }
 
-/* From the opening quote to after the closing one. */
+/* Scans from the opening quote to after the closing one. */
 static bool scan_string(struct checker *checker)
 {
     struct slice text = checker->text;
@@ -236,7 +237,7 @@ static bool at_byte(const struct checker *checker, uint8_t byte)
 static bool scan_digits(struct checker *checker, size_t start)
 {
     if (!at_digit(checker)) {
-        return problem(checker, start, "a number that is not written as JSON has it");
+        return problem(checker, start, "an invalid number");
     }
     while (at_digit(checker)) {
         checker->at++;
@@ -247,7 +248,7 @@ static bool scan_digits(struct checker *checker, size_t start)
 static bool scan_word(struct checker *checker, struct slice word)
 {
     if (!slice_starts_with(slice_after(checker->text, checker->at), word)) {
-        return problem(checker, checker->at, "a word that is no value");
+        return problem(checker, checker->at, "a word that is not a value");
     }
     checker->at += word.size;
     return true;
@@ -342,13 +343,13 @@ static bool scan_value(struct checker *checker, enum state *state)
     case 'N':
         return checker->rules->allow_nan
                    ? scan_word(checker, SLICE("NaN"))
-                   : problem(checker, checker->at, "NaN, which is no JSON number");
+                   : problem(checker, checker->at, "NaN, which is not a JSON number");
     case 'I':
         return checker->rules->allow_nan
                    ? scan_word(checker, SLICE("Infinity"))
-                   : problem(checker, checker->at, "Infinity, which is no JSON number");
+                   : problem(checker, checker->at, "Infinity, which is not a JSON number");
     default:
-        return problem(checker, checker->at, "a character that begins no value");
+        return problem(checker, checker->at, "a character that cannot begin a value");
     }
 }
 
@@ -380,7 +381,7 @@ static bool key_equal(const struct key *a, const struct key *b)
     return a->hash == b->hash && a->size == b->size && memcmp(a->data, b->data, a->size) == 0;
 }
 
-/* Puts the key of this index into its slot, or gives false if its equal is there. */
+/* Puts the key of this index into its slot, or returns false if an equal one is there. */
 static bool put_slot(struct checker *checker, struct level *level, uint32_t index)
 {
     const struct key *key = &checker->keys[index];
@@ -399,7 +400,7 @@ static bool put_slot(struct checker *checker, struct level *level, uint32_t inde
     }
 }
 
-/* Makes the level's table `count` slots large, and puts all its keys but the newest. */
+/* Resizes the level's table to `count` slots, and inserts all its keys but the newest. */
 static bool make_slots(struct checker *checker, struct level *level, uint32_t count)
 {
     if (count > level->slot_capacity) {
@@ -419,7 +420,7 @@ static bool make_slots(struct checker *checker, struct level *level, uint32_t co
     return true;
 }
 
-/* The newest key is new in its object. */
+/* Returns whether the newest key is unique in its object. */
 static bool is_new_key(struct checker *checker, size_t at)
 {
     struct level *level = &checker->levels[checker->depth - 1];
@@ -440,7 +441,7 @@ static bool is_new_key(struct checker *checker, size_t at)
         }
         is_new = put_slot(checker, level, newest);
     }
-    return is_new || problem(checker, at, "a key that stands twice in its object");
+    return is_new || problem(checker, at, "a duplicate key");
 }
 
 static bool reserve_key(struct checker *checker)
@@ -461,7 +462,7 @@ static bool reserve_key(struct checker *checker)
     return true;
 }
 
-/* Notes the key just scanned, which started at `start`. */
+/* Records the key just scanned, which started at `start`. */
 static bool note_key(struct checker *checker, size_t start)
 {
     struct slice quoted = slice_of(checker->text.data + start, checker->at - start);
@@ -496,14 +497,14 @@ static bool scan_key(struct checker *checker, enum state *state)
         return ends_early(checker);
     }
     if (!at_byte(checker, ':')) {
-        return problem(checker, checker->at, "a key without a colon behind it");
+        return problem(checker, checker->at, "a key without a colon after it");
     }
     checker->at++;
     *state = AT_VALUE;
     return true;
 }
 
-/* Inside a container, after one of its values. */
+/* Continues inside a container, after one of its values. */
 static bool scan_separator(struct checker *checker, enum state *state)
 {
     bool is_object = checker->levels[checker->depth - 1].is_object;
@@ -514,8 +515,8 @@ static bool scan_separator(struct checker *checker, enum state *state)
     }
     if (!at_byte(checker, ',')) {
         return problem(checker, checker->at,
-                       is_object ? "neither `,` nor `}` behind a member"
-                                 : "neither `,` nor `]` behind an element");
+                       is_object ? "neither `,` nor `}` after a member"
+                                 : "neither `,` nor `]` after an element");
     }
     checker->at++;
     *state = is_object ? AT_KEY : AT_VALUE;
@@ -547,7 +548,7 @@ static bool step(struct checker *checker, enum state *state)
     return false;
 }
 
-/* Up to the end of the top value. */
+/* Scans the end of the text, after the top value. */
 static bool scan_top(struct checker *checker)
 {
     enum state state = AT_VALUE;
@@ -583,7 +584,7 @@ static bool scan_document(struct checker *checker, struct json_value *ret_value)
     ret_value->text = slice_of(checker->text.data + start, checker->at - start);
     skip_spaces(checker);
     return checker->at == checker->text.size ||
-           problem(checker, checker->at, "text behind the value");
+           problem(checker, checker->at, "text after the value");
 }
 
 enum err json_check(struct arena *arena, struct slice document, const struct json_rules *rules,

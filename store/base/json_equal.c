@@ -1,7 +1,7 @@
 /*
- * json_equal.c: equality of two checked values as JSON. Containers are walked side by side on an
+ * json_equal.c: compares two checked values as JSON. Containers are walked side by side on an
  * explicit stack. Objects whose members are in the same order are compared as they are read; from
- * the first key that differs on, the rest of both is sorted by key, in room that the level of
+ * the first different key on, the rest of both is sorted by key, in memory that the level of
  * nesting keeps for the next object.
  */
 #include "store/base/json_internal.h"
@@ -38,7 +38,7 @@ struct comparison {
     size_t depth;
 };
 
-/* The digits are the same, wherever their points are. */
+/* Returns whether the digits are the same, ignoring decimal points. */
 static bool digits_equal(struct slice a, struct slice b)
 {
     size_t j = 0;
@@ -65,8 +65,8 @@ static bool is_decimal(struct slice text)
     return last >= '0' && last <= '9'; /* not NaN or Infinity */
 }
 
-/* Exact, whatever the size: numbers are compared as decimals. An exponent of more than 17 digits is
- * equal to itself alone. */
+/* Compares exactly, as decimals of any size. An exponent of more than 17 digits equals only
+ * itself. */
 static bool numbers_equal(struct slice a, struct slice b)
 {
     struct json_decimal x;
@@ -133,7 +133,7 @@ static bool add_member(struct arena *arena, struct sorted *sorted, struct slice 
     return true;
 }
 
-/* Heapsort: no extra room, and never quadratic. */
+/* Heapsort: no extra memory, and never quadratic. */
 static void sift_down(struct member *members, size_t root, size_t count)
 {
     while (2 * root + 1 < count) {
@@ -166,7 +166,7 @@ static void sort_members(struct sorted *sorted)
     }
 }
 
-/* Takes the member just read and all that follow it. */
+/* Collects and sorts the member just read and all that follow it. */
 static bool sort_rest(struct arena *arena, struct level *level, size_t side, struct slice key,
                       struct json_value value)
 {
@@ -253,7 +253,7 @@ static bool compare_pair(struct comparison *comparison, const struct json_value 
         break;
     }
     if (comparison->levels == NULL || comparison->depth == JSON_DEPTH_MAX) {
-        return false; /* deeper than any check lets pass */
+        return false; /* deeper than any check accepts */
     }
     level = &comparison->levels[comparison->depth++];
     level->walks[0] = json_walk_start(values[0]);

@@ -1,6 +1,6 @@
 /*
- * json_internal.h: what the JSON files share: steps over tokens of text that json_check has passed.
- * None of these looks for an end that is not there, so none may see unchecked text.
+ * json_internal.h: shared by the JSON files: steps over tokens of text that json_check has
+ * accepted. None of them checks for a missing end, so they must not see unchecked text.
  */
 #ifndef ERRATA_STORE_BASE_JSON_INTERNAL_H
 #define ERRATA_STORE_BASE_JSON_INTERNAL_H
@@ -12,21 +12,22 @@ static inline bool json_is_space(uint8_t byte)
     return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
 }
 
-/* What is between the quotes. */
+/* Returns the content between the quotes. */
 struct slice json_unquoted(struct slice quoted);
-/* Decodes the escape or copies the code point at the start of `rest`, and moves it on; gives the
- * number of bytes written, 1 to 4. */
+/* Decodes the escape or copies the code point at the start of `rest`, and moves past it; returns
+ * the number of bytes written, 1 to 4. */
 size_t json_decode_next(struct slice *rest, uint8_t bytes[4]);
 
-/* A decimal number in parts: digits without zeros at its ends, and the exponent of the last one. */
+/* A decimal number in parts: digits without zeros at both ends, and the exponent of the last
+ * one. */
 struct json_decimal {
     bool is_negative;
-    struct slice digits; /* as written, perhaps with a point inside */
+    struct slice digits; /* as written, possibly with a point inside */
     int64_t exponent;
     bool is_huge; /* the exponent does not fit */
 };
 
-/* Of a checked number that is neither NaN nor infinite. */
+/* For a checked number that is neither NaN nor infinite. */
 struct json_decimal json_decimal_of(struct slice number);
 
 #endif

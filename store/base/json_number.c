@@ -1,6 +1,5 @@
 /*
- * json_number.c: numbers as they are written: decimals of any size, and the integers among them.
- * Exact: no double is made on the way.
+ * json_number.c: decimal numbers of any size, and integers among them. Exact: no double is used.
  */
 #include "store/base/json_internal.h"
 
@@ -12,7 +11,7 @@ static bool is_digit(uint8_t byte)
     return byte >= '0' && byte <= '9';
 }
 
-/* The exponent after `e`: at most 17 digits, so that sums stay in range. */
+/* Reads the exponent after `e`: at most 17 digits, so that sums do not overflow. */
 static int64_t read_exponent(struct slice text, bool *ret_is_huge)
 {
     bool is_negative = text.size > 0 && text.data[0] == '-';
@@ -57,7 +56,7 @@ struct json_decimal json_decimal_of(struct slice number)
         end--;
     }
     decimal.digits = slice_of(digits.data + start, end - start);
-    /* The last digit kept is before or after the point. */
+    /* The last remaining digit is before or after the point. */
     decimal.exponent += (int64_t)point - (int64_t)end + (end > point);
     return decimal;
 }

@@ -1,7 +1,6 @@
 /*
  * json_walk.c: members and elements of checked text, and the content of its strings. Skipping a
- * value reads it once; nothing is remembered, so whoever goes down d levels reads the innermost text
- * d times.
+ * value reads it once; nothing is cached, so a walk down d levels reads the innermost text d times.
  */
 #include "store/base/json_internal.h"
 
@@ -35,8 +34,8 @@ static size_t find_byte(struct slice text, size_t from, size_t to, uint8_t byte)
     return found == NULL ? to : (size_t)(found - text.data);
 }
 
-/* Index just after the closing quote of the string that starts at `at`. The next quote is looked
- * for once, not once an escape: a long text of escapes stays linear. */
+/* Returns the index after the closing quote of the string that starts at `at`. Searches for each
+ * quote once, not once per escape: a long text of escapes takes linear time. */
 static size_t skip_string(struct slice text, size_t at)
 {
     size_t quote = 0;
@@ -148,7 +147,7 @@ struct slice json_unquoted(struct slice quoted)
     return quoted.size < 2 ? slice_of(NULL, 0) : slice_of(quoted.data + 1, quoted.size - 2);
 }
 
-/* Of digits that the check has seen. */
+/* Reads digits that were checked. */
 static uint32_t hex_unit(const uint8_t *digits)
 {
     uint32_t unit = 0;
@@ -220,7 +219,7 @@ enum err json_string(struct arena *arena, struct slice quoted, struct slice *ret
         *ret_text = rest;
         return OK;
     }
-    text = arena_alloc(arena, rest.size); /* an escape is never shorter than what it means */
+    text = arena_alloc(arena, rest.size); /* an escape is never shorter than its character */
     if (text == NULL) {
         return ERR_MEMORY;
     }

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #define REPLACEMENT 0xfffd
-/* "-d.dddddddddddddddde-308" and some. */
+/* "-d.dddddddddddddddde-308" and spare. */
 #define DOUBLE_TEXT_BYTES 40
 #define DIGITS_MAX 17
 
@@ -70,7 +70,8 @@ static bool is_plain(uint8_t byte, bool ascii)
     return byte < (ascii ? 0x7f : 0x80);
 }
 
-/* One code point that may not be plain; invalid bytes become U+FFFD. Returns how many were used. */
+/* Writes one code point that may need escaping; invalid bytes become U+FFFD. Returns how many bytes
+ * were used. */
 static size_t put_code_point(struct buffer *buffer, struct slice rest, bool ascii)
 {
     size_t bytes = text_sequence_bytes(rest);
@@ -130,7 +131,7 @@ static double read_back(const struct digits *digits)
     return strtod(text, NULL);
 }
 
-/* The nearest decimal of `count` digits. */
+/* Returns the nearest decimal with `count` digits. */
 static struct digits nearest(double value, size_t count)
 {
     struct digits digits = {.count = 0};
@@ -154,7 +155,7 @@ static void strip_zeros(struct digits *digits)
     }
 }
 
-/* The next greater decimal of as many digits. */
+/* Steps to the next greater decimal with as many digits. */
 static void step_up(struct digits *digits)
 {
     size_t at = digits->count;
@@ -170,10 +171,10 @@ static void step_up(struct digits *digits)
     }
 }
 
-/* The fewest digits that read back as `value`, which is positive and finite. Any decimal of 15
- * digits survives a normal double, so the search starts there; below the normal ones it starts at
+/* Returns the fewest digits that read back as `value`, which is positive and finite. Any decimal of
+ * 15 digits survives a normal double, so the search starts there; for subnormal ones it starts at
  * 1. A power of two is nearer to the double below it than to the one above, so that the decimal
- * above the nearest one may read back where the nearest does not. */
+ * above the nearest one may read back although the nearest does not. */
 static struct digits shortest(double value)
 {
     int exponent = 0;
@@ -241,7 +242,8 @@ void json_write_double(struct buffer *buffer, double value)
                   (int)digits.count - 1, digits.text + 1, exponent < 0 ? '-' : '+', abs(exponent));
 }
 
-/* The shortest decimal that reads back as the float, written as the double nearest to it. */
+/* Writes the shortest decimal that reads back as the float, in the notation of the nearest
+ * double. */
 void json_write_float(struct buffer *buffer, float value)
 {
     char text[DOUBLE_TEXT_BYTES];

@@ -1,7 +1,7 @@
 /*
- * logger.c: one line, built on the stack and written by one write(2), so that lines of several
- * threads do not mix. What does not fit into 4 KiB is cut inside its text; the line stays whole. The
- * level and the format are the file's only state: main sets them once, before threads start.
+ * logger.c: builds a line on the stack and writes it with one write(2), so that lines of several
+ * threads do not mix. A text that does not fit into 4 KiB is truncated; the line stays complete.
+ * The level and the format are the only state: main sets them once, before threads start.
  */
 #include "store/base/logger.h"
 
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define LINE_BYTES_MAX 4096
-/* Kept free for what closes a line: a cut text's dots, its quote, brace and line feed. */
+/* Reserved for the end of a line: a truncated text's dots, its quote, brace and line feed. */
 #define LINE_BYTES_KEPT 8
 #define MESSAGE_BYTES_MAX 2048
 
@@ -55,7 +55,7 @@ static const char *level_name(enum logger_level level)
     return "?";
 }
 
-/* Appends all of `text` or nothing. */
+/* Appends `text` completely or not at all. */
 static bool put(struct line *line, struct slice text)
 {
     if (line->is_full || text.size > LINE_BYTES_MAX - LINE_BYTES_KEPT - line->size) {
@@ -69,7 +69,7 @@ static bool put(struct line *line, struct slice text)
     return true;
 }
 
-/* One code point, escaped as JSON wants it; invalid bytes become `?`. */
+/* Writes one code point, escaped for JSON; invalid bytes become `?`. */
 static bool put_escaped(struct line *line, struct slice rest, size_t *ret_used)
 {
     char code[8];
@@ -104,7 +104,7 @@ static void put_quoted(struct line *line, struct slice text)
         size_t used = 0;
 
         if (!put_escaped(line, slice_after(text, at), &used)) {
-            memcpy(line->bytes + line->size, "...", 3); /* of the bytes that are kept */
+            memcpy(line->bytes + line->size, "...", 3); /* within the reserved bytes */
             line->size += 3;
             break;
         }
@@ -139,7 +139,7 @@ static void put_value(struct line *line, const struct logger_field *field)
     put(line, slice_of(number, size > 0 ? (size_t)size : 0));
 }
 
-/* A name is put only where its value's start fits too: a line never ends in a name alone. */
+/* Writes a name only if the start of its value fits, too, so that no line ends with a name. */
 static bool put_name(struct line *line, const char *name)
 {
     struct slice text = slice_text(name);
@@ -169,7 +169,7 @@ static void write_line(struct line *line)
     }
     line->bytes[line->size++] = '\n';
     written = write(STDERR_FILENO, line->bytes, line->size);
-    (void)written; /* there is nowhere to say that the log cannot be written */
+    (void)written; /* a failure of the log can't be reported anywhere */
 }
 
 void logger_write(enum logger_level level, const char *message, const struct logger_field *fields,

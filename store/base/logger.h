@@ -1,7 +1,7 @@
 /*
- * logger.h: what the program says of itself, on standard error: JSON lines or text, by level. Never
- * payloads, never secrets. Only services, app, jobs and tools log; everything below returns errors.
- * ("log" alone always means the event log.)
+ * logger.h: messages of the program on standard error: JSON lines or text, by level. Never
+ * payloads, never secrets. Only services, app, jobs and tools log; lower layers return errors.
+ * ("log" without further words means the event log.)
  */
 #ifndef ERRATA_STORE_BASE_LOGGER_H
 #define ERRATA_STORE_BASE_LOGGER_H
@@ -21,14 +21,14 @@ enum logger_format {
     LOGGER_JSON
 };
 
-/* Sets what main was told; before that: INFO, TEXT. Called by main alone, before threads start. */
+/* Sets level and format; defaults: INFO, TEXT. Called only by main, before threads start. */
 void logger_configure(enum logger_level level, enum logger_format format);
 bool logger_wants(enum logger_level level);
 
 /* One member of a line. */
 struct logger_field {
     const char *name;
-    struct slice text; /* used where `is_number` is false */
+    struct slice text; /* used if `is_number` is false */
     int64_t number;
     bool is_number;
 };

@@ -1,6 +1,6 @@
 /*
- * pack.c: see pack.h. One pass: the place where four bytes were last seen is looked up by their hash; a
- * place that has the same bytes is extended in both directions. Where nothing repeats the steps become
+ * pack.c: compresses in one pass: the last position of each four bytes is found by their hash; if
+ * the bytes are equal, the match is extended in both directions. Without matches the steps become
  * longer, so text without repetitions costs little.
  */
 #include "store/base/pack.h"
@@ -8,23 +8,23 @@
 #include "store/base/assert.h"
 
 #define MATCH_MIN 4
-/* The largest count that fits into half a byte, and says that a varint follows. */
+/* The largest count that fits into four bits; it means that a varint follows. */
 #define COUNT_MORE 15
 #define HASH_BITS 12
-/* After so many misses in a row the step grows by one byte. */
+/* After this many misses in a row the step grows by one byte. */
 #define MISSES_A_STEP 32
 #define VARINT_BYTES_MAX 10
 
-/* Copies are counted from the front of dictionary and bytes, as if one followed the other. */
+/* Copies are counted from the front of the dictionary, as if the bytes followed it. */
 struct packer {
     struct slice dictionary;
     struct slice bytes;
     uint8_t *out;
     size_t out_size;
-    uint32_t places[1 << HASH_BITS]; /* by hash: the last place plus 1; 0: none */
+    uint32_t places[1 << HASH_BITS]; /* by hash: the last position plus 1; 0: none */
 };
 
-/* Bytes that repeat: from `from` on, `size` of them, the same as those at `at` of the bytes. */
+/* A repetition: `size` bytes at `from` that equal those at `at` of the bytes. */
 struct match {
     size_t from;
     size_t at;
@@ -68,7 +68,7 @@ static void put_rest(struct packer *packer, size_t count)
     }
 }
 
-/* Literal bytes up to the match, then the match; a match of no bytes ends the stream. */
+/* Writes the literal bytes up to the match, then the match; a match of no bytes ends the stream. */
 static void put_sequence(struct packer *packer, size_t literal_at, const struct match *match)
 {
     size_t literals = match->at - literal_at;
@@ -87,7 +87,7 @@ static void put_sequence(struct packer *packer, size_t literal_at, const struct 
     }
 }
 
-/* How many bytes are the same at both, up to `limit`. */
+/* Returns how many bytes are equal at both, up to `limit`. */
 static size_t count_same(const uint8_t *a, const uint8_t *b, size_t limit)
 {
     size_t size = 0;
@@ -109,12 +109,12 @@ static size_t count_same(const uint8_t *a, const uint8_t *b, size_t limit)
     return size;
 }
 
-/* The match of the bytes at `at` with an earlier place, as long as it gets; none if its size is 0. */
+/* Returns the longest match of the bytes at `at` with an earlier position; size 0: none. */
 static struct match extend(const struct packer *packer, size_t from, size_t at, size_t literal_at)
 {
     size_t dictionary = packer->dictionary.size;
     bool in_dictionary = from < dictionary;
-    size_t start = in_dictionary ? from : from - dictionary; /* within its own bytes */
+    size_t start = in_dictionary ? from : from - dictionary; /* within its own part */
     const uint8_t *base = in_dictionary ? packer->dictionary.data : packer->bytes.data;
     size_t limit = packer->bytes.size - at;
     struct match match = {from, at, 0};
@@ -137,7 +137,7 @@ static struct match extend(const struct packer *packer, size_t from, size_t at, 
     return match;
 }
 
-/* Notes a place, and returns the place of the same hash before it plus 1; 0: none. */
+/* Records a position, and returns the previous one with the same hash plus 1; 0: none. */
 static uint32_t visit(struct packer *packer, const uint8_t *at, size_t place)
 {
     uint32_t *slot = &packer->places[hash_of(read_four(at))];
@@ -179,8 +179,8 @@ static void pack(struct packer *packer)
     }
 }
 
-/* A sequence takes at most 3 bytes more than its literal bytes and its copy have; with fewer than 19 of
- * both it takes none more. */
+/* A sequence needs at most 3 bytes more than its literal bytes and its copy have; with fewer than
+ * 19 of both it needs no more. */
 static size_t packed_bytes_max(size_t size)
 {
     return VARINT_BYTES_MAX + 16 + size + size / 4;
@@ -205,7 +205,7 @@ enum err pack_write(struct arena *arena, struct slice dictionary, struct slice b
     return OK;
 }
 
-/* A number below 2^28, which all that is within PACK_BYTES_MAX is. */
+/* Reads a number below 2^28, which covers PACK_BYTES_MAX. */
 static bool take_varint(struct slice *rest, size_t *ret_value)
 {
     size_t value = 0;
@@ -234,10 +234,10 @@ static bool take_rest(struct slice *rest, size_t *count)
     return true;
 }
 
-/* What is being unpacked. */
+/* State of unpacking. */
 struct unpacker {
     struct slice dictionary;
-    struct slice rest; /* packed bytes that were not read */
+    struct slice rest; /* packed bytes not read yet */
     uint8_t *out;
     size_t at; /* bytes written */
     size_t size; /* of all */
@@ -256,7 +256,7 @@ static bool copy_literals(struct unpacker *unpacker, size_t count)
     return true;
 }
 
-/* Copies what begins `distance` bytes in front; it may overlap what it makes, and then repeats itself. */
+/* Copies from `distance` bytes back; the copy may overlap its source, and then repeats itself. */
 static void copy_back(uint8_t *to, size_t distance, size_t count)
 {
     const uint8_t *from = to - distance;
@@ -264,7 +264,7 @@ static void copy_back(uint8_t *to, size_t distance, size_t count)
     while (count > 0) {
         size_t piece = (size_t)(to - from) < count ? (size_t)(to - from) : count;
 
-        memcpy(to, from, piece); /* what is between `from` and `to` doubles each time */
+        memcpy(to, from, piece); /* the number of bytes between `from` and `to` doubles each time */
         to += piece;
         count -= piece;
     }

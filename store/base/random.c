@@ -1,9 +1,9 @@
 /*
- * random.c: the kernel's randomness, and a replayable one. Bytes of getrandom(2) are fetched 256 at
- * a time, since a system call for each id costs more than the id. What was fetched and not handed
- * out yet is thread-local and hidden in one function: a shared buffer would need a lock, and a
- * buffer of the caller's would make every copy of a struct a copy of future secrets. Bytes are wiped
- * as they are handed out. A child made by fork must exec before it asks, or ask random_kernel.
+ * random.c: the kernel's randomness, and a reproducible generator. Bytes of getrandom(2) are
+ * fetched 256 at a time, since a system call for each id costs more than the id. Bytes not used yet
+ * are thread-local and hidden in one function: a shared buffer would need a lock, and a buffer in
+ * the caller's struct would copy future secrets with it. Bytes are erased as they are handed out. A
+ * child made by fork must exec first, or use random_kernel.
  */
 #include "store/base/random.h"
 
@@ -20,7 +20,8 @@ struct stock {
     size_t left; /* at the front */
 };
 
-/* getrandom gives up to 256 bytes whole once the pool is ready, so only signals interrupt it. */
+/* getrandom returns up to 256 bytes completely once the pool is ready, so only signals interrupt
+ * it. */
 static void fetch(void *bytes, size_t size)
 {
     uint8_t *at = bytes;
@@ -57,7 +58,7 @@ static void system_fill(struct random *random, void *bytes, size_t size)
 
 struct random *random_system(void)
 {
-    /* Never written: it holds a function, no state. */
+    /* Never written: it has only a function, no state. */
     static struct random machine = {system_fill};
 
     return &machine;

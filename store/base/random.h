@@ -1,5 +1,5 @@
 /*
- * random.h: the one source of randomness, so that tests can replay it.
+ * random.h: the only source of randomness, so that tests can reproduce it.
  */
 #ifndef ERRATA_STORE_BASE_RANDOM_H
 #define ERRATA_STORE_BASE_RANDOM_H
@@ -8,14 +8,14 @@
 #include <stdint.h>
 
 struct random {
-    /* Fills `size` bytes. Never fails: a machine without randomness aborts. */
+    /* Fills `size` bytes. Never fails: without randomness it aborts. */
     void (*fill)(struct random *random, void *bytes, size_t size);
 };
 
-/* The kernel's randomness, buffered by thread-local state of the caller's own: safe to share. */
+/* The kernel's randomness, with a thread-local buffer: safe to share. */
 struct random *random_system(void);
-/* The same without the buffer, a system call each time: for what may be asked after a fork, where a
- * buffer would give parent and children the same bytes. */
+/* The same without the buffer, one system call each: for use after a fork, where a buffer would
+ * give parent and children the same bytes. */
 struct random *random_kernel(void);
 
 /* SplitMix64 from a seed: the same bytes every time. For tests and simulation only. */

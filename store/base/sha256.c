@@ -1,6 +1,6 @@
 /*
- * sha256.c: the low-level SHA256_* functions, which OpenSSL 3 calls deprecated. Fetching the digest
- * through EVP costs more than hashing a short text does, and these cannot fail.
+ * sha256.c: uses the low-level SHA256_* functions, which OpenSSL 3 deprecates. Fetching the digest
+ * through EVP costs more than hashing a short text, and these cannot fail.
  */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "store/base/sha256.h"

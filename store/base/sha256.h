@@ -13,20 +13,20 @@ struct sha256_digest {
 };
 
 struct sha256_digest sha256(struct slice bytes);
-/* The digest of several pieces one after the other. */
+/* Returns the digest of several pieces, concatenated. */
 struct sha256_digest sha256_pieces(const struct slice *pieces, size_t count);
-/* The digest of bytes that come one after the other. */
+/* State of hashing bytes that arrive in pieces. */
 struct sha256_state {
-    uint64_t words[14]; /* OpenSSL's own */
+    uint64_t words[14]; /* OpenSSL's state */
 };
 void sha256_begin(struct sha256_state *state);
 void sha256_add(struct sha256_state *state, struct slice bytes);
-/* Of all bytes so far; more may be added. */
+/* Returns the digest of all bytes so far; more may be added. */
 struct sha256_digest sha256_read(const struct sha256_state *state);
 /* 64 lower-case hex digits, without NUL. */
 void sha256_format(const struct sha256_digest *digest, char text[2 * SHA256_BYTES]);
-/* The digest that sha256_format writes as `text`; false for any other text, upper-case digits among
- * it. */
+/* Reads a digest in the form of sha256_format; false for any other text, including upper-case
+ * digits. */
 bool sha256_parse(struct slice text, struct sha256_digest *ret_digest);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * slice.h: borrowed bytes. A slice owns nothing; whoever hands one out says from whom the bytes are
- * borrowed and until when. An empty slice may have NULL data.
+ * slice.h: borrowed bytes. A slice owns nothing; a function that returns one documents its owner
+ * and lifetime. An empty slice may have NULL data.
  */
 #ifndef ERRATA_STORE_BASE_SLICE_H
 #define ERRATA_STORE_BASE_SLICE_H
@@ -23,7 +23,7 @@ static inline struct slice slice_of(const void *data, size_t size)
     return (struct slice){(const uint8_t *)data, size};
 }
 
-/* A slice of a C string; NULL gives the empty slice. */
+/* Returns a slice of a C string; NULL yields the empty slice. */
 static inline struct slice slice_text(const char *text)
 {
     return slice_of(text, text != NULL ? strlen(text) : 0);
@@ -40,7 +40,7 @@ static inline bool slice_starts_with(struct slice whole, struct slice prefix)
            (prefix.size == 0 || memcmp(whole.data, prefix.data, prefix.size) == 0);
 }
 
-/* Order of bytes, shorter first where one is the other's prefix: negative, 0 or positive. */
+/* Compares bytes, a prefix before the longer one: negative, 0 or positive. */
 static inline int slice_compare(struct slice a, struct slice b)
 {
     size_t shared = a.size < b.size ? a.size : b.size;
@@ -52,7 +52,7 @@ static inline int slice_compare(struct slice a, struct slice b)
     return a.size < b.size ? -1 : a.size > b.size;
 }
 
-/* What is left after the first `count` bytes; `count` is at most the slice's size. */
+/* Returns the rest after the first `count` bytes; `count` is at most the slice's size. */
 static inline struct slice slice_after(struct slice whole, size_t count)
 {
     return slice_of(count == 0 ? whole.data : whole.data + count, whole.size - count);

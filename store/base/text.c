@@ -1,6 +1,6 @@
 /*
- * text.c: UTF-8 by RFC 3629, table 3-7 of the Unicode standard. ASCII runs are taken eight bytes at
- * a time, since most text here is ASCII.
+ * text.c: UTF-8 by RFC 3629, table 3-7 of the Unicode standard. ASCII is processed eight bytes at a
+ * time, since most text here is ASCII.
  */
 #include "store/base/text.h"
 
@@ -93,7 +93,7 @@ bool text_is_utf8(struct slice text)
     return true;
 }
 
-/* None of the eight bytes is a control character or beyond ASCII. */
+/* Returns whether none of the eight bytes is a control character or above ASCII. */
 static bool is_plain8(uint64_t word)
 {
     uint64_t del = word ^ UINT64_C(0x7f7f7f7f7f7f7f7f);
@@ -103,8 +103,8 @@ static bool is_plain8(uint64_t word)
     return (marks & HIGH_BITS) == 0;
 }
 
-/* All of the text is ASCII without control characters, as most ids and names are: eight bytes at a time,
- * of which the last eight overlap those before. */
+/* Returns whether the whole text is ASCII without control characters, as most ids and names are:
+ * eight bytes at a time, the last eight overlapping those before. */
 static bool is_plain(struct slice text)
 {
     size_t last = text.size - 8;

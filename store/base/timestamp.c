@@ -1,6 +1,6 @@
 /*
- * timestamp.c: the calendar by Howard Hinnant's days_from_civil and civil_from_days, which hold for
- * every year.
+ * timestamp.c: calendar arithmetic by Howard Hinnant's days_from_civil and civil_from_days, which
+ * are correct for every year.
  */
 #include "store/base/timestamp.h"
 
@@ -10,12 +10,12 @@
 #define ERA_DAYS 146097
 #define EPOCH_SHIFT_DAYS 719468 /* from 0000-03-01 to 1970-01-01 */
 
-/* Years count from March, so that the leap day is the last of its year. */
+/* Years begin in March, so that the leap day is the last of its year. */
 static int64_t days_of(int64_t year, int64_t month, int64_t day)
 {
     int64_t from_march = month > 2 ? month - 3 : month + 9;
     int64_t shifted = month > 2 ? year : year - 1;
-    int64_t era = shifted / 400; /* year 0 is the least: never negative */
+    int64_t era = shifted / 400; /* years from 0 on: never negative */
     int64_t year_of_era = shifted - era * 400;
     int64_t day_of_year = (153 * from_march + 2) / 5 + day - 1;
     int64_t day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
@@ -33,7 +33,7 @@ static void put_digits(char *at, int64_t value, unsigned count)
 
 static void put_date(char *text, int64_t days)
 {
-    int64_t shifted = days + EPOCH_SHIFT_DAYS; /* year 1 is the least: positive */
+    int64_t shifted = days + EPOCH_SHIFT_DAYS; /* years from 1 on: positive */
     int64_t era = shifted / ERA_DAYS;
     int64_t day_of_era = shifted - era * ERA_DAYS;
     int64_t year_of_era =
@@ -79,7 +79,7 @@ size_t timestamp_format(int64_t seconds, int32_t nanos, char text[TIMESTAMP_TEXT
     return size + 1;
 }
 
-/* Exactly `count` digits at the start of `rest`; moves it on. */
+/* Reads exactly `count` digits at the start of `rest`, and moves past them. */
 static bool take_digits(struct slice *rest, size_t count, int64_t *ret_value)
 {
     int64_t value = 0;
@@ -146,7 +146,7 @@ static bool take_time_of_day(struct slice *rest, int64_t *ret_seconds)
     return hour < 24 && minute < 60 && second < 60;
 }
 
-/* A point and 1 to 9 digits, or nothing. */
+/* Reads a point and 1 to 9 digits, or nothing. */
 static bool take_fraction(struct slice *rest, int32_t *ret_nanos)
 {
     int64_t nanos = 0;

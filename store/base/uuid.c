@@ -33,7 +33,8 @@ struct uuid uuid_v7_next(struct uuid previous, struct random *random)
     random_fill(random, drawn, sizeof(drawn));
     tail += 1u + ((uint32_t)drawn[0] << 8 | drawn[1]);
     if (tail > tail_mask) {
-        /* The fraction's 12 bits and the 48 of the milliseconds, with the version between them. */
+        /* The 12 bits of the fraction and the 48 of the milliseconds, with the version between
+         * them. */
         uint64_t head = bytes_get_be64(previous.bytes);
         uint64_t time = (head >> 16 << 12 | (head & 0xfff)) + 1;
 

@@ -1,7 +1,7 @@
 /*
  * uuid.h: UUIDv7 (RFC 9562, 5.7): 48 bits of milliseconds, then version, variant and random bits.
- * The 12 bits after the version carry microseconds / 1000 * 4096, so ids of one millisecond stay in
- * order as far as the clock tells them apart.
+ * The 12 bits after the version are microseconds / 1000 * 4096, so ids of one millisecond are
+ * ordered as far as the clock's resolution allows.
  */
 #ifndef ERRATA_STORE_BASE_UUID_H
 #define ERRATA_STORE_BASE_UUID_H
@@ -18,10 +18,10 @@ struct uuid {
 
 /* A new id for the time `wall_us`. */
 struct uuid uuid_v7(int64_t wall_us, struct random *random);
-/* An id above `previous` (an id of uuid_v7) for the same time or an earlier one: RFC 9562, 6.2, method 2.
- * The random bits grow by 1 to 65,536; only what they carry over changes the time, by a quarter of a
- * microsecond, and that at most once in 2^46 ids: so ids that uuid_v7 makes for a later microsecond are
- * above all of these. */
+/* Returns an id above `previous` (an id of uuid_v7) for the same time or an earlier one: RFC 9562,
+ * 6.2, method 2. The random bits are increased by 1 to 65,536; only their overflow changes the
+ * time, by a quarter of a microsecond, at most once in 2^46 ids: so ids that uuid_v7 makes for a
+ * later microsecond are above all of these. */
 struct uuid uuid_v7_next(struct uuid previous, struct random *random);
 /* Canonical lower-case text, exactly UUID_TEXT_BYTES, without NUL. */
 void uuid_format(struct uuid uuid, char text[UUID_TEXT_BYTES]);

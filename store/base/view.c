@@ -1,20 +1,19 @@
 /*
- * view.c: see view.h. Members are read and written by memcpy at their offset, so that the table needs
- * to know no struct.
+ * view.c: reads and writes members by memcpy at their offset, so that no struct is needed here.
  */
 #include "store/base/view.h"
 
 #include "store/base/assert.h"
 
 #define FIELD_NUMBER_END UINT32_MAX
-/* A oneof's number is a bit of the set of those that were seen. */
+/* A oneof's number is a bit in the set of seen oneofs. */
 #define ONEOF_MAX 31
 
 /* One pass over a message's fields. */
 struct view_reading {
     const struct view_type *type;
     uint8_t *view;
-    uint16_t at; /* the field of the table that was read last, or the first */
+    uint16_t at; /* the last field read of the table, or the first */
     uint32_t last_number; /* of the last field, known or not; 0: none was read */
     uint32_t oneofs; /* bits by number */
 };
@@ -109,7 +108,7 @@ static bool read_bytes(const struct view_field *entry, struct slice bytes, uint8
     return true;
 }
 
-/* The elements of a packed field: each is checked once, here. */
+/* Reads a packed field, and checks each element once. */
 static bool read_packed(const struct view_field *entry, struct slice bytes, uint8_t *view)
 {
     enum wire_type type = wire_type_of((enum view_kind)entry->kind);
@@ -127,7 +126,7 @@ static bool read_packed(const struct view_field *entry, struct slice bytes, uint
     return rest.size == 0;
 }
 
-/* One more element of a list of texts or messages: its run grows to `end`. */
+/* Adds an element to a list of texts or messages: its run grows to `end`. */
 static void grow_list(const struct view_field *entry, struct slice whole_field, uint8_t *view)
 {
     struct view_list list;
@@ -141,8 +140,8 @@ static void grow_list(const struct view_field *entry, struct slice whole_field, 
     store_member(view, entry->offset, &list, sizeof(list));
 }
 
-/* The table's entry for a field that was read; NULL: a number that it does not have. Numbers ascend,
- * so that the search goes on where it was. */
+/* Returns the table's entry for a field; NULL for an unknown number. Numbers ascend, so the search
+ * continues at its last position. */
 static const struct view_field *find_entry(struct view_reading *reading, uint32_t number)
 {
     while (reading->at < reading->type->count &&
@@ -174,7 +173,7 @@ static bool note_presence(struct view_reading *reading, const struct view_field 
     return true;
 }
 
-/* One field; `whole_field` is all of its bytes, tag included. */
+/* Reads one field; `whole_field` is all of its bytes, including the tag. */
 static bool read_field(struct view_reading *reading, const struct wire_field *field,
                        struct slice whole_field)
 {
@@ -207,7 +206,7 @@ static bool read_field(struct view_reading *reading, const struct wire_field *fi
                                      : read_number(entry, field->value, reading->view);
 }
 
-/* Up to the first field whose number is `end` or higher, where `message` begins then. */
+/* Reads up to the first field whose number is `end` or higher, where `message` then begins. */
 static bool read_fields(struct view_reading *reading, uint32_t end, struct slice *message)
 {
     struct wire_reader reader = wire_reader_of(*message);
@@ -232,7 +231,7 @@ static bool read_fields(struct view_reading *reading, uint32_t end, struct slice
     return true;
 }
 
-/* The member is there: set, or not the zero that absence reads as. */
+/* Returns whether the member is present: set, or different from the zero of an absent one. */
 static bool is_present(const struct view_field *entry, const void *view)
 {
     static const uint8_t zeros[sizeof(struct uuid)];
@@ -265,7 +264,7 @@ static bool is_present(const struct view_field *entry, const void *view)
     return false;
 }
 
-/* The run of a list. */
+/* Returns the run of a list. */
 static struct slice run_of(const struct view_field *entry, const void *view)
 {
     struct view_list list;
@@ -274,7 +273,7 @@ static struct slice run_of(const struct view_field *entry, const void *view)
     return list.run;
 }
 
-/* Of the fields with numbers from `first` to below `end`. */
+/* Checks the fields with numbers from `first` to below `end`. */
 static bool is_complete(const struct view_type *type, uint32_t first, uint32_t end,
                         const void *view)
 {
@@ -341,7 +340,7 @@ bool view_next_number(struct slice *run, uint64_t *ret_number)
 
 /* --- writing --- */
 
-/* The raw bits of a number as a varint or a fixed64 has them; negative ones take ten bytes. */
+/* Returns the raw bits of a number for a varint or fixed64; negative ones take ten bytes. */
 static uint64_t load_number(const struct view_field *entry, const void *view)
 {
     uint32_t low = 0;
@@ -392,7 +391,7 @@ static size_t bytes_field_size(uint32_t number, size_t size)
     return wire_header_bytes(number, size) + size;
 }
 
-/* The size of one field that is there and is not repeated. */
+/* Returns the size of one field that is present and not repeated. */
 static size_t field_bytes(const struct view_field *entry, const void *view)
 {
     size_t tag = wire_varint_bytes((uint64_t)entry->number << 3);

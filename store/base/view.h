@@ -1,7 +1,7 @@
 /*
- * view.h: reads and writes protobuf messages as flat structs ("views"), by a table that is generated
- * for each message (<errata/v1/NAME.views.h>). A view allocates nothing and owns nothing: its texts,
- * nested messages and lists are slices of the bytes that were read, or of the writer's own.
+ * view.h: reads and writes protobuf messages as flat structs ("views"), by a table that is
+ * generated for each message (<errata/v1/NAME.views.h>). A view allocates and owns nothing: its
+ * texts, nested messages and lists are slices of the bytes that were read, or of the writer's.
  */
 #ifndef ERRATA_STORE_BASE_VIEW_H
 #define ERRATA_STORE_BASE_VIEW_H
@@ -29,10 +29,10 @@
  * version wrote them. UTF-8 is checked where a request is (server/codec/check.h), not here.
  */
 
-/* The elements of a repeated field. `run` is what the message has of them: for texts and messages
- * the encoded fields one after another, each with its tag; for numbers the content of the one packed
- * field. A writer appends to a buffer of its own by wire_put_bytes (with the field's number) or
- * wire_put_packed, and sets `run`; `count` is set by reading and ignored by writing. */
+/* The elements of a repeated field. `run` is their encoding: for texts and messages the fields one
+ * after another, each with its tag; for numbers the content of the one packed field. A writer
+ * appends to a buffer with wire_put_bytes (with the field's number) or wire_put_packed, and sets
+ * `run`; `count` is set by reading and ignored by writing. */
 struct view_list {
     struct slice run;
     uint32_t count;
@@ -57,7 +57,7 @@ enum view_kind {
 struct view_field {
     uint32_t number;
     uint8_t kind; /* enum view_kind; of one element if repeated */
-    uint8_t oneof; /* from 1; 0: the field is in no oneof */
+    uint8_t oneof; /* from 1; 0: not in a oneof */
     bool repeated;
     bool always_set;
     uint16_t offset; /* of the member in the view */
@@ -77,8 +77,8 @@ struct view_type {
 /* Reads a whole message; the view is zeroed first. ERR_CORRUPT: see above. The view's slices are
  * borrowed from `message`. */
 MUST_CHECK enum err view_read(const struct view_type *type, struct slice message, void *ret_view);
-/* Reads the fields with numbers from `first` to below `end` of a message that has none below `first`, as
- * of an event's facts or content; `ret_rest` is what follows them, unread. */
+/* Reads the fields with numbers from `first` to below `end` of a message that has none below
+ * `first`, such as an event's facts or content; `ret_rest` is the unread rest. */
 MUST_CHECK enum err view_read_range(const struct view_type *type, struct slice message,
                                     uint32_t first, uint32_t end, void *ret_view,
                                     struct slice *ret_rest);
@@ -86,28 +86,30 @@ MUST_CHECK enum err view_read_range(const struct view_type *type, struct slice m
 MUST_CHECK enum err view_read_parts(const struct view_type *type, struct slice facts,
                                     struct slice content, void *ret_view);
 
-/* The size of what view_write appends. */
+/* Returns the size of view_write's output. */
 size_t view_bytes(const struct view_type *type, const void *view);
 /* Appends the message's fields. */
 void view_write(const struct view_type *type, const void *view, struct buffer *buffer);
-/* Appends those with numbers from `first` to below `end`, as of an event's facts and content. */
+/* Appends the fields with numbers from `first` to below `end`, such as an event's facts or
+ * content. */
 void view_write_range(const struct view_type *type, const void *view, uint32_t first, uint32_t end,
                       struct buffer *buffer);
 /* Appends the message as field `number` of another. */
 void view_put(const struct view_type *type, const void *view, uint32_t number,
               struct buffer *buffer);
 
-/* The whole message in the arena, for a member that is a message; false if there is no memory. */
+/* Encodes the whole message in the arena, for a member that is a message; false if out of
+ * memory. */
 MUST_CHECK bool view_encode(const struct view_type *type, const void *view, struct arena *arena,
                             struct slice *ret_message);
 
-/* The same as two runs in the arena: its facts, and its content. */
+/* The same as two runs in the arena: facts and content. */
 MUST_CHECK bool view_encode_parts(const struct view_type *type, const void *view,
                                   struct arena *arena, struct slice *ret_facts,
                                   struct slice *ret_content);
 
-/* Takes the next text or message off a list's `run`; false at its end. The list comes from a view
- * that was read. */
+/* Takes the next text or message off a list's `run`; false at its end. The list must come from a
+ * view that was read. */
 bool view_next(struct slice *run, struct slice *ret_element);
 /* Takes the next number of a list of unsigned or signed integers, bools or enums. */
 bool view_next_number(struct slice *run, uint64_t *ret_number);

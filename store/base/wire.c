@@ -1,6 +1,6 @@
 /*
- * wire.c: varints, tags and lengths. The reader takes the longer forms of a varint that other
- * writers may use (up to ten bytes), but nothing that overflows 64 bits.
+ * wire.c: varints, tags and lengths. The reader accepts non-minimal varints of other writers (up to
+ * ten bytes), but none that overflow 64 bits.
  */
 #include "store/base/wire.h"
 
@@ -153,7 +153,7 @@ void wire_put_timestamp(struct buffer *buffer, uint32_t field, int64_t time_us)
     wire_put_bytes(buffer, field, slice_of(bytes, size));
 }
 
-/* Bytes that the varint at the start of `rest` takes; 0 if there is none. */
+/* Returns the bytes of the varint at the start of `rest`; 0 if there is none. */
 static size_t read_long_varint(struct slice rest, uint64_t *ret_value)
 {
     uint64_t value = 0;
@@ -173,7 +173,7 @@ static size_t read_long_varint(struct slice rest, uint64_t *ret_value)
     return 0;
 }
 
-/* The same, with most of them at hand: those of one byte. */
+/* The same, inline for the most frequent ones, of one byte. */
 static inline size_t read_varint(struct slice rest, uint64_t *ret_value)
 {
     if (rest.size > 0 && rest.data[0] < 0x80) {
@@ -183,7 +183,7 @@ static inline size_t read_varint(struct slice rest, uint64_t *ret_value)
     return read_long_varint(rest, ret_value);
 }
 
-/* `size` little-endian bytes. */
+/* Reads `size` little-endian bytes. */
 static bool read_fixed(struct slice *rest, size_t size, uint64_t *ret_value)
 {
     uint64_t value = 0;
@@ -222,7 +222,7 @@ static bool read_value(struct slice *rest, struct wire_field *field)
         *rest = slice_after(*rest, used + (size_t)size);
         return true;
     }
-    return false; /* groups, and the two types that were never given a meaning */
+    return false; /* groups, and the two undefined types */
 }
 
 enum err wire_next(struct wire_reader *reader, struct wire_field *ret_field)

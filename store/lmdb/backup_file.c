@@ -1,5 +1,5 @@
 /*
- * backup_file.c: see backup_file.h. Bytes alone; no file is opened here.
+ * backup_file.c: reads and writes the head and the end of a backup. Opens no file.
  */
 #include "store/lmdb/backup_file.h"
 
@@ -9,7 +9,7 @@
 #include <inttypes.h>
 
 #define MARK_BYTES 16
-#define VERSION_AT 14 /* the digit of the head's mark */
+#define VERSION_AT 14 /* the digit in the head's mark */
 
 static const uint8_t head_mark[MARK_BYTES + 1] = "errata-backup 1\n";
 static const uint8_t end_mark[MARK_BYTES + 1] = "errata-backup .\n";
@@ -44,7 +44,7 @@ void backup_end_write(uint64_t file_bytes, struct sha256_state *state,
     memcpy(end + END_DIGEST_AT, digest.bytes, SHA256_BYTES);
 }
 
-/* A mark that differs in its digit alone is a later program's. */
+/* A mark that differs only in its digit is a later program's. */
 static bool is_later(const uint8_t head[BACKUP_HEAD_BYTES])
 {
     return memcmp(head, head_mark, VERSION_AT) == 0 && head[VERSION_AT] > '1' &&
@@ -58,27 +58,28 @@ enum err backup_head_read(const uint8_t head[BACKUP_HEAD_BYTES], const char *nam
                                .created_at_us = (int64_t)bytes_get_be64(head + HEAD_CREATED_AT)};
 
     if (is_later(head)) {
-        return fault_say(fault, ERR_INVALID,
-                         "%s: a backup of version %c, this program reads version 1; expected the "
-                         "newer program that wrote it",
-                         name, head[VERSION_AT]);
+        return fault_say(
+            fault, ERR_INVALID,
+            "%s: backup of version %c, this program reads version 1; expected the newer "
+            "program that wrote it",
+            name, head[VERSION_AT]);
     }
     if (memcmp(head, head_mark, MARK_BYTES) != 0) {
         return fault_say(fault, ERR_INVALID,
-                         "%s: not a backup; expected a file that `errata admin backup` wrote",
+                         "%s: not a backup; expected a file written by `errata admin backup`",
                          name);
     }
     if (info.format > STORE_FORMAT_VERSION) {
         return fault_say(
             fault, ERR_INVALID,
-            "%s: a store of format version %" PRIu32
+            "%s: contains a store of format version %" PRIu32
             ", this program reads version %d; expected the newer program that wrote it",
             name, info.format, STORE_FORMAT_VERSION);
     }
     if (info.format < STORE_FORMAT_OLDEST) {
         return fault_say(fault, ERR_INVALID,
-                         "%s: a store of format version %" PRIu32
-                         ", which this program cannot migrate; expected version %d or later",
+                         "%s: contains a store of format version %" PRIu32
+                         ", which this program can't migrate; expected version %d or later",
                          name, info.format, STORE_FORMAT_OLDEST);
     }
     *ret_info = info;
@@ -94,16 +95,16 @@ enum err backup_end_check(const uint8_t end[BACKUP_END_BYTES], uint64_t file_byt
         bytes_get_be64(end + END_FILE_BYTES_AT) != file_bytes) {
         return fault_say(
             fault, ERR_CORRUPT,
-            "%s: incomplete or changed: %" PRIu64
-            " bytes without the end of a backup of that size; expected the complete file",
+            "%s: incomplete or changed: it has %" PRIu64
+            " bytes and does not end as a backup of that size; expected the whole file",
             name, file_bytes);
     }
     sha256_add(state, slice_of(end, END_DIGEST_AT));
     digest = sha256_read(state);
     if (memcmp(digest.bytes, end + END_DIGEST_AT, SHA256_BYTES) != 0) {
         return fault_say(fault, ERR_CORRUPT,
-                         "%s: damaged: its SHA-256 is not the one stored at its end; expected the "
-                         "file as it was written",
+                         "%s: damaged: its bytes do not match the SHA-256 at its end; "
+                         "expected an unmodified file",
                          name);
     }
     return OK;

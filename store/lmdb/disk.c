@@ -1,5 +1,5 @@
 /*
- * disk.c: plain system calls, each result checked. See disk.h.
+ * disk.c: plain system calls, with every result checked.
  */
 #include "store/lmdb/disk.h"
 
@@ -16,10 +16,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A commit writes at most some 16 MiB: with less than this free, a failed write was a full disk. */
+/* A commit writes at most about 16 MiB: with less than this free, a failed write was caused by a
+ * full disk. */
 #define FULL_BELOW_BYTES (16ull << 20)
 #define NUMBER_TEXT_BYTES 32
-/* How long a lock is waited for whose holder does not run, 2 s in all, or is not known, 500 ms. */
+/* Attempts to get a lock whose holder has died, 2 s in all, or is unknown, 500 ms. */
 #define LOCK_TRIES_MAX 200
 #define LOCK_TRIES_UNKNOWN_MAX 50
 #define LOCK_PAUSE_MS 10
@@ -101,8 +102,8 @@ enum err disk_make_folder(const char *path)
         errno = ENAMETOOLONG;
         return ERR_IO;
     }
-    /* Whoever made it may have been killed before the sync. A parent that is closed to us is another
-     * one's to sync. */
+    /* An earlier process may have been killed before the sync. A parent folder that is not readable
+     * belongs to others, who sync it. */
     if (was_there && access(parent, R_OK) != 0) {
         return OK;
     }
@@ -131,10 +132,10 @@ enum err disk_reserve(const char *path, uint64_t bytes)
 
 void disk_give_up_reserve(const char *path)
 {
-    (void)unlink(path); /* Failing leaves things as full as they were. */
+    (void)unlink(path); /* if this fails the disk is as full as before */
 }
 
-/* The process's number that a file has; 0 if it has none. */
+/* Returns the process id in a file; 0 if it has none. */
 static int read_number(const char *path)
 {
     char text[NUMBER_TEXT_BYTES];
@@ -181,7 +182,7 @@ enum err disk_write_number(int fd)
     char text[NUMBER_TEXT_BYTES];
     int size = snprintf(text, sizeof(text), "%d\n", (int)getpid());
 
-    /* In place first: a full disk has no block for a file that was emptied. */
+    /* Written in place first: a full disk has no block for a file that was emptied. */
     if (pwrite(fd, text, (size_t)size, 0) != (ssize_t)size || ftruncate(fd, size) != 0) {
         return translate_errno(errno);
     }

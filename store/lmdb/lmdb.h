@@ -1,14 +1,13 @@
 /*
- * lmdb.h: the back end that keeps: LMDB in a folder of its own. One process at a time opens a
- * folder; within it any number of threads read and one writes. Every commit is synced before it
- * returns.
- *
- *   DIR              locked itself, so that no removal of a file lets a second process in (lmdb_hold.h)
- *   DIR/errata.pid   the number of the process that has the lock
- *   DIR/reserve      preallocated, given up when the disk is full, so that there is room to clean up
- *   DIR/db/          LMDB's files, made as db.new/ and renamed once they are whole; and `state`, by
- *                    which a copy of an open store is recognised (lmdb_state.h)
- *   DIR/db.old/, DIR/rebuild/   only while a rebuilt store takes its place (lmdb_folder.h)
+ * lmdb.h: the persistent back end: LMDB in a folder. One process at a time opens a folder; within
+ * it any number of threads read and one writes. Every commit is synced before it returns.
+ *   DIR              locked itself, so that removing files lets no second process in (lmdb_hold.h)
+ *   DIR/errata.pid   the id of the process that has the lock
+ *   DIR/reserve      preallocated, released when the disk is full, so that there is room to clean
+ *   up
+ *   DIR/db/          LMDB's files, created as db.new/ and renamed once complete; and `state`, which
+ *                    identifies a copy of an open store (lmdb_state.h)
+ *   DIR/db.old/, DIR/rebuild/   only while a rebuilt store replaces the old one (lmdb_folder.h)
  */
 #ifndef ERRATA_STORE_LMDB_LMDB_H
 #define ERRATA_STORE_LMDB_LMDB_H
@@ -18,70 +17,71 @@
 
 #include <stdatomic.h>
 
-/* The format of what is stored: keys, records, and what apply makes of events. */
+/* Version of the store's format: keys, records, and the result of applying events. */
 #define STORE_FORMAT_VERSION 4
-/* Logs of this format and of those after it can be replayed, so their tables can be rebuilt. */
+/* The oldest format whose logs can be replayed, so that its tables can be rebuilt. */
 #define STORE_FORMAT_OLDEST 3
 
-/* Sparse: address space, not disk. Growing it is a restart. */
+/* Address space, not disk: the file is sparse. Growing it needs a restart. */
 #define STORE_LMDB_MAP_BYTES_DEFAULT (256ull << 30)
 #define STORE_LMDB_MAP_BYTES_MIN (1ull << 20)
-/* Room that retention and shutdown need when everything else is full. */
+/* Room that retention and shutdown need when the disk is full. */
 #define STORE_LMDB_RESERVE_BYTES_DEFAULT (64ull << 20)
 
 struct store_lmdb_config {
-    const char *path; /* the data folder; made where it is missing */
+    const char *path; /* the data folder; created if it is missing */
     uint64_t map_bytes; /* 0: the default */
     uint64_t reserve_bytes; /* 0: the default */
-    /* Opens a store of an older format too, whose log and own values (classes LOG and LOCAL) are as
-     * ever: to make its tables again. Nothing else of it may be read. */
+    /* Also opens a store of an older format, whose log and own values (classes LOG and LOCAL) are
+     * readable, in order to rebuild its tables. Nothing else of it may be read. */
     bool takes_older;
-    /* LMDB met a page that can't be, and can't go on: must not return. NULL: the program aborts. */
+    /* Called when LMDB met a damaged page and can't continue: must not return. NULL: the program
+     * aborts. */
     void (*on_damage)(const char *fact);
 };
 
-/* Opens or makes a store. A failure says why in `fault`, with the system's reason: ERR_PRECONDITION for
- * a folder that another process holds, that a network serves, or whose format is another (it is left
- * untouched), ERR_DISK_FULL, ERR_IO, ERR_CORRUPT, ERR_MEMORY for a map that is larger than the address
- * space (nothing was made), ERR_INVALID for a configuration that makes no sense. */
+/* Opens or creates a store. On failure `fault` has the reason: ERR_PRECONDITION for a folder that
+ * another process holds, that is on a network file system, or that has another format (it is
+ * unchanged), ERR_DISK_FULL, ERR_IO, ERR_CORRUPT, ERR_MEMORY for a map that is larger than the
+ * address space (nothing was created), ERR_INVALID for an invalid configuration. */
 MUST_CHECK enum err store_lmdb_open(const struct store_lmdb_config *config, struct fault *fault,
                                     struct store_backend **ret_backend);
-/* No transaction may be alive. Accepts NULL. */
+/* No transaction may exist. Accepts NULL. */
 void store_lmdb_close(struct store_backend *take_backend);
-/* The format of what was opened; STORE_FORMAT_VERSION but for what `takes_older` let in. */
+/* Returns the format of the opened store; always STORE_FORMAT_VERSION without `takes_older`. */
 uint64_t store_lmdb_format(const struct store_backend *backend);
-/* The store is a copy that was made while a process had the original open (lmdb_state.h). Every page
- * was checked when it was opened; rows may still be of different commits, until the caller has compared
- * them with the log. */
+/* Returns whether the store is a copy that was made while a process had the original open
+ * (lmdb_state.h). Every page was checked when it was opened; rows may still be of different
+ * commits, until the caller has compared them with the log. */
 bool store_lmdb_is_copy(const struct store_backend *backend);
-/* The caller has: from now on it is a store like any other. */
+/* Marks a copy as compared: from now on it is an ordinary store. */
 void store_lmdb_accept_copy(struct store_backend *backend);
-/* The data file was removed while it is open. Reads and copies go on; commits are refused with ERR_IO,
- * since what they write would be lost at the end. Any thread. */
+/* Returns whether the data file was removed while it is open. Reads and copies continue; commits
+ * fail with ERR_IO, since what they write would be lost at the end. Any thread. */
 bool store_lmdb_lost_file(const struct store_backend *backend);
-/* A write failed so that LMDB refuses all that follows. What the last batch did is in doubt: the
- * program must end with status 75 and be started again. Any thread. */
+/* Returns whether a write failed so that LMDB refuses all later ones. The outcome of the last batch
+ * is unknown: the program must end with status 75 and be restarted. Any thread. */
 bool store_lmdb_is_broken(const struct store_backend *backend);
-/* A write found no room in the map since the store was opened: of a full disk, as it is told as too,
- * nothing is known. Any thread. */
+/* Returns whether a write found the map full since the store was opened: this is reported like a
+ * full disk, but says nothing about the disk. Any thread. */
 bool store_lmdb_met_full_map(const struct store_backend *backend);
-/* Where the file is mapped. A page that is damaged beyond what the check at open reads, or that the
- * disk can't give back, shows itself as a fault (SIGBUS, SIGSEGV) at an address within. */
+/* Returns the address range of the mapped file. A damaged page that the check at open did not read,
+ * or that the disk can't return, causes a fault (SIGBUS, SIGSEGV) within it. */
 struct slice store_lmdb_map(const struct store_backend *backend);
-/* Whether the calling thread is in a call of LMDB's that follows pages of the file. LMDB believes
- * every number of a page, so damage can also fault elsewhere: at NULL if a node has a flag that no
- * table of ours has, or on the heap, where a page is copied before it is changed. A fault while
- * this is true is the file's; one while it is false and outside of the map is a mistake of the
- * program. Async-signal-safe. */
+/* Returns whether the calling thread is in a call of LMDB that follows pages of the file. LMDB
+ * trusts every number of a page, so damage can also cause a fault elsewhere: at NULL if a node has
+ * a flag that no table of ours has, or on the heap, where a page is copied before it is changed. A
+ * fault while this is true is caused by the file; one while it is false and outside of the map is a
+ * bug of the program. Async-signal-safe. */
 bool store_lmdb_is_inside(void);
-/* Frees reader slots of processes that died. At start (open does it) and every 30 s. */
+/* Frees reader slots of dead processes: at the start (by opening) and every 30 s. */
 void store_lmdb_check_readers(struct store_backend *backend);
 /* Reads the index tables and the ends of the logs once, so that the first lookups find their pages
- * in memory. For a thread of its own, before readiness; ends early when `stop` is set. */
+ * in memory. Runs on a separate thread, before readiness; ends early when `stop` is set. */
 MUST_CHECK enum err store_lmdb_warm_up(struct store_backend *backend, const atomic_bool *stop);
 
-/* For a loader that is alone with a store it has just made: from now on commits are written but not
- * synced. A power cut before store_lmdb_end_bulk leaves a store that must not be opened. */
+/* For a loader with exclusive use of a new store: commits are written but not synced from now on. A
+ * power cut before store_lmdb_end_bulk leaves a store that must not be opened. */
 void store_lmdb_begin_bulk(struct store_backend *backend);
 /* Syncs everything; commits are durable again. */
 MUST_CHECK enum err store_lmdb_end_bulk(struct store_backend *backend);

@@ -1,7 +1,7 @@
 /*
- * lmdb_check.c: the walk over LMDB's file. See lmdb_check.h. A tree is walked depth first, the
- * pages from its root down to where the walk is being kept, one a level; so memory is bounded by
- * the deepest tree that LMDB can read, and a bit for each page of the file.
+ * lmdb_check.c: walks LMDB's file. A tree is walked depth first; the pages from its root to the
+ * current one are kept, one per level. So memory is bounded by the deepest tree that LMDB can read,
+ * and a bit for each page of the file.
  */
 #include "store/lmdb/lmdb_check.h"
 
@@ -16,34 +16,34 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Ours are fewer; a file with more is none of ours. */
+/* A store has fewer tables; a file with more is not a store. */
 #define TABLES_MAX 64
 #define TABLE_NAME_BYTES_MAX 32
-/* Of a large store, the part of what may be read that is left for leaves. */
+/* In a large store, the part of the allowed pages that is reserved for leaves. */
 #define LEAVES_PART 4
-/* Pages that were given away in the commit that took them are never written: a file may end before
- * its last page. By more than this it can't: LMDB counts 2^17 changed pages in a transaction. */
+/* Pages freed in the commit that allocated them are never written: a file may end before its last
+ * page. It can't by more than this: LMDB counts 2^17 changed pages in a transaction. */
 #define UNWRITTEN_PAGES_MAX (1u << 18)
-/* Numbers of the free list that are read at once. */
+/* Numbers of the free list read at once. */
 #define IDS_AT_ONCE 512
 
-/* A tree on its way. */
+/* State of walking a tree. */
 struct table {
     struct lmdb_tree tree;
     char name[TABLE_NAME_BYTES_MAX];
     bool keys_are_numbers;
     bool is_names;
-    uint64_t entries; /* met so far */
+    uint64_t entries; /* so far */
 };
 
 struct level {
     struct lmdb_page page; /* its bytes are in check.bytes */
     uint32_t count;
-    uint32_t next; /* entry */
-    struct slice low, high; /* what its keys lie between; NULL data: no bound */
+    uint32_t next; /* index of the next entry */
+    struct slice low, high; /* bounds of its keys; NULL data: no bound */
 };
 
-/* What a walk of a tree looks at. */
+/* The parts of a tree that a walk visits. */
 enum walk_part {
     WALK_ALL,
     WALK_BRANCHES
@@ -55,25 +55,25 @@ struct check {
     const struct store_lmdb_check_limits *limits;
     int64_t end_us; /* of the monotonic clock */
     int fd;
-    uint64_t file_pages; /* whole ones */
+    uint64_t file_pages; /* complete ones */
     struct lmdb_meta meta;
     uint8_t *bytes; /* LMDB_DEPTH_MAX pages, and one for runs */
-    uint8_t *used; /* a bit a page: in a tree, or free */
+    uint8_t *used; /* one bit per page: used in a tree, or free */
     struct level levels[LMDB_DEPTH_MAX];
     struct table tables[TABLES_MAX];
     size_t table_count;
-    const struct table *table; /* that is walked */
+    const struct table *table; /* the current one */
     uint64_t pages; /* read */
-    uint64_t pages_end; /* of this walk */
-    uint64_t free_pages_unwritten; /* free, after the file's end */
+    uint64_t pages_end; /* limit of this walk */
+    uint64_t free_pages_unwritten; /* free pages after the file's end */
     bool stopped; /* a limit of this walk was reached */
-    bool is_late; /* that of time: nothing more is read */
+    bool is_late; /* the time limit: nothing more is read */
 };
 
 static enum err say(const struct check *check, uint64_t number, const char *problem)
 {
     return fault_say(check->fault, ERR_CORRUPT,
-                     "%s: damaged: page %llu, %s: %s; nothing was changed; " BACKUP_ADVICE,
+                     "%s is damaged: page %llu, %s: %s; nothing was changed; " BACKUP_ADVICE,
                      check->path, (unsigned long long)number,
                      check->table != NULL ? check->table->name : "meta", problem);
 }
@@ -87,8 +87,8 @@ static enum err read_bytes(const struct check *check, uint64_t offset, uint8_t *
             continue;
         }
         if (got <= 0) {
-            return fault_say(check->fault, ERR_IO, "%s: cannot be read (%s)", check->path,
-                             got == 0 ? "end of file" : strerrordesc_np(errno));
+            return fault_say(check->fault, ERR_IO, "%s can't be read (%s)", check->path,
+                             got == 0 ? "unexpected end of file" : strerrordesc_np(errno));
         }
         to += got;
         offset += (uint64_t)got;
@@ -97,7 +97,7 @@ static enum err read_bytes(const struct check *check, uint64_t offset, uint8_t *
     return OK;
 }
 
-/* One more page is to be read; false if a limit forbids it. */
+/* Counts one more page to be read; false if a limit is reached. */
 static bool take_page(struct check *check)
 {
     if (check->is_late || check->pages >= check->pages_end) {
@@ -112,16 +112,16 @@ static bool take_page(struct check *check)
     return false;
 }
 
-/* Notes that a page is used; a literal where it can't be. */
+/* Marks a page as used; returns the problem if it can't be. */
 static const char *note_page(struct check *check, uint64_t number)
 {
     uint8_t bit = (uint8_t)(1u << (number % 8));
 
     if (number < LMDB_META_COUNT || number > check->meta.last_page) {
-        return "a reference to a page outside of the file";
+        return "refers to a page that is not in the file";
     }
     if ((check->used[number / 8] & bit) != 0) {
-        return "a page with two references";
+        return "refers to a page that is used elsewhere";
     }
     check->used[number / 8] |= bit;
     return NULL;
@@ -142,7 +142,8 @@ static enum err note_free(struct check *check, uint64_t number, const uint64_t *
     return OK;
 }
 
-/* A value of the free list: how many, and the pages' numbers. `offset` is its place in the file. */
+/* Reads a value of the free list: a count, and the pages' numbers. `offset` is its place in the
+ * file. */
 static enum err read_free(struct check *check, uint64_t number, uint64_t offset, uint64_t size)
 {
     uint64_t ids[IDS_AT_ONCE];
@@ -150,14 +151,14 @@ static enum err read_free(struct check *check, uint64_t number, uint64_t offset,
     enum err err = OK;
 
     if (size < sizeof(count) || size % sizeof(count) != 0) {
-        return say(check, number, "a record of free pages with an impossible size");
+        return say(check, number, "a record of free pages has an invalid size");
     }
     err = read_bytes(check, offset, (uint8_t *)&count, sizeof(count));
     if (err != OK) {
         return err;
     }
     if (count > size / sizeof(count) - 1) {
-        return say(check, number, "a record of free pages that is too short");
+        return say(check, number, "a record of free pages has a wrong count");
     }
     for (uint64_t done = 0; err == OK && done < count; done += IDS_AT_ONCE) {
         uint64_t some = count - done < IDS_AT_ONCE ? count - done : IDS_AT_ONCE;
@@ -178,7 +179,7 @@ static bool is_in_file(const struct check *check, uint64_t first, uint64_t count
     return first < check->file_pages && count <= check->file_pages - first;
 }
 
-/* The run of pages of a long value. */
+/* Checks the run of pages of a long value. */
 static enum err check_overflow(struct check *check, const struct lmdb_node *node, uint64_t number)
 {
     uint32_t size = check->meta.page_bytes;
@@ -189,7 +190,7 @@ static enum err check_overflow(struct check *check, const struct lmdb_node *node
     enum err err = OK;
 
     if (!is_in_file(check, node->overflow, count)) {
-        return say(check, number, "a long value beyond the file's end");
+        return say(check, number, "a long value is after the file's end");
     }
     if (!take_page(check)) {
         return OK;
@@ -200,7 +201,7 @@ static enum err check_overflow(struct check *check, const struct lmdb_node *node
     }
     problem = lmdb_overflow_check(&page, count, &count);
     if (problem == NULL && !is_in_file(check, node->overflow, count)) {
-        problem = "a long value larger than the file";
+        problem = "a long value is longer than its pages";
     }
     for (uint64_t i = 0; problem == NULL && i < count; i++) {
         problem = note_page(check, node->overflow + i);
@@ -213,14 +214,14 @@ static enum err add_table(struct check *check, const struct lmdb_node *node, uin
     struct table *table = &check->tables[check->table_count];
 
     if (!node->is_tree) {
-        return say(check, number, "an entry that is not a table in the list of tables");
+        return say(check, number, "the list of tables has an invalid entry");
     }
     if (check->table_count == TABLES_MAX) {
         return say(check, number, "too many tables");
     }
     table->tree = lmdb_tree_read(node->value.data);
     if (table->tree.flags != 0) {
-        return say(check, number, "a table with unknown flags");
+        return say(check, number, "a table has invalid flags");
     }
     (void)snprintf(table->name, sizeof(table->name), "table %.*s", (int)node->key.size,
                    (const char *)node->key.data);
@@ -239,7 +240,7 @@ static enum err check_value(struct check *check, struct table *table, const stru
         return add_table(check, node, page->number);
     }
     if (node->is_tree) {
-        return say(check, page->number, "a row marked as a table");
+        return say(check, page->number, "a row is marked as a table");
     }
     if (node->overflow != LMDB_PAGE_NONE) {
         err = check_overflow(check, node, page->number);
@@ -263,7 +264,7 @@ static int compare(const struct table *table, struct slice a, struct slice b)
     if (!table->keys_are_numbers) {
         return slice_compare(a, b);
     }
-    memcpy(&x, a.data, sizeof(x)); /* check_keys has seen that they are as long */
+    memcpy(&x, a.data, sizeof(x)); /* check_keys has compared their lengths */
     memcpy(&y, b.data, sizeof(y));
     return x < y ? -1 : x > y;
 }
@@ -277,16 +278,16 @@ static const char *check_keys(const struct table *table, const struct level *lev
         int least = is_leaf && i == 0 ? 0 : 1;
 
         if (table->keys_are_numbers && key.size != sizeof(uint64_t)) {
-            return "a key of the free list that is not a number";
+            return "a key of the free list is not a number";
         }
         if (before.data != NULL && compare(table, key, before) < least) {
-            return "keys out of order";
+            return "its keys are not in order";
         }
         before = key;
     }
     if (level->high.data != NULL && before.data != NULL &&
         compare(table, before, level->high) >= 0) {
-        return "keys that belong to the next page";
+        return "its keys belong to the next page";
     }
     return NULL;
 }
@@ -298,13 +299,13 @@ static enum err check_children(struct check *check, const struct level *level)
 
         if (child < LMDB_META_COUNT || child > check->meta.last_page ||
             child >= check->file_pages) {
-            return say(check, level->page.number, "a reference to a page beyond the file's end");
+            return say(check, level->page.number, "it refers to a page after the file's end");
         }
     }
     return OK;
 }
 
-/* Reads a page into its level, and checks it by itself; its children and values are left. */
+/* Reads a page into its level, and checks it without its children and values. */
 static enum err load_page(struct check *check, struct table *table, uint32_t depth, uint64_t number)
 {
     struct level *level = &check->levels[depth];
@@ -325,7 +326,7 @@ static enum err load_page(struct check *check, struct table *table, uint32_t dep
         problem = check_keys(table, level, is_leaf);
     }
     if (problem == NULL && !is_leaf && level->count < 2 && !table->keys_are_numbers) {
-        problem = "only one child";
+        problem = "it has only one child";
     }
     if (problem != NULL) {
         return say(check, number, problem);
@@ -406,7 +407,7 @@ static enum err walk(struct check *check, struct table *table, enum walk_part pa
     return err;
 }
 
-/* What must hold of a tree before it is walked. */
+/* Checks a tree's properties before it is walked. */
 static enum err check_tree(struct check *check, struct table *table)
 {
     const struct lmdb_tree *tree = &table->tree;
@@ -414,7 +415,7 @@ static enum err check_tree(struct check *check, struct table *table)
 
     check->table = table;
     if (is_empty != (tree->depth == 0) || is_empty != (tree->entries == 0)) {
-        return say(check, LMDB_META_COUNT - 1, "contradicting marks of an empty table");
+        return say(check, LMDB_META_COUNT - 1, "is both marked as empty and not");
     }
     if (is_empty) {
         return OK;
@@ -422,7 +423,7 @@ static enum err check_tree(struct check *check, struct table *table)
     if (tree->depth > LMDB_DEPTH_MAX || tree->root < LMDB_META_COUNT ||
         tree->root > check->meta.last_page || tree->root >= check->file_pages ||
         tree->leaf_pages > check->meta.last_page) {
-        return say(check, LMDB_META_COUNT - 1, "an impossible root or size");
+        return say(check, LMDB_META_COUNT - 1, "its root or its size is invalid");
     }
     return OK;
 }
@@ -432,7 +433,7 @@ static enum err check_entries(struct check *check, const struct table *table)
     check->table = table;
     return check->stopped || table->entries == table->tree.entries
                ? OK
-               : say(check, table->tree.root, "a wrong number of rows");
+               : say(check, table->tree.root, "its number of rows is wrong");
 }
 
 static enum err walk_whole(struct check *check, struct table *table)
@@ -469,7 +470,7 @@ static enum err read_metas(struct check *check)
     apart = check->meta.txn - metas[metas[1].txn <= metas[0].txn].txn;
     if (metas[0].page_bytes != metas[1].page_bytes || apart > 1 ||
         (apart == 0 && check->meta.txn != 0)) {
-        return say(check, metas[1].txn > metas[0].txn, "does not fit the other meta page");
+        return say(check, metas[1].txn > metas[0].txn, "it does not fit the other meta page");
     }
     return OK;
 }
@@ -480,7 +481,7 @@ static enum err open_file(struct check *check)
 
     check->fd = open(check->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (check->fd < 0 || fstat(check->fd, &info) != 0) {
-        return fault_say(check->fault, ERR_IO, "%s: cannot be opened (%s)", check->path,
+        return fault_say(check->fault, ERR_IO, "%s can't be opened (%s)", check->path,
                          strerrordesc_np(errno));
     }
     if (!S_ISREG(info.st_mode)) {
@@ -489,14 +490,14 @@ static enum err open_file(struct check *check)
     }
     if (info.st_size < (off_t)(LMDB_META_COUNT * LMDB_PAGE_BYTES_MIN)) {
         return fault_say(check->fault, ERR_CORRUPT,
-                         "%s: damaged: %lld bytes are too few for a store; " BACKUP_ADVICE,
+                         "%s is damaged: it has %lld bytes, too few for a store; " BACKUP_ADVICE,
                          check->path, (long long)info.st_size);
     }
     check->file_pages = (uint64_t)info.st_size;
     return OK;
 }
 
-/* What the meta page says of the file, and memory for the walk. */
+/* Reads the file's properties from the meta page, and allocates memory for the walk. */
 static enum err prepare(struct check *check)
 {
     uint64_t page_count = check->meta.last_page + 1;
@@ -505,7 +506,7 @@ static enum err prepare(struct check *check)
     check->file_pages /= check->meta.page_bytes;
     if (check->file_pages < LMDB_META_COUNT ||
         (page_count > check->file_pages && page_count - check->file_pages > UNWRITTEN_PAGES_MAX)) {
-        return say(check, LMDB_META_COUNT - 1, "the file is shorter than recorded");
+        return say(check, LMDB_META_COUNT - 1, "the file is shorter than it says");
     }
     check->bytes = malloc((size_t)(LMDB_DEPTH_MAX + 1) * check->meta.page_bytes);
     check->used = calloc(page_count / 8 + 1, 1);
@@ -525,7 +526,7 @@ static enum err check_ground(struct check *check)
     enum err err = walk_whole(check, &free_list);
 
     if (err == OK && !check->stopped && check->free_pages_unwritten != unwritten) {
-        err = say(check, check->file_pages, "the file ends before a page that is in use");
+        err = say(check, check->file_pages, "the file ends before it, and it is not free");
     }
     if (err == OK) {
         err = walk_whole(check, &names);
@@ -559,7 +560,7 @@ static enum err check_branches(struct check *check)
     return err;
 }
 
-/* Which of `count` entries lies at this part of the way, and what is left of the way within it. */
+/* Returns which of `count` entries is at this fraction of the way, and the fraction within it. */
 static uint32_t choose(uint32_t count, double *way)
 {
     double place = *way * count;
@@ -569,8 +570,8 @@ static uint32_t choose(uint32_t count, double *way)
     return entry;
 }
 
-/* Goes down from the root to the leaf at this part of the table, and visits it. What is in the
- * levels already, of the way down before, is not read again. */
+/* Goes from the root to the leaf at this fraction of the table, and visits it. Pages still in the
+ * levels from the previous way are not read again. */
 static enum err visit_leaf_at(struct check *check, struct table *table, double way)
 {
     uint64_t number = table->tree.root;
@@ -620,7 +621,7 @@ static enum err sample_table(struct check *check, struct table *table, uint64_t 
     return err;
 }
 
-/* Each table gets as much of the pages that may still be read as it has of all leaves. */
+/* Each table gets a part of the remaining pages in proportion to its leaves. */
 static enum err sample_leaves(struct check *check, uint64_t pages_max)
 {
     uint64_t leaves = 1;

@@ -1,7 +1,7 @@
 /*
- * lmdb_copy.c: LMDB writes its copy into a pipe, from a thread that may block there; the caller's
- * thread takes the bytes out, at its own pace, and may stop. Read ahead of the copy goes the file, in
- * large pieces: the map itself is read page by page.
+ * lmdb_copy.c: LMDB writes its copy into a pipe, on a thread that may block there; the caller's
+ * thread reads it at its own pace, and may stop. The file is read ahead in large pieces, since the
+ * map is read page by page.
  */
 #include "store/lmdb/lmdb_copy.h"
 
@@ -18,16 +18,16 @@
 #include <unistd.h>
 
 #define AHEAD_BYTES (8u << 20)
-/* How much of a copy may wait for the disk: more would make the commits of the store wait too. */
+/* Unwritten bytes of a copy; with more, the store's commits would wait for the disk, too. */
 #define UNWRITTEN_BYTES_MAX (8u << 20)
-/* A pause of the copy, at most: so long it takes to stop. */
+/* The longest pause of the copy, and so the delay of stopping it. */
 #define PAUSE_US_MAX 50000
 
-/* The thread that LMDB copies on. */
+/* The thread on which LMDB copies. */
 struct producer {
     struct lmdb_backend *lmdb;
-    int pipe; /* its end to write to; the thread closes it */
-    int code; /* of LMDB; read once the thread has ended */
+    int pipe; /* the write end of a pipe, closed by the thread */
+    int code; /* LMDB's result; read once the thread has ended */
 };
 
 static void *produce(void *user)
@@ -35,7 +35,7 @@ static void *produce(void *user)
     struct producer *producer = user;
     sigset_t signals;
 
-    /* A taker that stops closes its end: that is a failed write, never a signal. */
+    /* A reader that stops closes its end: that must be a failed write, not a signal. */
     (void)sigemptyset(&signals);
     (void)sigaddset(&signals, SIGPIPE);
     (void)pthread_sigmask(SIG_BLOCK, &signals, NULL);
@@ -44,16 +44,16 @@ static void *produce(void *user)
     return NULL;
 }
 
-/* The taking side. */
+/* State of the reading side. */
 struct taking {
     const struct store_copy *copy;
     int pipe;
-    int file; /* the store's own, to be read ahead; LMDB's */
-    uint64_t bytes; /* taken */
+    int file; /* the store's file, to be read ahead; owned by LMDB */
+    uint64_t bytes; /* bytes read */
     int64_t start_us;
 };
 
-/* Waits until the rate allows more. */
+/* Waits until the rate limit allows more. */
 static void keep_pace(const struct taking *taking)
 {
     uint64_t rate = taking->copy->bytes_a_second;
@@ -75,13 +75,13 @@ static void keep_pace(const struct taking *taking)
 static void read_ahead(const struct taking *taking)
 {
     if (taking->bytes % AHEAD_BYTES < STORE_COPY_PIECE_BYTES) {
-        /* Failing makes it slower. */
+        /* failing only makes it slower */
         (void)readahead(taking->file, (off64_t)(taking->bytes / AHEAD_BYTES * AHEAD_BYTES),
                         2 * (size_t)AHEAD_BYTES);
     }
 }
 
-/* One piece, as whole as it comes. ERR_NOT_FOUND at the end. */
+/* Reads one piece. ERR_NOT_FOUND at the end. */
 static enum err take_piece(struct taking *taking, uint8_t *piece)
 {
     size_t size = 0;
@@ -135,7 +135,8 @@ enum err store_lmdb_copy(struct store_backend *backend, const struct store_copy 
         pipe2(ends, O_CLOEXEC) != 0) {
         return ERR_IO;
     }
-    (void)fcntl(ends[1], F_SETPIPE_SZ, STORE_COPY_PIECE_BYTES); /* or smaller, and slower */
+    /* if it fails the pipe is smaller, and slower */
+    (void)fcntl(ends[1], F_SETPIPE_SZ, STORE_COPY_PIECE_BYTES);
     producer.pipe = ends[1];
     if (pthread_create(&thread, NULL, produce, &producer) != 0) {
         (void)close(ends[0]);
@@ -152,12 +153,12 @@ enum err store_lmdb_copy(struct store_backend *backend, const struct store_copy 
     return err;
 }
 
-/* The file that a copy goes into. */
+/* The file that receives a copy. */
 struct writing {
     const struct store_copy_to *to;
     int file;
     uint64_t bytes; /* written */
-    uint64_t synced_bytes; /* and on the disk; they stay in memory, for whoever reads them */
+    uint64_t synced_bytes; /* on the disk; they stay in memory for later reading */
 };
 
 static enum err write_piece(struct writing *writing, struct slice bytes)
@@ -184,7 +185,7 @@ static enum err write_taken(void *user, struct slice bytes)
     uint64_t waiting = writing->bytes - writing->synced_bytes;
 
     if (err == OK && waiting >= UNWRITTEN_BYTES_MAX) {
-        /* Failing lets more wait. */
+        /* failing only allows more unwritten bytes */
         (void)sync_file_range(writing->file, (off64_t)writing->synced_bytes, (off64_t)waiting,
                               SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
         writing->synced_bytes = writing->bytes;

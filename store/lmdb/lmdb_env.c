@@ -1,8 +1,8 @@
 /*
- * lmdb_env.c: a store is opened, made, checked and closed. A new one is made whole in db.new/ and
+ * lmdb_env.c: opens, creates, checks and closes a store. A new one is created in db.new/ and
  * renamed: a power cut while LMDB creates its file would leave one that never opens again. The
  * format version is in META; another one is refused before anything is written, unless the caller
- * takes older ones.
+ * accepts older ones.
  */
 #include "store/base/assert.h"
 #include "store/keys.h"
@@ -22,10 +22,10 @@
 #include <unistd.h>
 
 #define READERS_MAX 64
-/* Of the lock file: its head and most of the readers' slots. */
+/* The lock file's header and most of the readers' slots. */
 #define LOCK_BYTES 4096
-/* No write-mapped pages (SIGBUS on a full disk) and no unsynced commits (acknowledged writes lost);
- * only a bulk load of a new store, which acknowledges nothing, goes without syncs. */
+/* No write-mapped pages (SIGBUS on a full disk) and no unsynced commits (acknowledged writes lost),
+ * except that a bulk load of a new store, which acknowledges nothing, does not sync. */
 #define ENV_FLAGS (MDB_NOTLS | MDB_NORDAHEAD)
 #define BULK_FLAGS (MDB_NOSYNC | MDB_NOMEMINIT)
 #define FORMAT_RECORD_ARENA_BYTES 4096
@@ -48,21 +48,21 @@ static struct key format_key(void)
     return key_meta_global(SLICE(KEY_META_FORMAT));
 }
 
-/* Notes why opening failed: an errno, or one of LMDB's codes. */
+/* Records why opening failed: an errno, or one of LMDB's codes. */
 static enum err fail_code(struct lmdb_backend *lmdb, int code)
 {
     lmdb->cause = code;
     return lmdb_translate(lmdb, code);
 }
 
-/* The same of a call that leaves its reason in errno. */
+/* The same for a call that leaves the reason in errno. */
 static enum err note_errno(struct lmdb_backend *lmdb, enum err err)
 {
     lmdb->cause = err == OK ? lmdb->cause : errno;
     return err;
 }
 
-/* A fact that LMDB asserts does not hold. */
+/* Called when an assertion of LMDB fails. */
 static void on_assert(MDB_env *env, const char *fact)
 {
     const struct lmdb_backend *lmdb = mdb_env_get_userctx(env);
@@ -73,8 +73,8 @@ static void on_assert(MDB_env *env, const char *fact)
     abort();
 }
 
-/* LMDB writes into its lock file through a map: on a full disk that would end the process, were its
- * block not there before. */
+/* LMDB writes its lock file through a map: on a full disk that would end the process, unless its
+ * block is allocated before. */
 static enum err make_lock(const char *path)
 {
     char lock[sizeof(struct lmdb_path) + 16];
@@ -134,7 +134,7 @@ static void mark_open(struct lmdb_backend *lmdb)
     lmdb->marked = true;
 }
 
-/* Releases the file that hold_file took; the environment is closed. */
+/* Releases the file locked by hold_file, after the environment was closed. */
 static void release_file(struct lmdb_backend *lmdb)
 {
     if (lmdb->marked) {
@@ -146,13 +146,13 @@ static void release_file(struct lmdb_backend *lmdb)
     lmdb_hold_release(&lmdb->hold);
 }
 
-/* An older format need not have the tables that are made from the log. */
+/* A store of an older format may lack tables that are made from the log. */
 static bool may_be_missing(const struct lmdb_backend *lmdb, enum store_table table)
 {
     return lmdb->format < STORE_FORMAT_VERSION && store_table_class(table) == STORE_PROJECTION;
 }
 
-/* Opens every table through one transaction; `flags` may be MDB_CREATE. */
+/* Opens every table in one transaction; `flags` may be MDB_CREATE. */
 static int open_tables(struct lmdb_backend *lmdb, MDB_txn *txn, unsigned flags)
 {
     for (size_t i = 0; i < TABLE_COUNT; i++) {
@@ -190,7 +190,7 @@ static int put_format(struct lmdb_backend *lmdb, MDB_txn *txn)
     return code;
 }
 
-/* Makes all tables of a new store, and its format version. */
+/* Creates all tables of a new store, and its format version. */
 static enum err fill_new(struct lmdb_backend *lmdb)
 {
     MDB_txn *txn = NULL;
@@ -214,7 +214,7 @@ static enum err fill_new(struct lmdb_backend *lmdb)
     return fail_code(lmdb, code);
 }
 
-/* What an interrupted creation left; what is not there need not go. */
+/* Removes what an interrupted creation left, if anything. */
 static void remove_unfinished(const struct lmdb_backend *lmdb)
 {
     (void)unlink(path_in(lmdb, "db.new/data.mdb").text);
@@ -252,8 +252,8 @@ static enum err create(struct lmdb_backend *lmdb)
     return err;
 }
 
-/* LMDB does not say where it mapped its file. But a page begins with its own number, so that the
- * address of a row on it tells. */
+/* LMDB does not report where it mapped its file. But a page begins with its number, so that its
+ * address follows from the address of a row. */
 static void find_map(struct lmdb_backend *lmdb, const void *row)
 {
     uintptr_t page = 0;
@@ -267,13 +267,13 @@ static void find_map(struct lmdb_backend *lmdb, const void *row)
     }
 }
 
-/* A format that this program's can be made from. */
+/* Returns whether this program can rebuild a store of this format. */
 static bool is_older(uint64_t format)
 {
     return format >= STORE_FORMAT_OLDEST && format < STORE_FORMAT_VERSION;
 }
 
-/* Reads the format version through a read transaction that touches nothing. */
+/* Reads the format version in a read transaction. */
 static enum err check_format(struct lmdb_backend *lmdb, MDB_txn *txn, struct fault *fault)
 {
     struct meta_record record;
@@ -288,7 +288,8 @@ static enum err check_format(struct lmdb_backend *lmdb, MDB_txn *txn, struct fau
         code = mdb_get(txn, meta, &name, &value);
     }
     if (code == MDB_NOTFOUND) {
-        return fault_say(fault, ERR_CORRUPT, "%s: no format version; expected a store", lmdb->path);
+        return fault_say(fault, ERR_CORRUPT, "%s: has no format version; it is not a store",
+                         lmdb->path);
     }
     if (code != MDB_SUCCESS) {
         return lmdb_translate(lmdb, code);
@@ -296,20 +297,19 @@ static enum err check_format(struct lmdb_backend *lmdb, MDB_txn *txn, struct fau
     find_map(lmdb, value.mv_data);
     err = record_decode_meta(slice_of(value.mv_data, value.mv_size), &record);
     if (err != OK) {
-        return fault_say(fault, err, "%s: its format version cannot be decoded; expected a store",
-                         lmdb->path);
+        return fault_say(fault, err, "%s: its format version does not decode", lmdb->path);
     }
     lmdb->format = record.number;
     if (record.number == STORE_FORMAT_VERSION || (lmdb->takes_older && is_older(record.number))) {
         return OK;
     }
-    return fault_say(
-        fault, ERR_PRECONDITION, "%s: format version %llu, this program reads version %d; %s",
-        lmdb->path, (unsigned long long)record.number, STORE_FORMAT_VERSION,
-        record.number > STORE_FORMAT_VERSION
-            ? "expected the newer program that wrote it (nothing was changed)"
-        : is_older(record.number) ? "expected a start of the server, which migrates it"
-                                  : "expected a version that this program can migrate");
+    return fault_say(fault, ERR_PRECONDITION,
+                     "%s: has format version %llu, this program reads version %d; %s", lmdb->path,
+                     (unsigned long long)record.number, STORE_FORMAT_VERSION,
+                     record.number > STORE_FORMAT_VERSION
+                         ? "use the newer program that wrote it (nothing was changed)"
+                     : is_older(record.number) ? "start the server to migrate it"
+                                               : "it can't be migrated by this program");
 }
 
 static enum err check_file(const struct lmdb_backend *lmdb, struct fault *fault)
@@ -324,15 +324,16 @@ static enum err check_file(const struct lmdb_backend *lmdb, struct fault *fault)
     if (err == ERR_CORRUPT && lmdb->copied) {
         struct slice why = fault->message;
 
-        return fault_say(fault, err,
-                         "%s: a copy made while a server had the original open, whose pages do not "
-                         "fit together (%.*s); " BACKUP_ADVICE,
-                         lmdb->path, (int)why.size, (const char *)why.data);
+        return fault_say(
+            fault, err,
+            "%s: is a copy that was made while a server had the original open, and its "
+            "pages are inconsistent (%.*s); " BACKUP_ADVICE,
+            lmdb->path, (int)why.size, (const char *)why.data);
     }
     return err;
 }
 
-/* Keeps other processes from the file, and finds out what it is. */
+/* Locks the file against other processes, and detects whether it is a copy. */
 static enum err hold_file(struct lmdb_backend *lmdb, struct fault *fault)
 {
     enum err err = lmdb_hold_file(&lmdb->hold, path_in(lmdb, "db/data.mdb").text, fault);
@@ -345,7 +346,7 @@ static enum err hold_file(struct lmdb_backend *lmdb, struct fault *fault)
     return err;
 }
 
-/* LMDB opens the file by its name, and makes one where the name leads to none. */
+/* LMDB opens the file by its name, and would create a missing one. */
 static enum err open_held(struct lmdb_backend *lmdb, struct fault *fault)
 {
     enum err err = hold_file(lmdb, fault);
@@ -382,15 +383,14 @@ static enum err open_existing(struct lmdb_backend *lmdb, struct fault *fault)
         return err;
     }
     code = open_tables(lmdb, txn, 0);
-    /* Table handles opened in a transaction live on only if it is committed. */
+    /* Table handles remain valid only if the transaction that opened them is committed. */
     if (code == MDB_SUCCESS) {
         code = mdb_txn_commit(txn);
     } else {
         mdb_txn_abort(txn);
     }
     if (code == MDB_NOTFOUND) {
-        return fault_say(fault, ERR_CORRUPT, "%s: a table is missing; expected a complete store",
-                         lmdb->path);
+        return fault_say(fault, ERR_CORRUPT, "%s: a table is missing", lmdb->path);
     }
     err = fail_code(lmdb, code);
     if (err == OK && !lmdb->copied) {
@@ -399,7 +399,7 @@ static enum err open_existing(struct lmdb_backend *lmdb, struct fault *fault)
     if (err == OK) {
         err = lmdb_settle(lmdb);
     }
-    return err == ERR_DISK_FULL ? OK : err; /* readable all the same; the first write tries again */
+    return err == ERR_DISK_FULL ? OK : err; /* it can still be read; the first write tries again */
 }
 
 static enum err prepare_folder(struct lmdb_backend *lmdb, struct fault *fault)
@@ -408,23 +408,23 @@ static enum err prepare_folder(struct lmdb_backend *lmdb, struct fault *fault)
     enum err err = disk_make_folder(lmdb->path);
 
     if (err != OK) {
-        return lmdb_say_reason(fault, err, lmdb->path,
-                               "the data folder cannot be created or reached", errno);
+        return lmdb_say_reason(fault, err, lmdb->path, "cannot create or open the data folder",
+                               errno);
     }
     err = disk_find_network(lmdb->path, &network);
     if (err != OK) {
-        return lmdb_say_reason(fault, err, lmdb->path, "the file system does not answer", errno);
+        return lmdb_say_reason(fault, err, lmdb->path, "cannot query the file system", errno);
     }
     if (network != NULL) {
         return fault_say(fault, ERR_PRECONDITION,
-                         "%s: on a network file system (%s), where memory maps and locks are "
-                         "unreliable; expected a local disk",
+                         "%s: is on a network file system (%s), where memory maps and locks do not "
+                         "work; expected a local disk",
                          lmdb->path, network);
     }
     return lmdb_hold_folder(&lmdb->hold, lmdb->path, path_in(lmdb, "errata.pid").text, fault);
 }
 
-/* A store is made only if there is none: its folder without its file is one that lost it. */
+/* Creates a store only if there is none: a folder without its file has lost it. */
 static enum err find_store(const struct lmdb_backend *lmdb, struct fault *fault, bool *ret_is_new)
 {
     struct lmdb_path folder = path_in(lmdb, "db");
@@ -434,7 +434,7 @@ static enum err find_store(const struct lmdb_backend *lmdb, struct fault *fault,
     *ret_is_new = lstat(folder.text, &info) != 0 && errno == ENOENT;
     if (!*ret_is_new && stat(file.text, &info) != 0 && errno == ENOENT) {
         return fault_say(fault, ERR_CORRUPT,
-                         "%s: missing; " BACKUP_ADVICE ", or remove %s too to begin a new store",
+                         "%s is missing; " BACKUP_ADVICE ", or remove %s too to begin a new store",
                          file.text, folder.text);
     }
     return OK;
@@ -450,10 +450,11 @@ static enum err open_store(struct lmdb_backend *lmdb, struct fault *fault)
     }
     err = lmdb_folder_recover(lmdb->path);
     if (err != OK) {
-        return lmdb_say_reason(fault, err, lmdb->path,
-                               "the files of an interrupted rebuild cannot be removed", errno);
+        return lmdb_say_reason(fault, err, lmdb->path, "cannot recover an interrupted rebuild",
+                               errno);
     }
-    /* A full disk has no room for a reserve; the store opens all the same, to be read and cleaned. */
+    /* A full disk has no room for a reserve; the store is opened nevertheless, to be read and
+     * cleaned. */
     err = lmdb_reserve(lmdb);
     if (err != OK && err != ERR_DISK_FULL) {
         return lmdb_say_reason(fault, err, lmdb->reserve_path, "cannot be written", errno);
@@ -465,21 +466,20 @@ static enum err open_store(struct lmdb_backend *lmdb, struct fault *fault)
     if (is_new) {
         err = create(lmdb);
         if (err != OK) {
-            return lmdb_say_reason(fault, err, lmdb->path, "the store cannot be created",
-                                   lmdb->cause);
+            return lmdb_say_reason(fault, err, lmdb->path, "cannot create the store", lmdb->cause);
         }
     }
     err = open_existing(lmdb, fault);
     if (err == OK) {
         lmdb_folder_forget_old(lmdb->path);
     } else if (fault->message.size == 0) {
-        return lmdb_say_reason(fault, err, lmdb->path, "the store cannot be opened", lmdb->cause);
+        return lmdb_say_reason(fault, err, lmdb->path, "cannot open the store", lmdb->cause);
     }
     return err;
 }
 
-/* LMDB maps the whole size at once. Found out before anything is made. A quarter of the limit leaves room
- * for the rest of the process, and for the second map of a rebuild. */
+/* LMDB maps the whole size at once, so this is checked before anything is created. A quarter of the
+ * limit is left for the rest of the process, and for the second map of a rebuild. */
 static enum err check_address_space(const struct lmdb_backend *lmdb, struct fault *fault)
 {
     void *map =
@@ -492,10 +492,9 @@ static enum err check_address_space(const struct lmdb_backend *lmdb, struct faul
     }
     (void)getrlimit(RLIMIT_AS, &limit);
     if (limit.rlim_cur == RLIM_INFINITY) {
-        return fault_say(
-            fault, ERR_MEMORY,
-            "--map-size: a map of %llu MiB cannot be created: %m; expected a smaller one",
-            (unsigned long long)lmdb->map_bytes >> 20);
+        return fault_say(fault, ERR_MEMORY,
+                         "--map-size: cannot map %llu MiB: %m; expected a smaller size",
+                         (unsigned long long)lmdb->map_bytes >> 20);
     }
     return fault_say(
         fault, ERR_MEMORY,
@@ -514,11 +513,11 @@ enum err store_lmdb_open(const struct store_lmdb_config *config, struct fault *f
     enum err err = OK;
 
     if (path_bytes == 0 || path_bytes >= LMDB_PATH_BYTES_MAX) {
-        return fault_say(fault, ERR_INVALID, "--data: invalid path; expected 1 to %d bytes",
+        return fault_say(fault, ERR_INVALID, "the data folder's path must have 1 to %d bytes",
                          LMDB_PATH_BYTES_MAX - 1);
     }
     if (config->map_bytes != 0 && config->map_bytes < STORE_LMDB_MAP_BYTES_MIN) {
-        return fault_say(fault, ERR_INVALID, "--map-size: too small; expected at least %llu bytes",
+        return fault_say(fault, ERR_INVALID, "the map size must be at least %llu bytes",
                          STORE_LMDB_MAP_BYTES_MIN);
     }
     lmdb = calloc(1, sizeof(*lmdb));
@@ -608,7 +607,7 @@ void store_lmdb_check_readers(struct store_backend *backend)
 {
     int dead = 0;
 
-    /* Failing leaves dead readers, which cost space, until the next time. */
+    /* if it fails, dead readers cost space until the next time */
     (void)mdb_reader_check(((struct lmdb_backend *)backend)->env, &dead);
 }
 
@@ -616,7 +615,7 @@ void store_lmdb_begin_bulk(struct store_backend *backend)
 {
     int code = mdb_env_set_flags(((struct lmdb_backend *)backend)->env, BULK_FLAGS, 1);
 
-    ASSERT(code == MDB_SUCCESS); /* it only refuses flags that it does not know */
+    ASSERT(code == MDB_SUCCESS); /* fails only for unknown flags */
 }
 
 enum err store_lmdb_end_bulk(struct store_backend *backend)

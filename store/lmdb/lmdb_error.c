@@ -1,5 +1,5 @@
 /*
- * lmdb_error.c: LMDB's codes become ours, here and nowhere else; and what they mean for people.
+ * lmdb_error.c: translates LMDB's codes, and explains them for people.
  */
 #include "store/lmdb/backup_file.h"
 #include "store/lmdb/disk.h"
@@ -33,43 +33,43 @@ enum err lmdb_translate(struct lmdb_backend *lmdb, int code)
     case MDB_VERSION_MISMATCH:
         return ERR_CORRUPT;
     case MDB_BAD_TXN:
-        /* An earlier failure of this transaction, which was answered then. */
+        /* an earlier failure of this transaction, which was already reported */
         return ERR_IO;
     case MDB_TXN_FULL:
-        /* More dirty pages than LMDB tracks: the batch is too large, one by one it is not. */
+        /* More dirty pages than LMDB tracks: the batch is too large, single members are not. */
         return ERR_DISK_FULL;
     case EIO:
     case EAGAIN:
     case EINTR:
-        /* A short write is EIO to LMDB: only the file system knows whether it is full. */
+        /* LMDB reports a short write as EIO: only the file system knows whether it is full. */
         return disk_is_full(lmdb->path) ? ERR_DISK_FULL : ERR_IO;
     default:
         return code > 0 ? ERR_IO : ERR_INTERNAL;
     }
 }
 
-/* What helps against it; NULL if nothing general can be said. */
+/* Returns advice; NULL if there is none in general. */
 static const char *advice(int code)
 {
     switch (code) {
     case EMFILE:
-        return "expected a higher limit of open files for this process (ulimit -n)";
+        return "raise this process's limit of open files (ulimit -n)";
     case ENFILE:
-        return "expected a higher limit of open files for the system (fs.file-max)";
+        return "raise the system's limit of open files (fs.file-max)";
     case ENOMEM:
-        return "expected a smaller --map-size, or more memory";
+        return "use a smaller --map-size, or add memory";
     case EROFS:
-        return "expected a file system mounted for writing";
+        return "mount the file system for writing, or use another folder";
     case EACCES:
     case EPERM:
-        return "expected a folder owned by this process's user";
+        return "let the user that this process runs as own the folder, or use another one";
     case ENOENT:
-        return "expected the folders above it to exist";
+        return "create its parent folders first";
     case ENOTDIR:
         return "expected the path of a folder";
     case ENOSPC:
     case EDQUOT:
-        return "expected free room on the disk";
+        return "free some room";
     case MDB_VERSION_MISMATCH:
     case MDB_INVALID:
     case MDB_CORRUPTED:

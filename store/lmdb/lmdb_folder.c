@@ -1,5 +1,5 @@
 /*
- * lmdb_folder.c: see lmdb_folder.h. Names alone; no store is opened here.
+ * lmdb_folder.c: renames and removes folders and files; opens no store.
  */
 #include "store/lmdb/lmdb_folder.h"
 
@@ -21,7 +21,7 @@ static struct name name_in(const char *path, const char *name)
     struct name whole;
 
     if (snprintf(whole.text, sizeof(whole.text), "%s/%s", path, name) >= (int)sizeof(whole.text)) {
-        whole.text[0] = '\0'; /* too long a path names nothing */
+        whole.text[0] = '\0'; /* a path that is too long names nothing */
     }
     return whole;
 }
@@ -52,7 +52,7 @@ static enum err move(const char *path, const char *from, const char *to)
     return !FAULT("store.replace") && rename(old.text, new.text) == 0 ? OK : ERR_IO;
 }
 
-/* One of LMDB's two folders: its files, and it. */
+/* Removes one of LMDB's two folders with its files. */
 static void remove_files(const char *path, const char *folder)
 {
     struct name whole = name_in(path, folder);
@@ -82,7 +82,7 @@ enum err store_lmdb_replace(const char *path)
     }
     err = move(path, STORE_LMDB_REBUILD_FOLDER "/db", "db");
     if (err != OK) {
-        enum err back = move(path, "db.old", "db"); /* failing, the next start does it */
+        enum err back = move(path, "db.old", "db"); /* if this fails, the next start does it */
 
         return back != OK ? back : err;
     }
@@ -103,7 +103,7 @@ enum err lmdb_folder_recover(const char *path)
             err = move(path, "db.old", "db");
         }
         if (err == OK) {
-            err = disk_sync_folder(path); /* before anything goes */
+            err = disk_sync_folder(path); /* before anything is removed */
         }
     }
     if (err == OK && is_there(path, STORE_LMDB_REBUILD_FOLDER)) {

@@ -1,5 +1,5 @@
 /*
- * lmdb_hold.c: see lmdb_hold.h.
+ * lmdb_hold.c: opens and locks the folder and its files.
  */
 #include "store/lmdb/lmdb_hold.h"
 
@@ -53,7 +53,7 @@ static bool is_same(const struct stat *one, const struct stat *other)
     return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
 }
 
-/* Whether the path still leads to what is locked. */
+/* Returns whether the path still refers to the locked file. */
 static bool is_at(int fd, const char *path)
 {
     struct stat held;
@@ -84,7 +84,7 @@ enum err lmdb_hold_folder(struct lmdb_hold *hold, const char *path, const char *
 
 enum err lmdb_hold_file(struct lmdb_hold *hold, const char *path, struct fault *fault)
 {
-    /* Whoever has it has another folder, which is not known here. */
+    /* Its holder has another folder, which is unknown here. */
     return hold_one(path, O_RDONLY | O_NONBLOCK, "", &hold->file, fault);
 }
 
@@ -106,7 +106,7 @@ bool lmdb_hold_lost_file(const struct lmdb_hold *hold)
 static void release_one(int *fd)
 {
     if (*fd >= 0) {
-        (void)close(*fd); /* The lock goes with it. */
+        (void)close(*fd); /* this also releases the lock */
         *fd = -1;
     }
 }

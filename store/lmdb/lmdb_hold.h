@@ -1,17 +1,15 @@
 /*
- * lmdb_hold.h: how a process keeps a store to itself. It does not open the store.
- *
+ * lmdb_hold.h: how a process reserves a store. It does not open the store.
  *   the data folder itself   locked first, until the end. The lock is on the folder's inode, so it
- *                            survives the removal of every file in the folder, and holds through
+ *                            survives the removal of every file in the folder, and works through
  *                            symbolic links and bind mounts
- *   DIR/errata.pid           the number of the process that has the lock. Locked too, since earlier
+ *   DIR/errata.pid           the id of the process that has the lock. Locked too, since earlier
  *                            programs lock nothing else
  *   DIR/db/data.mdb          locked too: another folder may have a link to the same file
  *   DIR/db/state             whether the store is open, and which file it is (lmdb_state.h)
- *
  * The locks are those of flock(2): they belong to the open file, so that LMDB and the check at the
  * start may open and close the same files, which would drop the process's record locks (fcntl). A
- * child has them until it executes its program; all descriptors are closed by that.
+ * child keeps them until it executes its program, which closes all descriptors.
  */
 #ifndef ERRATA_STORE_LMDB_LMDB_HOLD_H
 #define ERRATA_STORE_LMDB_LMDB_HOLD_H
@@ -20,7 +18,7 @@
 
 #include <stdbool.h>
 
-/* Descriptors that have a lock; -1: not held. */
+/* Descriptors with a lock; -1: not held. */
 struct lmdb_hold {
     int folder;
     int number; /* errata.pid */
@@ -28,19 +26,19 @@ struct lmdb_hold {
 };
 
 void lmdb_hold_init(struct lmdb_hold *hold);
-/* Locks the data folder `path`, which exists, and its errata.pid. ERR_PRECONDITION if another process
- * has it: `fault` names that process. ERR_IO, ERR_DISK_FULL with the system's reason. What is held is let
- * go of by the caller. */
+/* Locks the data folder `path`, which exists, and its errata.pid. ERR_PRECONDITION if another
+ * process has it: `fault` names that process. ERR_IO, ERR_DISK_FULL with the system's reason. The
+ * caller releases what is held, also after a failure. */
 MUST_CHECK enum err lmdb_hold_folder(struct lmdb_hold *hold, const char *path,
                                      const char *number_path, struct fault *fault);
-/* Locks the data file `path`, which exists. The same errors. */
+/* Locks the data file `path`, which exists. Same errors. */
 MUST_CHECK enum err lmdb_hold_file(struct lmdb_hold *hold, const char *path, struct fault *fault);
-/* Whether another descriptor is of the file that is locked. */
+/* Returns whether another descriptor refers to the locked file. */
 bool lmdb_hold_is_file(const struct lmdb_hold *hold, int fd);
-/* The data file was removed since it was locked: what is written to it is lost when it is closed. Any
- * thread. */
+/* Returns whether the data file was removed since it was locked: what is written to it is lost when
+ * it is closed. Any thread. */
 bool lmdb_hold_lost_file(const struct lmdb_hold *hold);
-/* Releases everything that is held. */
+/* Releases all locks. */
 void lmdb_hold_release(struct lmdb_hold *hold);
 
 #endif

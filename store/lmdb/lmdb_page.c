@@ -1,6 +1,6 @@
 /*
- * lmdb_page.c: the numbers of a page, each compared with what it may be before it is used. See
- * lmdb_page.h. Offsets are those of struct MDB_page, MDB_node, MDB_db and MDB_meta.
+ * lmdb_page.c: validates the numbers of a page before they are used. Offsets are those of struct
+ * MDB_page, MDB_node, MDB_db and MDB_meta.
  */
 #include "store/lmdb/lmdb_page.h"
 
@@ -61,23 +61,23 @@ const char *lmdb_meta_read(const uint8_t *bytes, uint64_t number, struct lmdb_me
                               .txn = read_64(trees + 2 * LMDB_TREE_BYTES + 8)};
 
     if (read_64(bytes) != number || read_16(bytes + 10) != META_FLAG || read_32(meta) != MAGIC) {
-        return "not a meta page of LMDB";
+        return "is not a meta page of LMDB";
     }
     if (read_32(meta + 4) != DATA_VERSION) {
-        return "another version of LMDB's format";
+        return "has another version of LMDB's format";
     }
     if (found.page_bytes < LMDB_PAGE_BYTES_MIN || found.page_bytes > LMDB_PAGE_BYTES_MAX ||
         (found.page_bytes & (found.page_bytes - 1)) != 0) {
-        return "an impossible page size";
+        return "has an invalid page size";
     }
     if (found.free_list.flags != FREE_LIST_FLAGS || found.names.flags != 0) {
-        return "unknown flags";
+        return "has invalid flags";
     }
     if (found.last_page < LMDB_META_COUNT - 1 || found.last_page == LMDB_PAGE_NONE) {
-        return "an impossible last page";
+        return "has an invalid last page";
     }
     if (found.txn != 0 && (found.txn & 1) != number) {
-        return "the commit number of the other meta page";
+        return "has a commit number that belongs into the other one";
     }
     *ret_meta = found;
     return NULL;
@@ -121,7 +121,7 @@ struct lmdb_node lmdb_page_node(const struct lmdb_page *page, uint32_t index)
     return node;
 }
 
-/* The bytes that a node takes; 0 if it does not fit between its offset and the page's end. */
+/* Returns the bytes of a node; 0 if it does not fit between its offset and the page's end. */
 static uint64_t measure_node(const struct lmdb_page *page, uint32_t offset)
 {
     const uint8_t *bytes = page->bytes + offset;
@@ -146,13 +146,13 @@ static const char *check_node(const struct lmdb_page *page, uint32_t index)
     uint16_t flags = read_16(page->bytes + node_offset(page, index) + 4);
 
     if (node.key.size > KEY_BYTES_MAX || (node.key.size == 0 && !(is_branch(page) && index == 0))) {
-        return "a key of an impossible length";
+        return "has a key of invalid length";
     }
     if (!is_branch(page) && ((flags & ~NODE_FLAGS) != 0 || flags == NODE_FLAGS)) {
-        return "a value with unknown flags";
+        return "has a value with invalid flags";
     }
     if (node.is_tree && node.value.size != LMDB_TREE_BYTES) {
-        return "a table's entry of another size";
+        return "has a table entry of wrong size";
     }
     return NULL;
 }
@@ -164,13 +164,13 @@ const char *lmdb_page_check(const struct lmdb_page *page, enum lmdb_page_kind ki
     uint64_t filled = 0;
 
     if (read_64(page->bytes) != page->number) {
-        return "another page in its place";
+        return "another page is in its place";
     }
     if (read_16(page->bytes + 10) != (uint16_t)kind) {
-        return "a page of the wrong kind";
+        return "has a wrong type for its tree";
     }
     if (low < LMDB_PAGE_HEAD_BYTES + 2 || low > high || high > page->size || (low & 1) != 0) {
-        return "impossible bounds of its entries";
+        return "its entry area is invalid";
     }
     for (uint32_t i = 0; i < lmdb_page_count(page); i++) {
         uint32_t offset = node_offset(page, i);
@@ -178,7 +178,7 @@ const char *lmdb_page_check(const struct lmdb_page *page, enum lmdb_page_kind ki
         const char *problem = NULL;
 
         if (size == 0) {
-            return "an entry outside of the page";
+            return "an entry is outside of the page";
         }
         filled += size;
         problem = check_node(page, i);
@@ -186,7 +186,7 @@ const char *lmdb_page_check(const struct lmdb_page *page, enum lmdb_page_kind ki
             return problem;
         }
     }
-    return filled == page->size - high ? NULL : "entries that do not fill their room";
+    return filled == page->size - high ? NULL : "its entries leave a gap";
 }
 
 const char *lmdb_overflow_check(const struct lmdb_page *page, uint64_t count_min,
@@ -195,13 +195,13 @@ const char *lmdb_overflow_check(const struct lmdb_page *page, uint64_t count_min
     uint32_t count = read_32(page->bytes + 12);
 
     if (read_64(page->bytes) != page->number) {
-        return "another page in its place";
+        return "another page is in its place";
     }
     if (read_16(page->bytes + 10) != LMDB_PAGE_OVERFLOW) {
-        return "a page of the wrong kind for a long value";
+        return "has a wrong type for a long value";
     }
     if (count < count_min) {
-        return "a long value with too little room";
+        return "a long value has too few pages";
     }
     *ret_count = count;
     return NULL;

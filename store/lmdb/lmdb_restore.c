@@ -1,5 +1,5 @@
 /*
- * lmdb_restore.c: see lmdb_restore.h.
+ * lmdb_restore.c: checks a backup, and creates a store from it.
  */
 #include "store/lmdb/lmdb_restore.h"
 
@@ -21,7 +21,7 @@
 
 #define PIECE_BYTES ((size_t)1 << 20)
 #define MIB (UINT64_C(1) << 20)
-/* What a restore that was cut off leaves. */
+/* Left by an interrupted restore. */
 #define UNFINISHED "db.new"
 
 _Static_assert(BACKUP_HEAD_BYTES == BACKUP_END_BYTES, "one buffer serves for both");
@@ -35,7 +35,7 @@ struct restoring {
     uint8_t *piece;
     int folder; /* the data folder, locked; -1: not open */
     bool made_folder;
-    bool made_unfinished; /* DIR/db.new is ours to remove */
+    bool made_unfinished; /* DIR/db.new must be removed */
     int copy; /* DIR/db.new/data.mdb; -1: not open */
 };
 
@@ -51,7 +51,7 @@ static struct name name_in(const struct restoring *restoring, const char *name)
     return whole;
 }
 
-/* Why a system call failed, by errno. */
+/* Reports why a system call failed, by errno. */
 static enum err say_failed(const struct restoring *restoring, const char *name, const char *what)
 {
     enum err err = errno == ENOSPC || errno == EDQUOT ? ERR_DISK_FULL : ERR_IO;
@@ -72,7 +72,7 @@ static enum err open_file(struct restoring *restoring)
     }
     if (!S_ISREG(info.st_mode) || info.st_size < BACKUP_HEAD_BYTES + BACKUP_END_BYTES) {
         return fault_say(restoring->fault, ERR_INVALID,
-                         "%s: not a backup; expected a file that `errata admin backup` wrote",
+                         "%s: not a backup; expected a file written by `errata admin backup`",
                          name);
     }
     restoring->file_bytes = (uint64_t)info.st_size;
@@ -80,7 +80,7 @@ static enum err open_file(struct restoring *restoring)
     return restoring->piece != NULL ? OK : ERR_MEMORY;
 }
 
-/* All of `size` bytes at an offset, or ERR_IO. */
+/* Reads all `size` bytes at an offset, or ERR_IO. */
 static enum err read_at(struct restoring *restoring, uint64_t at, uint8_t *bytes, size_t size)
 {
     while (size > 0) {
@@ -90,8 +90,7 @@ static enum err read_at(struct restoring *restoring, uint64_t at, uint8_t *bytes
             continue;
         }
         if (count == 0) {
-            return fault_say(restoring->fault, ERR_IO,
-                             "%s: became shorter while it was read; expected the complete file",
+            return fault_say(restoring->fault, ERR_IO, "%s: became shorter while it was read",
                              restoring->restore->file);
         }
         if (count < 0) {
@@ -122,7 +121,7 @@ static enum err write_all(struct restoring *restoring, struct slice bytes)
     return OK;
 }
 
-/* Reads the whole file; its data goes to `copy`, where that is open. */
+/* Reads the whole file, and writes its data to `copy` if that is open. */
 static enum err pass(struct restoring *restoring)
 {
     const struct store_restore *restore = restoring->restore;
@@ -160,7 +159,7 @@ static enum err pass(struct restoring *restoring)
 
 /* --- the data folder --- */
 
-/* Whether something is in the folder that a restore does not leave. */
+/* Checks that the folder has no files other than a restore's leftovers. */
 static enum err check_empty(struct restoring *restoring)
 {
     DIR *folder = opendir(restoring->restore->path);
@@ -185,11 +184,12 @@ static enum err check_empty(struct restoring *restoring)
         return OK;
     }
     return fault_say(restoring->fault, ERR_PRECONDITION,
-                     "%s: not empty, it has %s; expected an empty folder, or none",
+                     "%s: is not empty, it has %s; expected an empty or missing folder: "
+                     "move its content away",
                      restoring->restore->path, found);
 }
 
-/* A server locks the folder too (lmdb_hold.h). */
+/* Locks the folder as a server does (lmdb_hold.h). */
 static enum err lock_folder(struct restoring *restoring)
 {
     const char *path = restoring->restore->path;
@@ -209,17 +209,16 @@ static enum err lock_folder(struct restoring *restoring)
     }
     if (network != NULL) {
         return fault_say(restoring->fault, ERR_PRECONDITION,
-                         "%s: on a network file system (%s); expected a local disk", path, network);
+                         "%s: is on a network file system (%s); expected a local disk", path,
+                         network);
     }
     restoring->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (restoring->folder < 0) {
         return say_failed(restoring, path, "read");
     }
     if (flock(restoring->folder, LOCK_EX | LOCK_NB) != 0) {
-        return fault_say(
-            restoring->fault, ERR_PRECONDITION,
-            "%s: in use by another process; expected that process to be stopped, or another folder",
-            path);
+        return fault_say(restoring->fault, ERR_PRECONDITION, "%s: is in use by another process",
+                         path);
     }
     return check_empty(restoring);
 }
@@ -232,7 +231,7 @@ static enum err check_room(struct restoring *restoring)
 
     if (err == OK && free_bytes < needed_bytes) {
         return fault_say(restoring->fault, ERR_DISK_FULL,
-                         "%s: no room to restore; expected %" PRIu64 " MiB, and %" PRIu64
+                         "%s: no room to restore: it needs %" PRIu64 " MiB, and %" PRIu64
                          " MiB are free",
                          restoring->restore->path, needed_bytes / MIB, free_bytes / MIB);
     }
@@ -272,7 +271,7 @@ static enum err make_copy(struct restoring *restoring)
     return err;
 }
 
-/* The file is a store by its pages: what was backed up may have been damaged before. */
+/* Checks the pages of the file: the original may have been damaged before. */
 static enum err check_copy(struct restoring *restoring)
 {
     const struct store_lmdb_check_limits all = {0};
@@ -284,7 +283,7 @@ static enum err check_copy(struct restoring *restoring)
         return err;
     }
     return fault_say(restoring->fault, err,
-                     "%s: a backup of a damaged store (%.*s); expected an older backup",
+                     "%s: backup of a damaged store; expected an older backup (%.*s)",
                      restoring->restore->file, (int)why.size, (const char *)why.data);
 }
 
@@ -308,7 +307,7 @@ static enum err take_place(struct restoring *restoring)
 
 static enum err restore_all(struct restoring *restoring)
 {
-    enum err err = check_empty(restoring); /* before minutes of reading, and again with the lock */
+    enum err err = check_empty(restoring); /* before reading for minutes, and again with the lock */
 
     if (err == OK) {
         err = open_file(restoring);
@@ -340,7 +339,7 @@ enum err store_lmdb_restore(const struct store_restore *restore, struct fault *f
     enum err err = OK;
 
     if (path_bytes == 0 || path_bytes >= LMDB_PATH_BYTES_MAX) {
-        return fault_say(fault, ERR_INVALID, "--data: invalid path; expected 1 to %d bytes",
+        return fault_say(fault, ERR_INVALID, "the data folder's path must have 1 to %d bytes",
                          LMDB_PATH_BYTES_MAX - 1);
     }
     err = restore_all(&restoring);

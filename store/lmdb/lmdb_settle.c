@@ -1,12 +1,11 @@
 /*
- * lmdb_settle.c: what a store needs before it may be written to: room for when the disk is full,
- * and that what it shows is durable.
- * A process that was killed while it committed may leave a meta page that the kernel has and the
- * disk does not. The next process sees that commit like any other: a repeated write would be found
- * in it and acknowledged, and a power cut would take it back. A sync brings the kernel's pages to
- * the disk. Where an earlier sync failed, the kernel may take them for written though they are not:
- * so a commit of our own comes after it, whose meta page has all that the last one had. The same
- * goes for the name `db`, when a process was killed after the rename that made it.
+ * lmdb_settle.c: prepares a store for writing: the reserve for a full disk, and durability of the
+ * visible state. A process that was killed while it committed may leave a meta page that the kernel
+ * has and the disk does not. The next process sees that commit like any other: a repeated write
+ * would be found in it and acknowledged, and a power cut would undo it. A sync writes the kernel's
+ * pages to the disk. If an earlier sync failed, the kernel may treat them as written although they
+ * are not: so a new commit follows, whose meta page includes everything of the last one. The same
+ * applies to the name `db`, if a process was killed after the rename that created it.
  */
 #include "store/keys.h"
 #include "store/lmdb/disk.h"
@@ -14,10 +13,10 @@
 
 #include <errno.h>
 
-/* As much as a batch writes at most: with less there is no use in writing. */
+/* The most that a batch writes: with less free, writing is pointless. */
 #define RESERVE_BYTES_LEAST (16ull << 20)
 
-/* In the row that the writer's probes write too. */
+/* In the row that the writer's probes use. */
 static int commit_something(struct lmdb_backend *lmdb)
 {
     struct key key = key_meta_global(SLICE(KEY_META_PROBE));

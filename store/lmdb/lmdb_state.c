@@ -1,5 +1,6 @@
 /*
- * lmdb_state.c: see lmdb_state.h. One write of a fixed size, so that a reader finds a whole text.
+ * lmdb_state.c: reads and writes the state in one call of a fixed size, so that a reader sees a
+ * complete text.
  */
 #include "store/lmdb/lmdb_state.h"
 
@@ -13,7 +14,7 @@
 #define OPEN_PREFIX "open inode "
 
 struct state_text {
-    char text[STATE_BYTES]; /* padded with spaces, a line's end last; no NUL */
+    char text[STATE_BYTES]; /* padded with spaces, a line feed last; no NUL */
 };
 
 static void pad(struct state_text *text, int size)
@@ -22,7 +23,7 @@ static void pad(struct state_text *text, int size)
     text->text[sizeof(text->text) - 1] = '\n';
 }
 
-/* File systems that know no time of birth give 0. False: the file can't be asked. */
+/* File systems without a time of birth yield 0. False: the file can't be queried. */
 static bool describe_open(int data_file, struct state_text *ret_text)
 {
     struct statx info;
@@ -55,7 +56,7 @@ static void write_state(int state, const struct state_text *text)
 {
     ssize_t written = pwrite(state, text->text, sizeof(text->text), 0);
 
-    (void)written; /* then copies are not recognised, or checked for nothing */
+    (void)written; /* on failure copies are not recognised, or checked unnecessarily */
 }
 
 void lmdb_state_mark_open(int state, int data_file)

@@ -1,8 +1,8 @@
 /*
- * lmdb_txn.c: transactions and cursors. A read transaction is kept and renewed; it keeps one cursor a
- * table, so that a lookup costs a renew, a seek and its steps, and no malloc. A second cursor on the
- * same table at the same time is made and freed. After an error LMDB's transaction is only fit to be
- * aborted: every later call on it fails in LMDB itself.
+ * lmdb_txn.c: transactions and cursors. A read transaction is kept and renewed; it keeps one cursor
+ * per table, so that a lookup needs a renew, a seek and its steps, and no malloc. A second cursor
+ * on the same table at the same time is allocated and freed. After an error LMDB's transaction can
+ * only be aborted: LMDB fails every later call on it.
  */
 #include "store/base/assert.h"
 #include "store/lmdb/disk.h"
@@ -38,7 +38,7 @@ static MDB_val to_val(struct slice bytes)
     MDB_val val;
 
     val.mv_size = bytes.size;
-    val.mv_data = (void *)(uintptr_t)bytes.data; /* LMDB reads it, and does not say const. */
+    val.mv_data = (void *)(uintptr_t)bytes.data; /* LMDB reads it, but does not declare it const */
     return val;
 }
 
@@ -82,7 +82,7 @@ static void close_cursors(struct lmdb_txn *txn)
     }
 }
 
-/* A failed write of the meta page leaves LMDB refusing everything, but it says so only when asked
+/* After a failed write of the meta page LMDB refuses everything, but reports it only when called
  * again. */
 static void look_for_panic(struct lmdb_backend *lmdb)
 {
@@ -170,8 +170,8 @@ static enum err lmdb_put(struct store_txn *txn, enum store_table table, struct s
     return translate(txn, LMDB_INSIDE(mdb_put(lmdb_txn(txn)->mdb, dbi, &new_key, &new_value, 0)));
 }
 
-/* LMDB fills pages to the brim where a key goes after all others of the table. That is so for one
- * organisation only, the last; the others' keys are put like any. */
+/* LMDB fills pages completely if a key goes after all others of the table. That applies only to the
+ * last organisation; keys of others are put as usual. */
 static enum err lmdb_append(struct store_txn *txn, enum store_table table, struct slice key,
                             struct slice value)
 {
@@ -194,7 +194,7 @@ static enum err lmdb_del(struct store_txn *txn, enum store_table table, struct s
     return translate(txn, LMDB_INSIDE(mdb_del(lmdb_txn(txn)->mdb, dbi, &old, NULL)));
 }
 
-/* Opens the cursor, or brings it to the transaction's newest snapshot. */
+/* Opens the cursor, or renews it for the transaction's newest snapshot. */
 static int refresh(struct lmdb_txn *txn, MDB_dbi dbi, struct lmdb_cursor *cursor)
 {
     int code = MDB_SUCCESS;
@@ -293,7 +293,7 @@ static enum err lmdb_cursor_prev(void *handle, struct slice *ret_key, struct sli
     return move(handle, &key, MDB_PREV, ret_key, ret_value);
 }
 
-/* What a slot's snapshot is, in decimal at the end of its line; a `-` there has none. */
+/* Reads the snapshot of a slot, in decimal at the end of its line; a `-` means none. */
 static bool read_snapshot(const char *line, uint64_t *ret_txn_id)
 {
     size_t end = strlen(line);
@@ -314,7 +314,7 @@ static bool read_snapshot(const char *line, uint64_t *ret_txn_id)
     return true;
 }
 
-/* A line of LMDB's list of readers: its one public way to their snapshots. */
+/* Reads a line of LMDB's list of readers, its only public access to their snapshots. */
 static int on_reader(const char *line, void *user)
 {
     uint64_t *oldest = user;
@@ -335,7 +335,7 @@ static enum err lmdb_stats(struct store_backend *backend, struct store_stats *re
     int listed = mdb_reader_list(lmdb->env, on_reader, &oldest);
     int code = mdb_env_stat(lmdb->env, &stat);
 
-    ASSERT(listed >= 0); /* it refuses a missing argument alone */
+    ASSERT(listed >= 0); /* fails only without a function */
     if (code == MDB_SUCCESS) {
         code = mdb_env_info(lmdb->env, &info);
     }

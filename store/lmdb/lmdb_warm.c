@@ -1,25 +1,25 @@
 /*
- * lmdb_warm.c: every page that a lookup may want is touched once. Index tables whole, up to a limit;
- * of the log the newest events of each organisation. Works in short transactions of its own, so that
- * it pins no old pages.
+ * lmdb_warm.c: reads every page that a lookup may need: index tables completely, up to a limit; of
+ * the log, the newest events of each organisation. Works in short transactions, so that it pins no
+ * old pages.
  */
 #include "store/keys.h"
 #include "store/lmdb/lmdb_internal.h"
 
-/* Rows a transaction: some milliseconds of a cold disk. */
+/* Rows per transaction: some milliseconds with a cold disk. */
 #define WARM_ROWS 1000
-/* A larger index than this is left to warm by use; it would push out what is used. */
+/* A larger index is not read ahead: it would displace the pages in use. */
 #define WARM_ROWS_MAX 20000000ull
 /* Events at the end of each organisation's log. */
 #define WARM_EVENTS 200
 
-/* Where the walk over one table is. */
+/* Position of the walk over one table. */
 struct warm {
     struct lmdb_backend *lmdb;
     const atomic_bool *stop;
-    uint8_t sink; /* makes reading a page something that the compiler can't leave out */
+    uint8_t sink; /* prevents the compiler from removing the reads */
     uint64_t rows;
-    uint8_t last[STORE_KEY_BYTES_MAX]; /* the last key that was read */
+    uint8_t last[STORE_KEY_BYTES_MAX]; /* the last key read */
     size_t last_bytes; /* 0: none yet */
 };
 
@@ -33,7 +33,7 @@ static void touch(struct warm *warm, MDB_val value)
     }
 }
 
-/* The newest events of one organisation: its keys grow with seq, so they are before its end. */
+/* Reads the newest events of one organisation: its keys grow with seq, so they are at its end. */
 static void warm_log(struct warm *warm, MDB_txn *txn, MDB_val org)
 {
     struct slice prefix = slice_of(org.mv_data, org.mv_size);

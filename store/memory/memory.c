@@ -1,7 +1,7 @@
 /*
  * memory.c: transactions over the maps of rows.h. The back end holds the newest map of each table;
- * a reader takes a reference to each, a writer copies the ones it changes and swaps them in when it
- * commits. A lock is held for the swap, another for as long as a write transaction lives.
+ * a reader takes a reference to each, a writer copies the ones it changes and publishes them when
+ * it commits. One lock is held for publishing, another during a write transaction.
  */
 #include "store/memory/memory.h"
 
@@ -13,21 +13,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is left of a slice that is no longer valid. */
+/* Overwrites slices that are no longer valid. */
 #define LENT_FILL 0xDD
 
 struct memory_backend {
     struct store_backend backend; /* first */
     pthread_mutex_t writing; /* held by the one write transaction */
-    pthread_mutex_t lock; /* over what follows */
-    struct rows *tables[TABLE_COUNT]; /* the newest; never changed once they are here */
+    pthread_mutex_t lock; /* protects the fields below */
+    struct rows *tables[TABLE_COUNT]; /* the newest; immutable once published */
     uint64_t commit_count;
     uint32_t reader_count;
-    struct memory_txn *oldest; /* the readers with a snapshot, in the order they took it */
+    struct memory_txn *oldest; /* the readers with a snapshot, in the order in which they took it */
     struct memory_txn *newest;
 };
 
-/* What a write transaction has read. */
+/* A row that a write transaction has read. */
 struct memory_lent {
     struct memory_lent *next;
     size_t bytes;
@@ -36,10 +36,10 @@ struct memory_lent {
 
 struct memory_txn {
     struct store_txn txn; /* first */
-    struct memory_lent *lent; /* a write transaction's: until its next put, del or end */
-    struct rows *tables[TABLE_COUNT]; /* a reference each; NULL while reset */
-    bool owned[TABLE_COUNT]; /* a copy of this write transaction's own */
-    uint64_t snapshot; /* the commits before it; a reader's alone, as the two below */
+    struct memory_lent *lent; /* of a write transaction: valid until its next put, del or end */
+    struct rows *tables[TABLE_COUNT]; /* one reference each; NULL while reset */
+    bool owned[TABLE_COUNT]; /* a copy made by this write transaction */
+    uint64_t snapshot; /* the commits before it; only of a reader, like the two below */
     struct memory_txn *older;
     struct memory_txn *newer;
 };
@@ -61,7 +61,7 @@ static struct memory_txn *memory_txn(struct store_txn *txn)
     return (struct memory_txn *)txn;
 }
 
-/* Under the lock. */
+/* The lock is held. */
 static void link_reader(struct memory_backend *memory, struct memory_txn *txn)
 {
     txn->snapshot = memory->commit_count;
@@ -72,7 +72,7 @@ static void link_reader(struct memory_backend *memory, struct memory_txn *txn)
     memory->reader_count++;
 }
 
-/* Under the lock. */
+/* The lock is held. */
 static void unlink_reader(struct memory_backend *memory, struct memory_txn *txn)
 {
     *(txn->older != NULL ? &txn->older->newer : &memory->oldest) = txn->newer;
@@ -107,8 +107,9 @@ static void drop_snapshot(struct memory_backend *memory, struct memory_txn *txn,
     }
 }
 
-/* A write transaction lends copies, which its next change overwrites and frees, as LMDB may reuse the page
- * that a slice points into: code that keeps such a slice fails every test over this back end. */
+/* A write transaction lends copies, which its next change overwrites and frees, as LMDB may reuse
+ * the page that a slice points into: code that keeps such a slice fails every test with this back
+ * end. */
 static enum err lend(struct memory_txn *txn, struct slice *key, struct slice *value)
 {
     struct memory_lent *lent = NULL;
@@ -227,7 +228,7 @@ static enum err memory_get(struct store_txn *txn, enum store_table table, struct
     return OK;
 }
 
-/* Makes the table's map this write transaction's own. */
+/* Replaces the table's map by a copy of this write transaction. */
 static enum err own_table(struct memory_txn *txn, enum store_table table)
 {
     struct rows *copy = NULL;
@@ -253,7 +254,7 @@ static enum err memory_put(struct store_txn *txn, enum store_table table, struct
     if (err == OK) {
         err = rows_put(memory_txn(txn)->tables[table], key, value);
     }
-    take_back(memory_txn(txn)); /* afterwards: key and value may be lent themselves */
+    take_back(memory_txn(txn)); /* last: key and value may be lent */
     return err;
 }
 
@@ -287,7 +288,7 @@ static void memory_cursor_close(struct store_txn *txn, void *handle)
     free(handle);
 }
 
-/* The row that a move landed on. */
+/* Returns the row that a move reached. */
 static enum err landed(struct memory_cursor *cursor, bool found, struct slice *ret_key,
                        struct slice *ret_value)
 {

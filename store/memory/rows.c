@@ -1,6 +1,6 @@
 /*
- * rows.c: the map of rows.h. Chunks hold 1 to CHUNK_ROWS_MAX rows; a full one splits in half, an
- * empty one goes; chunks are not merged, since a test double need not be small.
+ * rows.c: a map of chunks with 1 to CHUNK_ROWS_MAX rows; a full one is split in half, an empty one
+ * is removed; chunks are not merged, since a test double need not be small.
  */
 #include "store/memory/rows.h"
 
@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* Few enough that copying a chunk is cheap, many enough that the list of chunks stays short. */
+/* Small enough that copying a chunk is cheap, large enough that the list of chunks stays short. */
 #define CHUNK_ROWS_MAX 64
 
 struct value {
@@ -80,7 +80,7 @@ static struct chunk *chunk_new(void)
     return chunk;
 }
 
-/* A chunk of its own with the rows from `first` on. */
+/* Copies the rows of a chunk from `first` on. */
 static struct chunk *chunk_copy(const struct chunk *chunk, size_t first)
 {
     struct chunk *copy = chunk_new();
@@ -150,7 +150,8 @@ static struct slice row_key(const struct row *row)
     return slice_of(row->key, row->key_bytes);
 }
 
-/* The first chunk whose last row is at or after `key`; the count of chunks if there is none. */
+/* Returns the first chunk whose last row is at or after `key`; the count of chunks if there is
+ * none. */
 static size_t find_chunk(const struct rows *rows, struct slice key)
 {
     size_t low = 0;
@@ -205,7 +206,7 @@ static enum err insert_chunk(struct rows *rows, size_t at, struct chunk *take_ch
     return OK;
 }
 
-/* Makes sure that the map is the chunk's only holder. */
+/* Makes the map the chunk's only holder. */
 static enum err own_chunk(struct rows *rows, size_t index)
 {
     struct chunk *chunk = rows->chunks[index];
@@ -243,7 +244,7 @@ static enum err split_chunk(struct rows *rows, size_t index)
     return OK;
 }
 
-/* Finds the chunk for a key that is to be put there, with room for one row more. */
+/* Finds the chunk for a new key, with room for one more row. */
 static enum err make_room(struct rows *rows, struct slice key, size_t *ret_index)
 {
     size_t index = find_chunk(rows, key);

@@ -361,7 +361,7 @@ class SmallDisk(Case):
         data = os.path.join(self.small, "restored")
         done = restore(self.path("b"), data)
         self.assertEqual(done.returncode, 1, done)
-        self.assertRegex(done.stderr, r"no room to restore: it takes \d+ MiB, and \d+ MiB are free")
+        self.assertRegex(done.stderr, r"no room to restore: it needs \d+ MiB, and \d+ MiB are free")
         self.assertEqual(os.listdir(self.small), ["ballast"])
         os.unlink(os.path.join(self.small, "ballast"))
         self.assertEqual(restore(self.path("b"), data).returncode, 0)

@@ -145,12 +145,12 @@ class StartErrors(unittest.TestCase):
 
     def test_missing_parent(self):
         text = self.refused_leaving_nothing(data=os.path.join(self.data, "deep", "down"))
-        self.assertIn("No such file or directory; make the folders above it first", text)
+        self.assertIn("No such file or directory; create its parent folders first", text)
 
     def test_data_is_a_file(self):
         with open(self.data, "wb"):
             pass
-        self.assertIn(f"{self.data}: can't be opened: Not a directory; give the path of a folder",
+        self.assertIn(f"{self.data}: cannot be opened: Not a directory; expected the path of a folder",
                       self.refused())
         self.assertEqual(os.path.getsize(self.data), 0)
 
@@ -158,15 +158,15 @@ class StartErrors(unittest.TestCase):
     def test_folder_of_another_user(self):
         os.mkdir(self.data, 0o755)
         text = self.refused(preexec_fn=as_nobody)
-        self.assertIn(f"{self.data}/errata.pid: can't be opened: Permission denied; owned by this process",
+        self.assertIn(f"{self.data}/errata.pid: cannot be opened: Permission denied; let the user",
                       text)
         self.assertEqual(os.listdir(self.data), [])
 
     @needs_root
     def test_parent_of_another_user(self):
         text = self.refused_leaving_nothing(preexec_fn=as_nobody)
-        self.assertIn(f"{self.data}: the data folder can't be made or reached: Permission denied; "
-                      "owned by this process", text)
+        self.assertIn(f"{self.data}: cannot create or open the data folder: Permission denied; "
+                      "let the user", text)
 
     def read_only(self, data):
         """Starts it on a folder below a mount that was made read-only."""
@@ -178,11 +178,11 @@ class StartErrors(unittest.TestCase):
             self.parent])
 
     def test_read_only_file_system(self):
-        self.assertIn("the data folder can't be made or reached: Read-only file system; mount the "
-                      "file system mounted for writing", self.read_only(self.data))
+        self.assertIn("cannot create or open the data folder: Read-only file system; mount the "
+                      "file system for writing", self.read_only(self.data))
         with Server(data=self.data) as server:
             server.stop()
-        self.assertIn("errata.pid: can't be opened: Read-only file system; mount the file system "
+        self.assertIn("errata.pid: cannot be opened: Read-only file system; mount the file system "
                       "for writing", self.read_only(self.data))
 
     def test_port_of_a_folder_in_use(self):

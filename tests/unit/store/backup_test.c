@@ -212,7 +212,7 @@ static void test_round(void **state)
         backend = open_at(world, "restored");
         check_rows(backend);
         store_lmdb_close(backend);
-        expect_refused(world, ERR_PRECONDITION, "not empty");
+        expect_refused(world, ERR_PRECONDITION, "is not empty");
         backend = open_at(world, "restored"); /* and untouched */
         check_rows(backend);
         store_lmdb_close(backend);
@@ -256,7 +256,7 @@ static void test_damaged(void **state)
     for (size_t i = 1; i < sizeof(places) / sizeof(places[0]); i++) {
         world->bytes[places[i]] ^= 0x10;
         write_file(world, world->size);
-        expect_refused(world, ERR_CORRUPT, "expected the");
+        expect_refused(world, ERR_CORRUPT, "; expected ");
         assert_false(is_there(world, "restored"));
         world->bytes[places[i]] ^= 0x10;
     }
@@ -290,7 +290,7 @@ static void test_foreign(void **state)
     bytes_put_be32(world->bytes + 16, STORE_FORMAT_OLDEST - 1);
     seal(world, data_end);
     write_file(world, world->size);
-    expect_refused(world, ERR_INVALID, "cannot migrate");
+    expect_refused(world, ERR_INVALID, "can't migrate");
     memmove(world->bytes, world->bytes + BACKUP_HEAD_BYTES, data_end - BACKUP_HEAD_BYTES);
     write_file(world, data_end - BACKUP_HEAD_BYTES); /* LMDB's own file */
     expect_refused(world, ERR_INVALID, "not a backup");
@@ -306,7 +306,7 @@ static void test_of_a_damaged_store(void **state)
     memset(world->bytes + BACKUP_HEAD_BYTES + 2 * 4096, 0xa5, 20 * 4096);
     seal(world, world->size - BACKUP_END_BYTES);
     write_file(world, world->size);
-    expect_refused(world, ERR_CORRUPT, "a backup of a damaged store");
+    expect_refused(world, ERR_CORRUPT, "backup of a damaged store");
     assert_false(is_there(world, "restored"));
 }
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 
+import english
 import faults
 import layers
 import shape
@@ -127,6 +128,79 @@ def word_cases():
     yield "a test that is not there", named, "no test test_b"
 
 
+def english_cases():
+    def words_of(text):
+        return [f"{line}: {word}" for line, word, _ in english.findings_in(text)]
+
+    for word in ("behin" + "d", "stan" + "ds", "stoo" + "d", "tel" + "ls", "tol" + "d", "nobod" + "y",
+                 "whateve" + "r", "ane" + "w"):
+        yield f"the word {word}", words_of(f"/* The rest is {word} it. */\n"), word
+        yield f"{word} in a name", words_of(f"static int is_{word}(void);\n"), word
+        yield f"{word} within a word", words_of(f"static int x{word}(void);\n"), None
+    yield "a word in capitals", words_of("the first\nTOL" + "D the second\n"), "2: TOL" + "D"
+    yield "a predicate", words_of("the reply is no" + "ne\n"), "is none"
+    yield "a predicate over two lines", words_of("/* The reply is n" + "o\n * message. */\n"), "1: is no * m"
+    yield "there is no", words_of("there is no message, and there are no replies; it is no longer here\n"), None
+    yield "a postfix", words_of("for tests alo" + "ne.\n"), "tests alone"
+    yield "a verb before it", words_of("a request that is alone\n"), None
+    yield "a user's name", words_of("root becomes `nobod" + "y`, at file.tel" + "l()\n"), None
+    yield "fewer words than allowed", findings_of(
+        lambda f: english.check_words({"a": []}, {"a": 1}, f)), "fewer than the 1"
+    yield "as many as allowed", findings_of(
+        lambda f: english.check_words({"a": [("a/b.c", 1, "w", "x")]}, {"a": 1}, f)), None
+    yield "a clean folder that is not listed", findings_of(
+        lambda f: english.check_words({"a": []}, {}, f)), None
+    more = findings_of(lambda f: english.check_words({"a": [("a/b.c", 7, "w", "x")]}, {}, f))
+    yield "a new word", more[:1], "a/b.c:7: 'w' is banned"
+    yield "the number of new words", more[1:], "1 banned words; 0 are allowed"
+    counts = {"a/b": 2, "c": 1}
+    yield "counts survive a round", ["differ"] * (
+        english.read_counts(english.write_counts(counts)) != counts), None
+    for subject, problem in (("net: bound the queue of a connection", None),
+                             ("server/net: fix it", None),
+                             ("bound the queue", "does not read"),
+                             ("net: the queue is bounded", "'the' is not an imperative verb"),
+                             ("net: bound", "does not read"),
+                             ("net: bound the queue.", "full stop"),
+                             ("net: bound " + "x" * 100, "exceeds"),
+                             ("net: count bytes behin" + "d it", "is banned")):
+        found = english.subject_problem(subject)
+        yield f"subject '{subject[:30]}'", [] if found is None else [found], problem
+    yield from history_cases()
+
+
+def history_cases():
+    """A repository with the file, a good and a bad subject; a shallow clone of it; and a folder without history."""
+    with tempfile.TemporaryDirectory() as root:
+        def git(*arguments, cwd="whole"):
+            subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false",
+                            *arguments], cwd=os.path.join(root, cwd), check=True, capture_output=True)
+
+        def subjects(folder="whole"):
+            return findings_of(lambda f: english.check_subjects(os.path.join(root, folder), f))
+
+        def commit(subject):
+            git("commit", "--allow-empty", "-m", subject)
+
+        os.makedirs(os.path.join(root, "whole", "tests", "tidy"))
+        yield "no history", subjects(), "no git history"
+        git("init", "-q")
+        commit("the first one is exempt")
+        with open(os.path.join(root, "whole", english.SELF), "w", encoding="utf-8"):
+            pass
+        yield "a file that is not committed yet", subjects(), None
+        git("add", ".")
+        commit("tidy: check English")
+        commit("net: bound the queue of a connection")
+        yield "good subjects", subjects(), None
+        commit("what a queue is left with")
+        yield "a bad subject", subjects(), "what a queue"
+        git("clone", "-q", "--depth", "1", "file://" + os.path.join(root, "whole"), "shallow", cwd=".")
+        yield "a shallow clone", subjects("shallow"), "git fetch --unshallow"
+        git("clone", "-q", os.path.join(root, "whole"), "clone", cwd=".")
+        yield "a whole clone", subjects("clone"), "what a queue"
+
+
 def fault_cases():
     def run(code, listed=("store.get",)):
         return findings_of(lambda f: faults.check_points(faults.points_of("a.c", code), listed, f))
@@ -163,7 +237,7 @@ def symbol_cases():
 
 
 def main():
-    cases = [*shape_cases(), *layer_cases(), *word_cases(), *fault_cases(), *symbol_cases()]
+    cases = [*shape_cases(), *layer_cases(), *word_cases(), *english_cases(), *fault_cases(), *symbol_cases()]
     failed = sum(not expect(*case) for case in cases)
     print(f"tidy_selftest: {len(cases) - failed} of {len(cases)} as expected")
     return 1 if failed else 0

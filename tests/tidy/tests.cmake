@@ -1,5 +1,5 @@
-# The rules of the house, as tests. Label `tidy`: they read sources alone, and take seconds. Label
-# `tidy-built`: they read what the build made.
+# Rules of style, as tests. Label `tidy`: they read only sources, and take seconds. Label `tidy-built`: they
+# read files of the build.
 function(errata_tidy rule label)
     add_test(NAME tidy_${rule}
              COMMAND /usr/bin/python3 -B ${CMAKE_SOURCE_DIR}/tests/tidy/${rule}.py
@@ -7,7 +7,7 @@ function(errata_tidy rule label)
     set_tests_properties(tidy_${rule} PROPERTIES LABELS ${label} TIMEOUT 120)
 endfunction()
 
-foreach(rule layers shape words format faults selftest)
+foreach(rule layers shape words english format faults selftest)
     errata_tidy(${rule} tidy)
 endforeach()
 foreach(rule headers symbols)

@@ -70,9 +70,9 @@ struct tcp_connection {
     int64_t clock_due_ms; /* what `clock` is set to; 0: it does not run */
     uv_timer_t connect_timer;
     struct client_connection_listener listener;
-    bool told_ready;
-    bool told_draining;
-    bool told_lost;
+    bool notified_ready;
+    bool notified_draining;
+    bool notified_lost;
     unsigned handles_open;
     void (*on_closed)(void *user);
     void *on_closed_user;
@@ -264,13 +264,13 @@ static void connection_tell_moves(struct tcp_connection *connection)
 {
     if (client_session_is_ready(connection->session)) {
         (void)uv_timer_stop(&connection->connect_timer);
-        connection_tell(connection, &connection->told_ready, CLIENT_CONNECTION_READY);
+        connection_tell(connection, &connection->notified_ready, CLIENT_CONNECTION_READY);
     }
     if (client_session_is_draining(connection->session)) {
-        connection_tell(connection, &connection->told_draining, CLIENT_CONNECTION_DRAINING);
+        connection_tell(connection, &connection->notified_draining, CLIENT_CONNECTION_DRAINING);
     }
     if (connection->state == CONNECTION_LOST) {
-        connection_tell(connection, &connection->told_lost, CLIENT_CONNECTION_LOST);
+        connection_tell(connection, &connection->notified_lost, CLIENT_CONNECTION_LOST);
     }
 }
 

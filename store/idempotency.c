@@ -69,8 +69,8 @@ static enum err read_row(struct slice value, const struct event_idempotency *key
 }
 
 /* Moves to the row at or after a key, within the organisation; `ret_is_it`: it has this key. */
-static enum err seek(struct store_txn *txn, const struct key *row, bool *ret_is_it,
-                     uint32_t *ret_hour, struct slice *ret_value)
+static enum err seek_row(struct store_txn *txn, const struct key *row, bool *ret_is_it,
+                         uint32_t *ret_hour, struct slice *ret_value)
 {
     struct store_cursor cursor;
     struct slice key = {NULL, 0};
@@ -119,7 +119,7 @@ enum err idempotency_find(struct ctx *ctx, struct store_txn *txn,
         struct slice value = {NULL, 0};
         uint32_t found = 0;
         bool is_it = false;
-        enum err err = seek(txn, &row, &is_it, &found, &value);
+        enum err err = seek_row(txn, &row, &is_it, &found, &value);
 
         if (err != OK) {
             return err;
@@ -186,8 +186,8 @@ struct expiring {
 };
 
 /* Collects rows to be removed from one end of an organisation's, up to the first that is kept. */
-static enum err collect(struct store_txn *txn, struct org_id org, enum store_order order,
-                        const struct hours *hours, struct expiring *expiring)
+static enum err collect_rows(struct store_txn *txn, struct org_id org, enum store_order order,
+                             const struct hours *hours, struct expiring *expiring)
 {
     struct key prefix = key_org(org);
     struct store_cursor cursor;
@@ -252,10 +252,10 @@ static enum err collect_both(struct store_txn *txn, struct org_id org,
     const struct hours from = {hour > IDEMPOTENCY_HOURS_KEPT ? hour - IDEMPOTENCY_HOURS_KEPT : 0,
                                UINT32_MAX};
     const struct hours to = {0, newest_hour(hour)};
-    enum err err = collect(txn, org, STORE_ASCENDING, &from, expiring);
+    enum err err = collect_rows(txn, org, STORE_ASCENDING, &from, expiring);
 
     if (err == OK && !time->ahead_counts) {
-        err = collect(txn, org, STORE_DESCENDING, &to, expiring);
+        err = collect_rows(txn, org, STORE_DESCENDING, &to, expiring);
     }
     return err;
 }

@@ -20,7 +20,7 @@
 /* Lower priority than the event loop, which answers reads. */
 #define THREAD_NICE 5
 
-static void complete(struct writer *writer, const struct batch *batch)
+static void complete_request(struct writer *writer, const struct batch *batch)
 {
     pthread_mutex_lock(&writer->lock);
     writer->batch_start_us = 0;
@@ -50,7 +50,7 @@ static void complete(struct writer *writer, const struct batch *batch)
 }
 
 /* Takes requests in turn until the batch is full. The lock is held. */
-static void gather(struct writer *writer, struct batch *batch)
+static void gather_batch(struct writer *writer, struct batch *batch)
 {
     uint32_t limit = writer_cost_batch_requests(&writer->cost);
     uint64_t bytes = 0;
@@ -120,7 +120,7 @@ static void probe_if_due(struct writer *writer, enum writer_state state)
 }
 
 /* Writes waiting requests, up to a batch; or fails them while nothing can be written. */
-static size_t step(struct writer *writer)
+static size_t write_next_batch(struct writer *writer)
 {
     struct batch batch;
     enum writer_state state = WRITER_OPEN;
@@ -130,7 +130,7 @@ static size_t step(struct writer *writer)
     pthread_mutex_unlock(&writer->lock);
     probe_if_due(writer, state);
     pthread_mutex_lock(&writer->lock);
-    gather(writer, &batch);
+    gather_batch(writer, &batch);
     state = writer->state;
     if (batch.count > 0 && state == WRITER_OPEN) {
         int64_t now_us = clock_monotonic_us(writer->config.clock);
@@ -150,7 +150,7 @@ static size_t step(struct writer *writer)
             batch.requests[i]->result = state_error(state);
         }
     }
-    complete(writer, &batch);
+    complete_request(writer, &batch);
     return batch.count;
 }
 
@@ -204,7 +204,7 @@ static void *run_thread(void *user)
         wait_for_callers(writer);
         stopping = writer->stopping && writer->queue.requests == 0;
         pthread_mutex_unlock(&writer->lock);
-        (void)step(writer);
+        (void)write_next_batch(writer);
     }
     return NULL;
 }
@@ -336,7 +336,7 @@ void writer_complete(struct writer *writer)
 size_t writer_step(struct writer *writer)
 {
     ASSERT(writer->config.manual);
-    return step(writer);
+    return write_next_batch(writer);
 }
 
 void writer_drain(struct writer *writer)

@@ -143,8 +143,8 @@ static void count_commit(struct writer *writer, const struct txn_times *times, i
 
 /* Ends the transaction: the log first, then the tables. Without changes it needs no sync.
  * `request_count` requests were started in it, at `start_us`. */
-static enum err commit(struct writer *writer, struct store_txn *take_txn, uint32_t request_count,
-                       int64_t start_us)
+static enum err commit_batch(struct writer *writer, struct store_txn *take_txn,
+                             uint32_t request_count, int64_t start_us)
 {
     struct txn_times times = {.request_count = request_count,
                               .start_us = start_us,
@@ -215,7 +215,7 @@ static enum err write_together(struct writer *writer, struct batch *batch, bool 
         *ret_again = true;
         return OK;
     }
-    err = commit(writer, txn, count_started(batch), start_us);
+    err = commit_batch(writer, txn, count_started(batch), start_us);
     if (err != OK) {
         fail_started(batch, err);
         /* A failed sync does not depend on the members; a batch that was too large does. */
@@ -225,7 +225,7 @@ static enum err write_together(struct writer *writer, struct batch *batch, bool 
 }
 
 /* Runs one member in a separate transaction. */
-static enum err write_alone(struct writer *writer, struct work_request *request)
+static enum err write_single(struct writer *writer, struct work_request *request)
 {
     struct store_txn *txn = NULL;
     int64_t start_us = clock_monotonic_us(writer->config.clock);
@@ -242,7 +242,7 @@ static enum err write_alone(struct writer *writer, struct work_request *request)
         store_abort(txn);
         return wrote && is_disk_error(request->result) ? request->result : OK;
     }
-    err = commit(writer, txn, was_started(request), start_us);
+    err = commit_batch(writer, txn, was_started(request), start_us);
     if (err != OK && request->result == OK) {
         request->result = err;
     }
@@ -262,7 +262,7 @@ static void forecast_single_commits(struct writer *writer, size_t count)
 
 /* Recreates the reserve after a commit that met a full disk while others succeeded, perhaps in the
  * reserve's room: until then later writes are refused. */
-static enum err restore(struct writer *writer)
+static enum err restore_reserve(struct writer *writer)
 {
     return store_restore(writer->config.backend) == OK ? OK : ERR_DISK_FULL;
 }
@@ -282,7 +282,7 @@ enum err writer_write_batch(struct writer *writer, struct batch *batch)
     err = OK;
     forecast_single_commits(writer, batch->count);
     for (size_t i = 0; i < batch->count; i++) {
-        err = write_alone(writer, batch->requests[i]);
+        err = write_single(writer, batch->requests[i]);
         was_full = was_full || err == ERR_DISK_FULL;
         /* A full map may have room for a smaller write; a failing disk has none. */
         if (err == ERR_IO || err == ERR_UNAVAILABLE) {
@@ -290,7 +290,7 @@ enum err writer_write_batch(struct writer *writer, struct batch *batch)
             return err;
         }
     }
-    return err == OK && was_full ? restore(writer) : err;
+    return err == OK && was_full ? restore_reserve(writer) : err;
 }
 
 enum err writer_probe(struct writer *writer)

@@ -106,7 +106,7 @@ static void on_net_tick(void *user, int64_t now_us)
 }
 
 /* Listens and publishes the address: the server is ready. */
-static enum err serve(struct app *app)
+static enum err listen_and_publish(struct app *app)
 {
     char line[NET_ADDRESS_BYTES + 1];
     int size = snprintf(line, sizeof(line), "%s\n", app->bound.address);
@@ -124,7 +124,7 @@ static enum err serve(struct app *app)
     pipeline_set_health(app->pipeline, HEALTH_PART_SERVER, HEALTH_SERVING);
     pipeline_set_health(app->pipeline, HEALTH_PART_WRITE, HEALTH_SERVING);
     pipeline_check_clock(app->pipeline);
-    app_pdf_tell_health(app);
+    app_pdf_report_health(app);
     app_access_report(app);
     (void)fputs(line, stdout);
     (void)fflush(stdout);
@@ -143,7 +143,7 @@ static void on_net_closed(void *user)
 /* Starts to serve, or ends the server. */
 static void become_ready(struct app *app)
 {
-    enum err err = serve(app);
+    enum err err = listen_and_publish(app);
 
     if (err != OK) {
         app_log_failure(app, "cannot serve", err);
@@ -539,7 +539,7 @@ static enum err make_transport(struct app *app)
 
 /* Starts handles, signals and timers; then the tables are read ahead, and then sockets are
  * opened. */
-static enum err start(struct app *app)
+static enum err start_app(struct app *app)
 {
     app_start_handles(app, on_signal, on_health_timer, on_upkeep_timer);
     (void)uv_prepare_start(&app->turn_prepare, on_turn_end); /* can't fail with a callback */
@@ -579,7 +579,7 @@ int app_run(const struct config *config)
         err = make_transport(&app);
     }
     if (err == OK) {
-        err = start(&app);
+        err = start_app(&app);
     }
     if (err != OK) {
         app_log_failure(&app, "cannot start", err);

@@ -53,7 +53,7 @@ static enum err check_room(struct copy_check *check)
     return OK;
 }
 
-static enum err replay(struct copy_check *check)
+static enum err replay_copy(struct copy_check *check)
 {
     const struct store_lmdb_config store = {
         .path = check->folder,
@@ -99,7 +99,7 @@ enum err app_check_copy(const struct config *config, struct store_backend *backe
         config->data);
     err = check_room(&check);
     if (err == OK) {
-        err = replay(&check);
+        err = replay_copy(&check);
     }
     if (err == OK && !replay_is_clean(&check.report)) {
         err = say_torn(&check);

@@ -160,7 +160,7 @@ void app_pdf_start(struct app *app);
 /* Ends the worker, when no call is live any more; the loop then has no handle of it. */
 void app_pdf_stop(struct app *app);
 /* Reports to the services whether documents are measured. */
-void app_pdf_tell_health(struct app *app);
+void app_pdf_report_health(struct app *app);
 /* Returns its counters for GetServerInfo; zeros without it. */
 size_t app_pdf_read_counters(const struct app *app, struct env_counter *counters, size_t max);
 

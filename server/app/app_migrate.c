@@ -11,15 +11,15 @@
 #include <inttypes.h>
 
 /* Interval of progress lines in the log. */
-#define TELL_US 5000000
+#define PROGRESS_US 5000000
 
 static void on_progress(void *user, const struct replay_progress *progress)
 {
-    int64_t *told_at_us = (int64_t *)user;
+    int64_t *reported_at_us = (int64_t *)user;
     int64_t now_us = clock_monotonic_us(clock_system());
 
-    if (now_us - *told_at_us >= TELL_US) {
-        *told_at_us = now_us;
+    if (now_us - *reported_at_us >= PROGRESS_US) {
+        *reported_at_us = now_us;
         logger_printf(LOGGER_INFO, "%" PRIu64 " of %" PRIu64 " events rebuilt", progress->events,
                       progress->events_total);
     }
@@ -27,9 +27,9 @@ static void on_progress(void *user, const struct replay_progress *progress)
 
 enum err app_migrate(const struct config *config, uint64_t format, struct fault *fault)
 {
-    int64_t told_at_us = clock_monotonic_us(clock_system());
+    int64_t reported_at_us = clock_monotonic_us(clock_system());
     const struct rebuild_order order = {
-        .config = config, .on_progress = on_progress, .user = &told_at_us};
+        .config = config, .on_progress = on_progress, .user = &reported_at_us};
     struct rebuild_result result;
     enum err err = OK;
 

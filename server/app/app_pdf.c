@@ -69,7 +69,7 @@ static void on_health(void *user, bool serving)
     struct app *app = (struct app *)user;
 
     app->pdf_serving = serving;
-    app_pdf_tell_health(app);
+    app_pdf_report_health(app);
 }
 
 /* Uses the configured path, else the folder of the running program. */
@@ -160,7 +160,7 @@ void app_pdf_stop(struct app *app)
     }
 }
 
-void app_pdf_tell_health(struct app *app)
+void app_pdf_report_health(struct app *app)
 {
     if (app->state == APP_SERVING) {
         pipeline_set_health(app->pipeline, HEALTH_PART_PDF,

@@ -115,7 +115,7 @@ static void log_end(const struct backup *backup)
 }
 
 /* Ends the backup at once, whether or not its client reads. */
-static void fail(struct backup *backup, enum err err, const char *why)
+static void fail_backup(struct backup *backup, enum err err, const char *why)
 {
     struct backup_state *state = &backup->state;
 
@@ -128,7 +128,7 @@ static void fail(struct backup *backup, enum err err, const char *why)
 }
 
 /* Ends the backup once the thread has ended and every byte was taken. */
-static void conclude(struct backup *backup)
+static void conclude_backup(struct backup *backup)
 {
     struct backup_state *state = &backup->state;
 
@@ -136,7 +136,7 @@ static void conclude(struct backup *backup)
         return;
     }
     if (backup->copy_result != OK) {
-        fail(backup, backup->copy_result, "");
+        fail_backup(backup, backup->copy_result, "");
     } else if (!backup_ring_has_bytes(&backup->ring)) {
         state->ended = true;
         state->file_bytes = backup->file_bytes;
@@ -158,7 +158,7 @@ static void on_async(uv_async_t *handle)
             become_idle(backup);
             return;
         }
-        conclude(backup);
+        conclude_backup(backup);
     }
     if (backup->owned) {
         backup->config.on_news(backup->config.user, backup->org);
@@ -173,7 +173,7 @@ static void fail_slow(struct backup *backup, const char *expected)
                    "client too slow: %" PRIu64 " of about %" PRIu64
                    " MiB were read; expected %s, since the store's file grows during a backup",
                    backup->ring.taken_bytes / MIB, backup->state.total_bytes / MIB, expected);
-    fail(backup, ERR_DEADLINE, why);
+    fail_backup(backup, ERR_DEADLINE, why);
 }
 
 static void on_tick(uv_timer_t *timer)
@@ -255,7 +255,7 @@ static struct slice take(void *user)
     if (bytes.size > 0) {
         backup->read_us = clock_monotonic_us(backup->config.clock);
     } else {
-        conclude(backup);
+        conclude_backup(backup);
     }
     return bytes;
 }

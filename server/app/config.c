@@ -124,10 +124,11 @@ static void format_problem(struct config_problem *problem, const char *format, v
     (void)vsnprintf(problem->text, sizeof(problem->text), format, values);
 }
 
-static bool refuse(struct config_problem *ret_problem, const char *format, ...) PRINTF_LIKE(2, 3);
+static bool refuse_config(struct config_problem *ret_problem, const char *format, ...)
+    PRINTF_LIKE(2, 3);
 
 /* Formats the problem; always returns false. */
-static bool refuse(struct config_problem *ret_problem, const char *format, ...)
+static bool refuse_config(struct config_problem *ret_problem, const char *format, ...)
 {
     va_list values;
 
@@ -212,14 +213,14 @@ static bool set_value(struct config *config, const struct option *option, const 
     return false;
 }
 
-static bool apply(struct config *config, const struct option *option, const char *value,
-                  const char *where, struct config_problem *ret_problem)
+static bool apply_option(struct config *config, const struct option *option, const char *value,
+                         const char *where, struct config_problem *ret_problem)
 {
     if (set_value(config, option, value)) {
         return true;
     }
-    return refuse(ret_problem, "%s: invalid value '%.64s' for %s; expected %s", where, value,
-                  option->name, option->right);
+    return refuse_config(ret_problem, "%s: invalid value '%.64s' for %s; expected %s", where, value,
+                         option->name, option->right);
 }
 
 /* Reads one line of the file: empty, a comment, or `name = value`. */
@@ -237,17 +238,18 @@ static bool apply_line(struct config *config, char *line, unsigned number,
     (void)snprintf(where, sizeof(where), "line %u of the file", number);
     value = strchr(name, '=');
     if (value == NULL) {
-        return refuse(ret_problem, "%s: '%.64s' is malformed; expected `name = value`", where,
-                      name);
+        return refuse_config(ret_problem, "%s: '%.64s' is malformed; expected `name = value`",
+                             where, name);
     }
     *value = '\0';
     value = config_value_trim(value + 1);
     name = config_value_trim(name);
     option = find_option(name, strlen(name));
     if (option == NULL) {
-        return refuse(ret_problem, "%s: unknown option '%.64s'; see erratad --help", where, name);
+        return refuse_config(ret_problem, "%s: unknown option '%.64s'; see erratad --help", where,
+                             name);
     }
-    return apply(config, option, value, where, ret_problem);
+    return apply_option(config, option, value, where, ret_problem);
 }
 
 static bool read_file(struct config *config, struct config_problem *ret_problem)
@@ -258,13 +260,13 @@ static bool read_file(struct config *config, struct config_problem *ret_problem)
     unsigned number = 0;
 
     if (file == NULL) {
-        return refuse(ret_problem, "cannot read the file '%s': %m", config->file);
+        return refuse_config(ret_problem, "cannot read the file '%s': %m", config->file);
     }
     size = fread(text, 1, sizeof(text), file);
     (void)fclose(file);
     if (size > CONFIG_FILE_BYTES_MAX) {
-        return refuse(ret_problem, "the file '%s' is too large; expected at most %d bytes",
-                      config->file, CONFIG_FILE_BYTES_MAX);
+        return refuse_config(ret_problem, "the file '%s' is too large; expected at most %d bytes",
+                             config->file, CONFIG_FILE_BYTES_MAX);
     }
     text[size] = '\0';
     for (char *line = text; line != NULL;) {
@@ -328,7 +330,7 @@ static bool take_flag(struct config *config, int argc, char *const *argv, int *a
     const struct option *option = find_option(name, name_bytes);
 
     if (option == NULL && path == NULL) {
-        return refuse(ret_problem, "unknown option '%.64s'; see erratad --help", flag);
+        return refuse_config(ret_problem, "unknown option '%.64s'; see erratad --help", flag);
     }
     if (value != NULL) {
         value++;
@@ -337,13 +339,13 @@ static bool take_flag(struct config *config, int argc, char *const *argv, int *a
     } else if (*at + 1 < argc && strncmp(argv[*at + 1], "--", 2) != 0) {
         value = argv[++*at];
     } else {
-        return refuse(ret_problem, "%s: no value; expected one", flag);
+        return refuse_config(ret_problem, "%s: no value; expected one", flag);
     }
     if (path != NULL) {
         return config_value_text(value, path, CONFIG_PATH_BYTES_MAX) ||
-               refuse(ret_problem, "%s: no value; expected the path of a file", flag);
+               refuse_config(ret_problem, "%s: no value; expected the path of a file", flag);
     }
-    return first_pass || apply(config, option, value, "the flag", ret_problem);
+    return first_pass || apply_option(config, option, value, "the flag", ret_problem);
 }
 
 static bool read_flags(struct config *config, int argc, char *const *argv, bool first_pass,
@@ -354,7 +356,8 @@ static bool read_flags(struct config *config, int argc, char *const *argv, bool 
             continue;
         }
         if (strncmp(argv[at], "--", 2) != 0) {
-            return refuse(ret_problem, "unexpected argument '%.64s'; see erratad --help", argv[at]);
+            return refuse_config(ret_problem, "unexpected argument '%.64s'; see erratad --help",
+                                 argv[at]);
         }
         if (!take_flag(config, argc, argv, &at, first_pass, ret_problem)) {
             return false;
@@ -370,14 +373,15 @@ static bool check_whole(const struct config *config, struct config_problem *ret_
         return true;
     }
     if (config->data[0] == '\0') {
-        return refuse(ret_problem, "--data: missing; expected the folder of the store");
+        return refuse_config(ret_problem, "--data: missing; expected the folder of the store");
     }
     if (!config_value_is_loopback(config->listen_host) && !config->insecure_allow_remote) {
-        return refuse(ret_problem,
-                      "listen: %s is reachable from other hosts, and this server does not use TLS: "
-                      "use 127.0.0.1 or [::1], or add --insecure-allow-remote if the "
-                      "network is trusted",
-                      config->listen_host);
+        return refuse_config(
+            ret_problem,
+            "listen: %s is reachable from other hosts, and this server does not use TLS: "
+            "use 127.0.0.1 or [::1], or add --insecure-allow-remote if the "
+            "network is trusted",
+            config->listen_host);
     }
     return true;
 }

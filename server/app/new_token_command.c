@@ -70,7 +70,7 @@ static enum err make_token(struct new_token_command *command)
     return files_put_in_place(command->config->data, APP_TOKEN_FILE, &command->fault);
 }
 
-static int report(const struct new_token_command *command, enum err err)
+static int print_result(const struct new_token_command *command, enum err err)
 {
     const char *data = command->config->data;
     struct slice why = command->fault.message;
@@ -104,7 +104,7 @@ int new_token_command_run(const struct config *config)
     command.config = config;
     arena_init(&command.arena, ARENA_BYTES);
     fault_init(&command.fault, &command.arena);
-    status = report(&command, make_token(&command));
+    status = print_result(&command, make_token(&command));
     store_lmdb_close(command.backend);
     arena_deinit(&command.arena);
     return status;

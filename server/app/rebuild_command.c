@@ -14,7 +14,7 @@
 
 struct rebuild_command {
     struct rebuild_result result;
-    int64_t told_at_us;
+    int64_t reported_at_us;
     bool line_open; /* the terminal's last line is a progress line, to be overwritten */
 };
 
@@ -23,16 +23,16 @@ static void on_progress(void *user, const struct replay_progress *progress)
     struct rebuild_command *command = (struct rebuild_command *)user;
     int64_t now_us = clock_monotonic_us(clock_system());
 
-    if (now_us - command->told_at_us < REBUILD_TELL_US) {
+    if (now_us - command->reported_at_us < REBUILD_PROGRESS_US) {
         return;
     }
-    command->told_at_us = now_us;
+    command->reported_at_us = now_us;
     command->line_open = isatty(STDERR_FILENO) != 0;
     (void)fprintf(stderr, "%s%" PRIu64 " of %" PRIu64 " events%s", command->line_open ? "\r" : "",
                   progress->events, progress->events_total, command->line_open ? "" : "\n");
 }
 
-static int tell(const struct rebuild_command *command, enum err err, struct slice why)
+static int print_result(const struct rebuild_command *command, enum err err, struct slice why)
 {
     const struct rebuild_result *result = &command->result;
 
@@ -65,7 +65,7 @@ int rebuild_command_run(const struct config *config)
 
     arena_init(&arena, ARENA_BYTES);
     fault_init(&fault, &arena);
-    status = tell(&command, rebuild_store(&order, &fault, &command.result), fault.message);
+    status = print_result(&command, rebuild_store(&order, &fault, &command.result), fault.message);
     arena_deinit(&arena);
     return status;
 }

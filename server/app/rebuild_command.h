@@ -8,7 +8,7 @@
 #include "server/app/config.h"
 
 /* Interval of progress output. */
-#define REBUILD_TELL_US 1000000
+#define REBUILD_PROGRESS_US 1000000
 
 /* Returns the exit status (app.h). */
 int rebuild_command_run(const struct config *config);

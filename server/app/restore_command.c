@@ -35,8 +35,8 @@ static void on_progress(void *user, bool copying, uint64_t bytes, uint64_t bytes
                   command->line_open ? "" : "\n");
 }
 
-static int report(const struct config *config, enum err err, struct slice why,
-                  const struct backup_info *info)
+static int print_result(const struct config *config, enum err err, struct slice why,
+                        const struct backup_info *info)
 {
     char time[TIMESTAMP_TEXT_BYTES_MAX];
     size_t time_bytes = 0;
@@ -74,7 +74,7 @@ int restore_command_run(const struct config *config)
     if (command.line_open) {
         (void)fputc('\n', stderr);
     }
-    status = report(config, err, fault.message, &info);
+    status = print_result(config, err, fault.message, &info);
     arena_deinit(&arena);
     return status;
 }

@@ -90,7 +90,7 @@ void verifier_remove_leftovers(const char *data)
     }
 }
 
-static void tell(struct verifier *verifier)
+static void notify_owner(struct verifier *verifier)
 {
     verifier->state.version++;
     if (verifier->owned) {
@@ -100,7 +100,7 @@ static void tell(struct verifier *verifier)
 
 /* Sets the result that is reported once the clean-up is done, since its receiver may start another
  * verification. Only the first call counts. */
-static void conclude(struct verifier *verifier, enum err err, const char *why)
+static void set_conclusion(struct verifier *verifier, enum err err, const char *why)
 {
     struct verify_state *state = &verifier->state;
 
@@ -157,7 +157,7 @@ static void take_message(struct verifier *verifier)
         state->damaged = message->damaged;
         state->report = message->report;
     } else {
-        tell(verifier);
+        notify_owner(verifier);
     }
 }
 
@@ -185,7 +185,7 @@ static void conclude_child(struct verifier *verifier)
     char why[VERIFY_WHY_BYTES];
 
     if (verifier->concluded) {
-        conclude(verifier, verifier->message.err, verifier->message.why);
+        set_conclusion(verifier, verifier->message.err, verifier->message.why);
         return;
     }
     if (!is_crash(verifier)) {
@@ -193,7 +193,7 @@ static void conclude_child(struct verifier *verifier)
                        "the process that checks the copy was killed (signal %d, status %d), which "
                        "says nothing about the store; check the machine's memory and verify again",
                        verifier->term_signal, (int)verifier->exit_status);
-        conclude(verifier, ERR_UNAVAILABLE, why);
+        set_conclusion(verifier, ERR_UNAVAILABLE, why);
         return;
     }
     (void)snprintf(why, sizeof(why),
@@ -201,7 +201,7 @@ static void conclude_child(struct verifier *verifier)
                    "damaged page",
                    verifier->term_signal, (int)verifier->exit_status);
     verifier->state.damaged = true;
-    conclude(verifier, OK, why);
+    set_conclusion(verifier, OK, why);
 }
 
 static void on_handle_closed(uv_handle_t *handle)
@@ -249,7 +249,7 @@ static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffer)
     }
 }
 
-static int spawn(struct verifier *verifier)
+static int spawn_child(struct verifier *verifier)
 {
     char map_bytes[32];
     char program[] = "erratad";
@@ -287,13 +287,13 @@ static void start_child(struct verifier *verifier)
     verifier->term_signal = 0;
     verifier->pipe.data = verifier;
     verifier->process.data = verifier;
-    code = spawn(verifier);
+    code = spawn_child(verifier);
     if (code == 0) {
         code = uv_read_start((uv_stream_t *)&verifier->pipe, on_alloc, on_read);
         ASSERT(code == 0);
         return;
     }
-    conclude(verifier, ERR_MEMORY, "cannot start the process that checks the copy");
+    set_conclusion(verifier, ERR_MEMORY, "cannot start the process that checks the copy");
     uv_close((uv_handle_t *)&verifier->process, on_handle_closed);
     uv_close((uv_handle_t *)&verifier->pipe, on_handle_closed);
 }
@@ -314,7 +314,7 @@ static void on_clean_done(void *job, enum err result)
     }
     verifier->phase = VERIFIER_IDLE;
     verifier->state.ended = true;
-    tell(verifier);
+    notify_owner(verifier);
     verifier->config.on_idle(verifier->config.user);
 }
 
@@ -342,8 +342,8 @@ static void conclude_copy(struct verifier *verifier)
         start_child(verifier);
         return;
     }
-    conclude(verifier, err != OK ? err : ERR_CANCELLED,
-             err == ERR_DISK_FULL ? "the disk became full while the store was copied" : "");
+    set_conclusion(verifier, err != OK ? err : ERR_CANCELLED,
+                   err == ERR_DISK_FULL ? "the disk became full while the store was copied" : "");
     start_cleaning(verifier);
 }
 
@@ -354,7 +354,7 @@ static void on_tick(uv_timer_t *timer)
 
     if (copied_bytes != verifier->state.copied_bytes) {
         verifier->state.copied_bytes = copied_bytes;
-        tell(verifier);
+        notify_owner(verifier);
     }
     if (atomic_load(&verifier->copied)) {
         conclude_copy(verifier);

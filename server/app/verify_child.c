@@ -39,7 +39,7 @@ struct child {
     struct store_backend *copied;
     struct store_backend *rebuilt;
     struct verify_message message;
-    int64_t told_at_us;
+    int64_t reported_at_us;
 };
 
 /* False: the reader is gone. */
@@ -53,10 +53,10 @@ static bool on_progress(void *user, const struct replay_progress *progress)
     struct child *child = (struct child *)user;
     int64_t now_us = clock_monotonic_us(clock_system());
 
-    if (now_us - child->told_at_us < VERIFY_TELL_US) {
+    if (now_us - child->reported_at_us < VERIFY_PROGRESS_US) {
         return true;
     }
-    child->told_at_us = now_us;
+    child->reported_at_us = now_us;
     child->message.stage =
         strcmp(progress->step, "compare") == 0 ? VERIFY_AT_COMPARE : VERIFY_AT_REPLAY;
     child->message.events = progress->events;
@@ -129,7 +129,7 @@ static enum err open_both(struct child *child)
     return err;
 }
 
-static enum err verify(struct child *child)
+static enum err verify_copy(struct child *child)
 {
     struct replay_config config = {.clock = clock_system(),
                                    .random = random_system(),
@@ -149,7 +149,7 @@ static enum err verify(struct child *child)
 }
 
 /* Sends the last message. */
-static void conclude(struct child *child, enum err err)
+static void send_conclusion(struct child *child, enum err err)
 {
     struct verify_message *message = &child->message;
     struct slice why = child->fault.message;
@@ -167,7 +167,7 @@ static void conclude(struct child *child, enum err err)
 int verify_child_run(const struct config *config)
 {
     static struct child child;
-    bool told = false;
+    bool sent = false;
 
     child.config = config;
     (void)snprintf(child.copy, sizeof(child.copy), "%s/%s", config->data, VERIFY_COPY_FOLDER);
@@ -175,10 +175,10 @@ int verify_child_run(const struct config *config)
     be_small();
     arena_init(&child.arena, ARENA_BYTES);
     fault_init(&child.fault, &child.arena);
-    conclude(&child, verify(&child));
-    told = write_message(&child.message);
+    send_conclusion(&child, verify_copy(&child));
+    sent = write_message(&child.message);
     store_lmdb_close(child.copied);
     store_lmdb_close(child.rebuilt);
     arena_deinit(&child.arena);
-    return told ? APP_EXIT_OK : APP_EXIT_FAILED;
+    return sent ? APP_EXIT_OK : APP_EXIT_FAILED;
 }

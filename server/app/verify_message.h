@@ -9,7 +9,7 @@
 #include "server/pipeline/verify_jobs.h"
 
 /* Minimum interval of progress messages. */
-#define VERIFY_TELL_US 100000
+#define VERIFY_PROGRESS_US 100000
 
 struct verify_message {
     enum verify_stage stage;

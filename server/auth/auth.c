@@ -158,10 +158,10 @@ static enum err find_token(struct ctx *ctx, struct store_txn *txn, uint32_t key_
                            const struct token_secret *secret, struct token_record *ret_record,
                            const char **ret_flaw)
 {
-    static const struct sha256_digest nobody; /* compared with if the key id is unknown; no known
+    static const struct sha256_digest no_secret; /* compared with if the key id is unknown; no known
                                                * secret hashes to zeros */
     struct sha256_digest digest = token_hash_secret(secret);
-    struct token_record record = {.secret_sha256 = nobody};
+    struct token_record record = {.secret_sha256 = no_secret};
     enum err err = admin_read_token(txn, key_id, &record);
     int64_t now_us = clock_wall_us(ctx->clock);
     const char *flaw = NULL;

@@ -43,8 +43,8 @@ static enum err add_token(struct ctx *ctx, struct store_txn *txn, struct org_id 
 }
 
 /* Creates both; returns the token's text. */
-static enum err make(struct ctx *ctx, struct store_txn *txn, char text[TOKEN_TEXT_BYTES],
-                     uint32_t *ret_key_id)
+static enum err make_first(struct ctx *ctx, struct store_txn *txn, char text[TOKEN_TEXT_BYTES],
+                           uint32_t *ret_key_id)
 {
     struct work_result result;
     enum err err = admin_create_organization(ctx, txn, &actor, SLICE(DEFAULT_NAME), &result);
@@ -104,7 +104,7 @@ static enum err make_kept(struct ctx *ctx, struct store_backend *backend, make_f
 }
 
 /* Only reads: a store on a full disk has no room for a write, and may need none. */
-static enum err look(struct store_backend *backend, bool *ret_has)
+static enum err find_organization(struct store_backend *backend, bool *ret_has)
 {
     struct store_txn *txn = NULL;
     enum err err = store_begin(backend, STORE_READ, &txn);
@@ -121,10 +121,10 @@ enum err first_token_make(struct ctx *ctx, struct store_backend *backend, first_
 {
     uint32_t key_id = 0;
     bool has = false;
-    enum err err = look(backend, &has);
+    enum err err = find_organization(backend, &has);
 
     if (err == OK && !has) {
-        err = make_kept(ctx, backend, make, keep, user, &key_id);
+        err = make_kept(ctx, backend, make_first, keep, user, &key_id);
     }
     if (err == OK) {
         *ret_made = !has;

@@ -15,7 +15,7 @@ struct call_config call_config_default(const struct call_handlers *handlers)
         .arena_bytes_max = CALL_ARENA_BYTES_MAX,
         .body_bytes_max = CALL_BODY_BYTES_MAX,
         .live_max = CALL_LIVE_MAX,
-        .tells_reasons = true,
+        .sends_reasons = true,
     };
 }
 

@@ -55,8 +55,8 @@ struct call_config {
     enum err (*run_on_pool)(void *user, void (*work)(void *job),
                             void (*done)(void *job, enum err result), void *job);
     void *pool_user;
-    /* Refusals of the transport's own tell their reason in google.rpc.Status, beside code and message. */
-    bool tells_reasons;
+    /* The transport's refusals carry their reason in google.rpc.Status, beside code and message. */
+    bool sends_reasons;
 };
 
 /* Numbers since start, and of now where they say `live`. */

@@ -21,7 +21,8 @@ static enum err malformed(struct checker *checker, struct slice path)
                      (const char *)checker->frames[0].message->full_name.data);
 }
 
-static bool push(struct checker *checker, const struct message_info *message, struct slice bytes)
+static bool push_frame(struct checker *checker, const struct message_info *message,
+                       struct slice bytes)
 {
     struct frame *frame = &checker->frames[checker->depth];
 
@@ -64,7 +65,7 @@ static const struct field_info *find_field(struct frame *frame, uint32_t number)
 }
 
 /* Opens a message field; one that is nested too deep becomes a fault and is not read. */
-static enum err enter(struct checker *checker, const struct checked_value *value)
+static enum err enter_message(struct checker *checker, const struct checked_value *value)
 {
     struct frame *parent = &checker->frames[checker->depth - 1];
     struct frame *frame = NULL;
@@ -74,7 +75,7 @@ static enum err enter(struct checker *checker, const struct checked_value *value
                   "nested too deeply; expected at most %d messages", CHECK_DEPTH_MAX);
         return OK;
     }
-    if (!push(checker, value->field->message, value->bytes)) {
+    if (!push_frame(checker, value->field->message, value->bytes)) {
         return ERR_MEMORY;
     }
     frame = &checker->frames[checker->depth - 1];
@@ -153,7 +154,7 @@ static enum err handle_field(struct checker *checker, const struct field_info *f
             return OK;
         }
         note_seen(seen, &value, !is_message && wire->bytes.size == 0);
-        return is_message ? enter(checker, &value) : check_text(checker, &value);
+        return is_message ? enter_message(checker, &value) : check_text(checker, &value);
     case WIRE_VARINT:
     case WIRE_FIXED64:
     case WIRE_FIXED32:
@@ -164,7 +165,7 @@ static enum err handle_field(struct checker *checker, const struct field_info *f
     return OK;
 }
 
-static enum err step(struct checker *checker)
+static enum err check_next_field(struct checker *checker)
 {
     struct frame *frame = &checker->frames[checker->depth - 1];
     const struct field_info *field = NULL;
@@ -191,8 +192,8 @@ static enum err step(struct checker *checker)
 
 /* Walks once. Stops at the second piece of a message (`ret_in_pieces`), and once a request's faults fill
  * the list. */
-static enum err walk(struct ctx *ctx, const struct message_info *message, struct slice bytes,
-                     bool *ret_in_pieces)
+static enum err walk_request(struct ctx *ctx, const struct message_info *message,
+                             struct slice bytes, bool *ret_in_pieces)
 {
     struct checker checker;
     enum err err = OK;
@@ -203,12 +204,12 @@ static enum err walk(struct ctx *ctx, const struct message_info *message, struct
     checker.seen_used = 0;
     checker.in_pieces = false;
     arena_init(&checker.scratch, ctx->arena->limit_bytes);
-    if (!push(&checker, message, bytes)) {
+    if (!push_frame(&checker, message, bytes)) {
         return ERR_MEMORY;
     }
     while (err == OK && checker.depth > 0 && !checker.in_pieces &&
            ctx->fault->total_count <= FAULT_ENTRIES_MAX) {
-        err = step(&checker);
+        err = check_next_field(&checker);
     }
     arena_deinit(&checker.scratch);
     *ret_in_pieces = checker.in_pieces;
@@ -219,13 +220,14 @@ enum err check_request(struct ctx *ctx, const struct message_info *message, stru
                        struct slice *ret_bytes)
 {
     bool in_pieces = false;
-    enum err err = walk(ctx, message, bytes, &in_pieces);
+    enum err err = walk_request(ctx, message, bytes, &in_pieces);
 
     if (err == OK && in_pieces) {
-        fault_init(ctx->fault, ctx->fault->arena); /* a piece alone may lack what another one has */
+        fault_init(ctx->fault,
+                   ctx->fault->arena); /* a single piece may lack what another one has */
         err = join_pieces(ctx, message, bytes, &bytes);
         if (err == OK) {
-            err = walk(ctx, message, bytes, &in_pieces);
+            err = walk_request(ctx, message, bytes, &in_pieces);
         }
         if (UNEXPECTED(err == OK && in_pieces)) {
             return ERR_INTERNAL;

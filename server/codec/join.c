@@ -12,7 +12,7 @@
 #define NO_FIELD UINT32_MAX
 #define FIELDS_FIRST 64
 
-/* A field of an open message. The pieces of one message are a chain; its last one stands for it. */
+/* A field of an open message. The pieces of one message are a chain; its last one represents it. */
 struct join_field {
     const struct field_info *message; /* of a message field; NULL: copied unread */
     struct slice raw; /* the whole field */

@@ -67,7 +67,7 @@ struct reader {
     size_t lengths[LENGTHS_MAX];
 };
 
-static struct frame *top(struct reader *reader)
+static struct frame *top_frame(struct reader *reader)
 {
     return &reader->frames[reader->depth - 1];
 }
@@ -223,7 +223,7 @@ static size_t take_seen(struct reader *reader, size_t count)
 }
 
 /* Opens the container at the cursor, which has the right kind. */
-static struct frame *push(struct reader *reader, enum frame_kind kind, size_t lengths_before)
+static struct frame *push_frame(struct reader *reader, enum frame_kind kind, size_t lengths_before)
 {
     struct frame *frame = &reader->frames[reader->depth++];
 
@@ -237,9 +237,9 @@ static struct frame *push(struct reader *reader, enum frame_kind kind, size_t le
     return frame;
 }
 
-static void pop(struct reader *reader)
+static void pop_frame(struct reader *reader)
 {
-    struct frame *frame = top(reader);
+    struct frame *frame = top_frame(reader);
 
     reader->at++;
     reader->seen_used = frame->seen;
@@ -254,7 +254,7 @@ static void pop(struct reader *reader)
 static void push_message(struct reader *reader, const struct message_info *message,
                          size_t lengths_before)
 {
-    struct frame *frame = push(reader, FRAME_MESSAGE, lengths_before);
+    struct frame *frame = push_frame(reader, FRAME_MESSAGE, lengths_before);
 
     frame->message = message;
     frame->seen = take_seen(reader, 2 * (size_t)message->count);
@@ -263,7 +263,7 @@ static void push_message(struct reader *reader, const struct message_info *messa
 static void push_elements(struct reader *reader, enum frame_kind kind,
                           const struct field_info *field, size_t lengths_before)
 {
-    struct frame *frame = push(reader, kind, lengths_before);
+    struct frame *frame = push_frame(reader, kind, lengths_before);
 
     frame->field = field;
     if (kind == FRAME_ARRAY && field->packed) {
@@ -400,10 +400,10 @@ static void read_any(struct reader *reader, size_t lengths_before)
     wire_put_bytes(reader->wire, ANY_TYPE_URL, url);
     open_length(reader, ANY_VALUE);
     if (has_json_of_its_own(message)) {
-        push(reader, FRAME_ANY_VALUE, lengths_before)->message = message;
+        push_frame(reader, FRAME_ANY_VALUE, lengths_before)->message = message;
     } else {
         push_message(reader, message, lengths_before);
-        top(reader)->is_any = true;
+        top_frame(reader)->is_any = true;
     }
 }
 
@@ -516,7 +516,7 @@ static void add_unknown(struct reader *reader, const struct message_info *messag
 /* Checks that each field comes once, and each oneof once; null counts only for the field. */
 static bool is_first(struct reader *reader, const struct field_info *field, bool is_absent)
 {
-    struct frame *frame = top(reader);
+    struct frame *frame = top_frame(reader);
     uint8_t *seen = reader->seen + frame->seen;
     uint8_t *oneof = field->oneof >= 0 && !is_absent
                          ? &seen[(size_t)frame->message->count + (size_t)field->oneof]
@@ -567,7 +567,7 @@ static void read_known_member(struct reader *reader, const struct field_info *fi
 
 static void read_member(struct reader *reader)
 {
-    struct frame *frame = top(reader);
+    struct frame *frame = top_frame(reader);
     struct json_value key = take_value(reader);
     const struct field_info *field = NULL;
     uint32_t likely = frame->field == NULL ? 0 : (uint32_t)(frame->field - frame->message->fields);
@@ -601,7 +601,7 @@ static bool is_null_element(struct reader *reader, const struct field_info *fiel
 
 static void read_element(struct reader *reader)
 {
-    struct frame *frame = top(reader);
+    struct frame *frame = top_frame(reader);
     const struct field_info *field = frame->field;
     struct json_value value;
     struct scalar scalar = {0};
@@ -626,7 +626,7 @@ static void read_element(struct reader *reader)
 
 static void read_entry(struct reader *reader)
 {
-    struct frame *frame = top(reader);
+    struct frame *frame = top_frame(reader);
     const struct message_info *entry = frame->field->message;
     struct json_value key = take_value(reader);
     struct scalar scalar = {0};
@@ -652,7 +652,7 @@ static void read_entry(struct reader *reader)
 /* Reads a member of the object around an Any's `value`. */
 static void read_any_member(struct reader *reader)
 {
-    struct frame *frame = top(reader);
+    struct frame *frame = top_frame(reader);
     struct json_value key = take_value(reader);
 
     if (json_key_is(key.text, SLICE("value"))) {
@@ -667,15 +667,15 @@ static void read_any_member(struct reader *reader)
     (void)take_value(reader);
 }
 
-static void step(struct reader *reader)
+static void read_next(struct reader *reader)
 {
     uint8_t next = peek(reader);
 
     if (next == '}' || next == ']') {
-        pop(reader);
+        pop_frame(reader);
         return;
     }
-    switch (top(reader)->kind) {
+    switch (top_frame(reader)->kind) {
     case FRAME_MESSAGE:
         read_member(reader);
         return;
@@ -715,7 +715,7 @@ enum err proto_json_read(struct ctx *ctx, const struct message_info *message, st
     read_message_value(&reader, message, 0);
     while (reader.depth > 0 && !reader.no_memory && buffer_ok(wire) &&
            ctx->fault->total_count <= FAULT_ENTRIES_MAX) {
-        step(&reader);
+        read_next(&reader);
     }
     if (reader.no_memory || !buffer_ok(wire)) {
         return ERR_MEMORY;

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static bool refuse(struct refusal *refusal, const char *expected)
+static bool refuse_value(struct refusal *refusal, const char *expected)
 {
     refusal->expected = expected;
     return false;
@@ -19,7 +19,7 @@ static bool refuse(struct refusal *refusal, const char *expected)
 static bool refuse_for_memory(struct refusal *refusal)
 {
     refusal->no_memory = true;
-    return refuse(refusal, "a value that fits into memory");
+    return refuse_value(refusal, "a value that fits into memory");
 }
 
 /* Returns the text of a number, unquoted; false if it is not a number. */
@@ -86,11 +86,11 @@ static bool read_integer(enum field_type type, struct slice number, struct scala
     uint64_t magnitude = 0;
 
     if (!json_integer(number, &is_negative, &magnitude)) {
-        return refuse(refusal, range.expected);
+        return refuse_value(refusal, range.expected);
     }
     if (is_negative ? magnitude > (uint64_t)0 - (uint64_t)range.least
                     : magnitude > range.greatest) {
-        return refuse(refusal, range.expected);
+        return refuse_value(refusal, range.expected);
     }
     if (is_negative) {
         magnitude = (uint64_t)0 - magnitude;
@@ -127,15 +127,15 @@ static bool read_floating(struct arena *arena, enum field_type type, struct json
         return true;
     }
     if (!number_text(arena, value, &text)) {
-        return refuse(refusal, "a number, \"NaN\", \"Infinity\" or \"-Infinity\"");
+        return refuse_value(refusal, "a number, \"NaN\", \"Infinity\" or \"-Infinity\"");
     }
     if (!arena_copy(arena, text, &terminated)) {
         return refuse_for_memory(refusal);
     }
     number = strtod((const char *)terminated.data, NULL);
     if (number > limit || number < -limit) {
-        return refuse(refusal, type == FIELD_FLOAT ? "a number that fits into 32 bits"
-                                                   : "a number that fits into 64 bits");
+        return refuse_value(refusal, type == FIELD_FLOAT ? "a number that fits into 32 bits"
+                                                         : "a number that fits into 64 bits");
     }
     ret_scalar->raw = scalar_raw_double(type, number);
     return true;
@@ -172,7 +172,7 @@ static bool read_enum(const struct field_info *field, struct json_value value,
         return true;
     }
     if (value.kind != JSON_STRING || !find_word(field->enumeration, value.text, &number)) {
-        return refuse(refusal, "a known value");
+        return refuse_value(refusal, "a known value");
     }
     ret_scalar->raw = scalar_raw(FIELD_ENUM, number);
     return true;
@@ -182,7 +182,7 @@ static bool read_string(struct arena *arena, struct json_value value, struct sca
                         struct refusal *refusal)
 {
     if (value.kind != JSON_STRING) {
-        return refuse(refusal, "a string");
+        return refuse_value(refusal, "a string");
     }
     return json_string(arena, value.text, &ret_scalar->bytes) == OK || refuse_for_memory(refusal);
 }
@@ -195,7 +195,7 @@ static bool read_bytes(struct arena *arena, struct json_value value, struct scal
     size_t size = 0;
 
     if (value.kind != JSON_STRING) {
-        return refuse(refusal, "a string of base64");
+        return refuse_value(refusal, "a string of base64");
     }
     if (json_string(arena, value.text, &text) != OK) {
         return refuse_for_memory(refusal);
@@ -205,7 +205,7 @@ static bool read_bytes(struct arena *arena, struct json_value value, struct scal
         return refuse_for_memory(refusal);
     }
     if (!base64_read(text, BASE64_STANDARD | BASE64_URL | BASE64_PADDED, bytes, &size)) {
-        return refuse(refusal, "a string of base64");
+        return refuse_value(refusal, "a string of base64");
     }
     ret_scalar->bytes = slice_of(bytes, size);
     return true;
@@ -221,7 +221,7 @@ bool proto_json_scalar(struct arena *arena, const struct field_info *field, stru
     case FIELD_BOOL:
         ret_scalar->raw = value.kind == JSON_TRUE;
         return value.kind == JSON_TRUE || value.kind == JSON_FALSE ||
-               refuse(ret_refusal, "true or false");
+               refuse_value(ret_refusal, "true or false");
     case FIELD_STRING:
         return read_string(arena, value, ret_scalar, ret_refusal);
     case FIELD_BYTES:
@@ -246,7 +246,7 @@ bool proto_json_scalar(struct arena *arena, const struct field_info *field, stru
     }
     return number_text(arena, value, &number)
                ? read_integer(field->type, number, ret_scalar, ret_refusal)
-               : refuse(ret_refusal, range_of(field->type).expected);
+               : refuse_value(ret_refusal, range_of(field->type).expected);
 }
 
 bool proto_json_key(struct arena *arena, const struct field_info *key, struct slice quoted,
@@ -257,7 +257,7 @@ bool proto_json_key(struct arena *arena, const struct field_info *key, struct sl
     if (key->type == FIELD_BOOL) {
         *ret_scalar = (struct scalar){.raw = json_key_is(quoted, SLICE("true"))};
         return ret_scalar->raw == 1 || json_key_is(quoted, SLICE("false")) ||
-               refuse(ret_refusal, "the key \"true\" or \"false\"");
+               refuse_value(ret_refusal, "the key \"true\" or \"false\"");
     }
     return proto_json_scalar(arena, key, value, ret_scalar, ret_refusal);
 }

@@ -54,17 +54,17 @@ struct writer {
     struct frame frames[CHECK_DEPTH_MAX];
 };
 
-static struct frame *top(struct writer *writer)
+static struct frame *top_frame(struct writer *writer)
 {
     return &writer->frames[writer->depth - 1];
 }
 
-static void fail(struct writer *writer)
+static void fail_write(struct writer *writer)
 {
     writer->malformed = true;
 }
 
-static void put(struct writer *writer, struct slice text)
+static void put_text(struct writer *writer, struct slice text)
 {
     buffer_append(writer->json, text);
 }
@@ -90,7 +90,7 @@ static void put_line(struct writer *writer)
 static void put_separator(struct writer *writer, bool *has_some)
 {
     if (*has_some) {
-        put(writer, SLICE(","));
+        put_text(writer, SLICE(","));
     }
     *has_some = true;
     put_line(writer);
@@ -113,7 +113,7 @@ static void put_close(struct writer *writer, uint8_t bracket, bool has_some)
 
 static void put_colon(struct writer *writer)
 {
-    put(writer, writer->indent > 0 ? SLICE(": ") : SLICE(":"));
+    put_text(writer, writer->indent > 0 ? SLICE(": ") : SLICE(":"));
 }
 
 static void put_double(struct writer *writer, enum field_type type, uint64_t raw)
@@ -121,9 +121,9 @@ static void put_double(struct writer *writer, enum field_type type, uint64_t raw
     double number = scalar_double(type, raw);
 
     if (isnan(number)) {
-        put(writer, SLICE("\"NaN\""));
+        put_text(writer, SLICE("\"NaN\""));
     } else if (isinf(number)) {
-        put(writer, number > 0 ? SLICE("\"Infinity\"") : SLICE("\"-Infinity\""));
+        put_text(writer, number > 0 ? SLICE("\"Infinity\"") : SLICE("\"-Infinity\""));
     } else if (type == FIELD_FLOAT) {
         json_write_float(writer->json, (float)number);
     } else {
@@ -134,7 +134,7 @@ static void put_double(struct writer *writer, enum field_type type, uint64_t raw
 static void put_enum(struct writer *writer, const struct enum_info *enumeration, int64_t number)
 {
     if (proto_json_is_null_value(enumeration)) {
-        put(writer, SLICE("null"));
+        put_text(writer, SLICE("null"));
         return;
     }
     for (uint32_t i = 0; i < enumeration->count; i++) {
@@ -149,7 +149,7 @@ static void put_enum(struct writer *writer, const struct enum_info *enumeration,
 static void put_string(struct writer *writer, struct slice text)
 {
     if (!text_is_utf8(text)) {
-        fail(writer);
+        fail_write(writer);
         return;
     }
     json_write_string(writer->json, text, false);
@@ -182,15 +182,15 @@ static void put_scalar(struct writer *writer, const struct field_info *field,
         buffer_printf(writer->json, "%" PRId64, scalar_signed(type, wire->value));
         return;
     case FIELD_BOOL:
-        put(writer, wire->value != 0 ? SLICE("true") : SLICE("false"));
+        put_text(writer, wire->value != 0 ? SLICE("true") : SLICE("false"));
         return;
     case FIELD_STRING:
         put_string(writer, wire->bytes);
         return;
     case FIELD_BYTES:
-        put(writer, SLICE("\""));
+        put_text(writer, SLICE("\""));
         put_base64(writer->json, wire->bytes);
-        put(writer, SLICE("\""));
+        put_text(writer, SLICE("\""));
         return;
     case FIELD_ENUM:
         put_enum(writer, field->enumeration, scalar_signed(type, wire->value));
@@ -208,9 +208,9 @@ static void put_key(struct writer *writer, const struct field_info *field,
     bool has_quotes = type == FIELD_STRING || type == FIELD_INT64 || type == FIELD_SFIXED64 ||
                       type == FIELD_SINT64 || scalar_is_unsigned64(type);
 
-    put(writer, has_quotes ? SLICE("") : SLICE("\""));
+    put_text(writer, has_quotes ? SLICE("") : SLICE("\""));
     put_scalar(writer, field, wire);
-    put(writer, has_quotes ? SLICE("") : SLICE("\""));
+    put_text(writer, has_quotes ? SLICE("") : SLICE("\""));
 }
 
 /* Reads the last key and value of a map's entry. */
@@ -388,14 +388,14 @@ static bool list_fields(struct writer *writer, const struct message_info *messag
 }
 
 /* Opens a frame for a message; the caller writes the braces. */
-static void push(struct writer *writer, const struct message_info *message, struct slice bytes,
-                 bool is_bare)
+static void push_frame(struct writer *writer, const struct message_info *message,
+                       struct slice bytes, bool is_bare)
 {
     struct frame *frame = NULL;
     size_t first = writer->entry_count;
 
     if (writer->depth == CHECK_DEPTH_MAX || !list_fields(writer, message, bytes)) {
-        fail(writer);
+        fail_write(writer);
         return;
     }
     frame = &writer->frames[writer->depth++];
@@ -410,11 +410,11 @@ static void push(struct writer *writer, const struct message_info *message, stru
 
 static void push_bare(struct writer *writer, const struct message_info *message, struct slice bytes)
 {
-    push(writer, message, bytes, true);
+    push_frame(writer, message, bytes, true);
     if (!writer->malformed) {
         put_open(writer, message->fields[0].map ? '{' : '[');
-        top(writer)->in_list = true;
-        top(writer)->list_end = top(writer)->end;
+        top_frame(writer)->in_list = true;
+        top_frame(writer)->list_end = top_frame(writer)->end;
     }
 }
 
@@ -426,11 +426,11 @@ static void begin_value(struct writer *writer, const struct message_info *messag
     struct entry entry;
 
     if (!list_fields(writer, message, bytes)) {
-        fail(writer);
+        fail_write(writer);
         return;
     }
     if (writer->entry_count == first) {
-        put(writer, SLICE("null"));
+        put_text(writer, SLICE("null"));
         return;
     }
     entry = writer->entries[writer->entry_count - 1];
@@ -439,7 +439,7 @@ static void begin_value(struct writer *writer, const struct message_info *messag
         push_bare(writer, entry.field->message, entry.wire.bytes);
     } else if (entry.field->type == FIELD_DOUBLE &&
                !isfinite(scalar_double(FIELD_DOUBLE, entry.wire.value))) {
-        fail(writer); /* JSON cannot express it */
+        fail_write(writer); /* JSON cannot express it */
     } else {
         put_scalar(writer, entry.field, &entry.wire);
     }
@@ -453,7 +453,7 @@ static void put_wrapped(struct writer *writer, const struct message_info *messag
     struct wire_field wire = {.type = scalar_wire_type(field->type)};
 
     if (!list_fields(writer, message, bytes)) {
-        fail(writer);
+        fail_write(writer);
         return;
     }
     if (writer->entry_count > first) {
@@ -518,7 +518,7 @@ static bool put_known(struct writer *writer, const struct message_info *message,
         return false;
     }
     if (!is_good) {
-        fail(writer);
+        fail_write(writer);
     }
     return true;
 }
@@ -538,7 +538,7 @@ static void begin_message(struct writer *writer, const struct message_info *mess
         begin_value(writer, message, bytes);
         return;
     }
-    push(writer, message, bytes, false);
+    push_frame(writer, message, bytes, false);
     if (!writer->malformed) {
         put_open(writer, '{');
     }
@@ -546,7 +546,7 @@ static void begin_message(struct writer *writer, const struct message_info *mess
 
 static void put_name(struct writer *writer, struct slice name)
 {
-    put_separator(writer, &top(writer)->has_members);
+    put_separator(writer, &top_frame(writer)->has_members);
     json_write_string(writer->json, name, false);
     put_colon(writer);
 }
@@ -555,7 +555,7 @@ static void put_name(struct writer *writer, struct slice name)
 static bool push_any(struct writer *writer, const struct message_info *message, struct slice url,
                      struct slice bytes)
 {
-    push(writer, message, bytes, false);
+    push_frame(writer, message, bytes, false);
     if (writer->malformed || writer->no_memory) {
         return false;
     }
@@ -574,16 +574,16 @@ static void begin_any(struct writer *writer, const struct message_info *any, str
 
     while (message->well_known == MESSAGE_ANY) {
         if (!read_any(bytes, &url, &bytes)) {
-            fail(writer);
+            fail_write(writer);
             return;
         }
         if (url.size == 0) {
-            put(writer, SLICE("{}"));
+            put_text(writer, SLICE("{}"));
             return;
         }
         message = find_any_type(url);
         if (message == NULL) {
-            fail(writer); /* its type is unknown, so there is no JSON for it */
+            fail_write(writer); /* its type is unknown, so there is no JSON for it */
             return;
         }
         if (message->well_known == MESSAGE_PLAIN || message->well_known == MESSAGE_EMPTY) {
@@ -644,7 +644,7 @@ static void write_single(struct writer *writer, size_t first, size_t end)
 /* Writes the next field of a message, or the start of its list. */
 static void write_field(struct writer *writer)
 {
-    struct frame *frame = top(writer);
+    struct frame *frame = top_frame(writer);
     const struct field_info *field = writer->entries[frame->next].field;
     size_t first = frame->next;
     size_t end = first;
@@ -674,7 +674,7 @@ static bool is_overwritten(const struct writer *writer, size_t index, size_t end
 
 static void write_element(struct writer *writer)
 {
-    struct frame *frame = top(writer);
+    struct frame *frame = top_frame(writer);
     struct entry entry = writer->entries[frame->next];
     const struct message_info *message = entry.field->message;
     struct wire_field value = entry.wire;
@@ -690,7 +690,7 @@ static void write_element(struct writer *writer)
         return;
     }
     if (!read_entry(entry.wire.bytes, message, &entry.key, &value)) {
-        fail(writer);
+        fail_write(writer);
         return;
     }
     put_key(writer, &message->fields[0], &entry.key);
@@ -698,9 +698,9 @@ static void write_element(struct writer *writer)
     begin_field_value(writer, &message->fields[1], &value);
 }
 
-static void step(struct writer *writer)
+static void write_next(struct writer *writer)
 {
-    struct frame *frame = top(writer);
+    struct frame *frame = top_frame(writer);
 
     if (frame->in_list && frame->next < frame->list_end) {
         write_element(writer);
@@ -738,7 +738,7 @@ enum err proto_json_write(struct ctx *ctx, const struct message_info *message, s
     writer.indent = style->indent;
     begin_field_value(&writer, &top_field, &top_value);
     while (writer.depth > 0 && !writer.malformed && !writer.no_memory && buffer_ok(json)) {
-        step(&writer);
+        write_next(&writer);
     }
     if (writer.no_memory || !buffer_ok(json)) {
         return ERR_MEMORY;

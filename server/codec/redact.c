@@ -22,7 +22,7 @@ struct redaction {
     uint8_t *out;
 };
 
-static void copy(struct redaction *redaction, size_t size)
+static void copy_bytes(struct redaction *redaction, size_t size)
 {
     memmove(redaction->out, redaction->in, size);
     redaction->in += size;
@@ -30,8 +30,8 @@ static void copy(struct redaction *redaction, size_t size)
 }
 
 /* Copies a field's tag and length, and continues within it. */
-static bool enter(struct redaction *redaction, const struct message_info *info,
-                  struct slice message)
+static bool enter_message(struct redaction *redaction, const struct message_info *info,
+                          struct slice message)
 {
     struct open_message *open = &redaction->open[redaction->depth];
     size_t length_bytes = wire_varint_bytes(message.size);
@@ -40,7 +40,7 @@ static bool enter(struct redaction *redaction, const struct message_info *info,
     if (redaction->depth == REDACT_DEPTH_MAX || header_bytes < length_bytes) {
         return false;
     }
-    copy(redaction, header_bytes);
+    copy_bytes(redaction, header_bytes);
     *open = (struct open_message){info, message.data + message.size, redaction->out - length_bytes,
                                   length_bytes};
     redaction->depth++;
@@ -48,7 +48,7 @@ static bool enter(struct redaction *redaction, const struct message_info *info,
 }
 
 /* Writes the remaining length, and closes the gap after it. */
-static void leave(struct redaction *redaction)
+static void leave_message(struct redaction *redaction)
 {
     const struct open_message *open = &redaction->open[--redaction->depth];
     uint8_t *content = open->length + open->length_bytes;
@@ -84,9 +84,9 @@ static bool take_field(struct redaction *redaction)
         return true;
     }
     if (info->type == FIELD_MESSAGE) {
-        return field.type == WIRE_BYTES && enter(redaction, info->message, field.bytes);
+        return field.type == WIRE_BYTES && enter_message(redaction, info->message, field.bytes);
     }
-    copy(redaction, size);
+    copy_bytes(redaction, size);
     return true;
 }
 
@@ -102,7 +102,7 @@ enum err redact_content(const struct message_info *message, struct buffer *body,
     redaction.open[0] = (struct open_message){message, body->data + body->size, NULL, 0};
     while (redaction.depth > 1 || redaction.in < redaction.open[0].end) {
         if (redaction.in == redaction.open[redaction.depth - 1].end) {
-            leave(&redaction);
+            leave_message(&redaction);
         } else if (!take_field(&redaction)) {
             body->size = start;
             return ERR_INTERNAL;

@@ -54,7 +54,7 @@
  * opens its window in small steps. */
 #define H2_EARNING_DATA_BYTES 1024
 /* A ping within this time of the last one, without DATA or HEADERS sent in between, is a strike.
- * Clients are told 10 s; the second less allows for inexact timers. */
+ * Clients are configured for 10 s; the second less allows for inexact timers. */
 #define H2_PING_INTERVAL_US (9 * INT64_C(1000000))
 #define H2_PING_STRIKES_MAX 2
 /* Time for the first SETTINGS, and for a header block from HEADERS to END_HEADERS. */

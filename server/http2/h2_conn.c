@@ -297,7 +297,7 @@ static void h2_conn_drain_session(struct h2_conn *conn)
 }
 
 /* Calls on_drained for the streams that requested it; true if there was any. */
-static bool h2_conn_tell_drained(struct h2_conn *conn)
+static bool h2_conn_notify_drained(struct h2_conn *conn)
 {
     struct h2_stream *stream = conn->streams;
     struct h2_stream *next = NULL;
@@ -337,7 +337,7 @@ size_t h2_conn_drain(struct h2_conn *conn, uint8_t *to, size_t size)
         moved = once || conn->output.next != before;
         once = false;
         /* A stream that now has more output adds it here; nothing new is requested. */
-    } while (moved && conn->pending.size == 0 && h2_conn_tell_drained(conn));
+    } while (moved && conn->pending.size == 0 && h2_conn_notify_drained(conn));
     size = (size_t)(conn->output.next - to);
     conn->output = (struct h2_output){NULL, NULL};
     conn->depth--;

@@ -12,8 +12,9 @@
 
 /* Consumed bytes are reported to nghttp2 in steps of this size, since most requests are smaller and
  * need no WINDOW_UPDATE. nghttp2 reopens a window at half of it, which is much more. */
-#define H2_TOLD_BYTES (16u * 1024)
-_Static_assert(H2_TOLD_BYTES <= H2_STREAM_WINDOW_BYTES / 8, "a window opens before it is used up");
+#define H2_REPORTED_BYTES (16u * 1024)
+_Static_assert(H2_REPORTED_BYTES <= H2_STREAM_WINDOW_BYTES / 8,
+               "a window opens before it is used up");
 
 struct h2_shared {
     const struct h2_handlers *handlers;
@@ -34,7 +35,7 @@ struct h2_stream {
     uint32_t generation;
     uint32_t header_list_bytes; /* as RFC 9113 counts them */
     uint32_t unconsumed_bytes; /* received, and not returned to the window yet */
-    uint32_t untold_bytes; /* consumed, but not reported to nghttp2 yet; below H2_TOLD_BYTES */
+    uint32_t untold_bytes; /* consumed, but not reported to nghttp2 yet; below H2_REPORTED_BYTES */
     uint32_t progress_bytes; /* output sent since `blocked_since_us` */
     int64_t blocked_since_us; /* since when output has waited; INT64_MAX: none waits */
     struct slice text; /* of h2_stream_respond_text: the part not yet sent */

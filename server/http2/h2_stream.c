@@ -244,16 +244,16 @@ bool h2_stream_blocked(const struct h2_stream *stream)
 }
 
 /* nghttp2 may answer it with output (WINDOW_UPDATE). */
-static void h2_stream_tell_consumed(struct h2_stream *stream)
+static void h2_stream_report_consumed(struct h2_stream *stream)
 {
     struct h2_conn *conn = stream->conn;
     int code = 0;
 
-    if (stream->untold_bytes >= H2_TOLD_BYTES) {
+    if (stream->untold_bytes >= H2_REPORTED_BYTES) {
         code = nghttp2_session_consume_stream(conn->session, stream->id, stream->untold_bytes);
         stream->untold_bytes = 0;
     }
-    if (code == 0 && conn->untold_bytes >= H2_TOLD_BYTES) {
+    if (code == 0 && conn->untold_bytes >= H2_REPORTED_BYTES) {
         code = nghttp2_session_consume_connection(conn->session, conn->untold_bytes);
         conn->untold_bytes = 0;
     }
@@ -271,8 +271,8 @@ void h2_stream_consume(struct h2_stream *stream, size_t bytes)
     stream->unconsumed_bytes -= (uint32_t)bytes;
     stream->untold_bytes += (uint32_t)bytes;
     conn->untold_bytes += (uint32_t)bytes;
-    if (stream->untold_bytes >= H2_TOLD_BYTES || conn->untold_bytes >= H2_TOLD_BYTES) {
-        h2_stream_tell_consumed(stream);
+    if (stream->untold_bytes >= H2_REPORTED_BYTES || conn->untold_bytes >= H2_REPORTED_BYTES) {
+        h2_stream_report_consumed(stream);
     }
 }
 

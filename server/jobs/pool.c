@@ -101,8 +101,8 @@ static void on_after_work(uv_work_t *request, int status)
 }
 
 /* ERR_BUSY if no slot of this kind is free. */
-static enum err submit(struct pool *pool, struct pool_queue *queue, void (*work)(void *job),
-                       void (*done)(void *job, enum err result), void *data)
+static enum err submit_job(struct pool *pool, struct pool_queue *queue, void (*work)(void *job),
+                           void (*done)(void *job, enum err result), void *data)
 {
     struct pool_job *job = queue->free_jobs;
 
@@ -128,13 +128,13 @@ static enum err submit(struct pool *pool, struct pool_queue *queue, void (*work)
 enum err pool_submit(struct pool *pool, void (*work)(void *job),
                      void (*done)(void *job, enum err result), void *job)
 {
-    return submit(pool, &pool->open, work, done, job);
+    return submit_job(pool, &pool->open, work, done, job);
 }
 
 enum err pool_submit_kept(struct pool *pool, void (*work)(void *job),
                           void (*done)(void *job, enum err result), void *job)
 {
-    return submit(pool, &pool->kept, work, done, job);
+    return submit_job(pool, &pool->kept, work, done, job);
 }
 
 size_t pool_count(const struct pool *pool)

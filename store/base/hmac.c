@@ -42,7 +42,7 @@ void hmac_key_init(struct hmac_key *key, struct slice secret)
 }
 
 /* Continues after a hashed block. */
-static void resume(SHA256_CTX *state, const uint32_t words[8])
+static void resume_hash(SHA256_CTX *state, const uint32_t words[8])
 {
     memcpy(state->h, words, sizeof(state->h));
     state->Nl = BLOCK_BITS;
@@ -57,12 +57,12 @@ struct sha256_digest hmac_sha256(const struct hmac_key *key, const struct slice 
     struct sha256_digest digest;
     SHA256_CTX state;
 
-    resume(&state, key->inner);
+    resume_hash(&state, key->inner);
     for (size_t i = 0; i < count; i++) {
         ASSERT(SHA256_Update(&state, pieces[i].data, pieces[i].size) == 1);
     }
     ASSERT(SHA256_Final(digest.bytes, &state) == 1);
-    resume(&state, key->outer);
+    resume_hash(&state, key->outer);
     ASSERT(SHA256_Update(&state, digest.bytes, sizeof(digest.bytes)) == 1);
     ASSERT(SHA256_Final(digest.bytes, &state) == 1);
     return digest;

@@ -36,7 +36,7 @@ enum state {
     AT_FIRST_ELEMENT, /* a value or `]` */
     AT_KEY,
     AT_FIRST_KEY, /* a key or `}` */
-    BEHIND_VALUE
+    AFTER_VALUE
 };
 
 struct checker {
@@ -309,12 +309,12 @@ static void close_container(struct checker *checker, enum state *state)
     checker->depth--;
     checker->key_count = checker->levels[checker->depth].first_key;
     checker->at++;
-    *state = BEHIND_VALUE;
+    *state = AFTER_VALUE;
 }
 
 static bool scan_value(struct checker *checker, enum state *state)
 {
-    *state = BEHIND_VALUE;
+    *state = AFTER_VALUE;
     switch (checker->text.data[checker->at]) {
     case '"':
         return scan_string(checker);
@@ -542,7 +542,7 @@ static bool step(struct checker *checker, enum state *state)
         return scan_key(checker, state);
     case AT_KEY:
         return scan_key(checker, state);
-    case BEHIND_VALUE:
+    case AFTER_VALUE:
         return scan_separator(checker, state);
     }
     return false;
@@ -553,7 +553,7 @@ static bool scan_top(struct checker *checker)
 {
     enum state state = AT_VALUE;
 
-    while (state != BEHIND_VALUE || checker->depth > 0) {
+    while (state != AFTER_VALUE || checker->depth > 0) {
         skip_spaces(checker);
         if (checker->at >= checker->text.size) {
             return ends_early(checker);

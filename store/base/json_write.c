@@ -132,7 +132,7 @@ static double read_back(const struct digits *digits)
 }
 
 /* Returns the nearest decimal with `count` digits. */
-static struct digits nearest(double value, size_t count)
+static struct digits nearest_decimal(double value, size_t count)
 {
     struct digits digits = {.count = 0};
     char text[DOUBLE_TEXT_BYTES];
@@ -175,12 +175,12 @@ static void step_up(struct digits *digits)
  * 15 digits survives a normal double, so the search starts there; for subnormal ones it starts at
  * 1. A power of two is nearer to the double below it than to the one above, so that the decimal
  * above the nearest one may read back although the nearest does not. */
-static struct digits shortest(double value)
+static struct digits shortest_decimal(double value)
 {
     int exponent = 0;
     bool is_power = frexp(value, &exponent) == 0.5;
     size_t count = value < DBL_MIN ? 1 : DBL_DIG;
-    struct digits digits = nearest(value, count);
+    struct digits digits = nearest_decimal(value, count);
 
     while (read_back(&digits) != value && count < DIGITS_MAX) {
         if (is_power) {
@@ -190,7 +190,7 @@ static struct digits shortest(double value)
             }
         }
         count++;
-        digits = nearest(value, count);
+        digits = nearest_decimal(value, count);
     }
     strip_zeros(&digits);
     return digits;
@@ -232,7 +232,7 @@ void json_write_double(struct buffer *buffer, double value)
         buffer_append(buffer, SLICE("0.0"));
         return;
     }
-    digits = shortest(value);
+    digits = shortest_decimal(value);
     exponent = digits.point - 1;
     if (exponent >= -4 && exponent < 16) {
         put_positional(buffer, &digits);

@@ -56,7 +56,7 @@ static const char *level_name(enum logger_level level)
 }
 
 /* Appends `text` completely or not at all. */
-static bool put(struct line *line, struct slice text)
+static bool put_text(struct line *line, struct slice text)
 {
     if (line->is_full || text.size > LINE_BYTES_MAX - LINE_BYTES_KEPT - line->size) {
         line->is_full = true;
@@ -78,26 +78,26 @@ static bool put_escaped(struct line *line, struct slice rest, size_t *ret_used)
 
     *ret_used = bytes == 0 ? 1 : bytes;
     if (bytes == 0) {
-        return put(line, SLICE("?"));
+        return put_text(line, SLICE("?"));
     }
     if (first == '"' || first == '\\') {
         code[0] = '\\';
         code[1] = (char)first;
-        return put(line, slice_of(code, 2));
+        return put_text(line, slice_of(code, 2));
     }
     if (first < 0x20 || first == 0x7f) {
         int size = snprintf(code, sizeof(code), "\\u%04x", first);
 
-        return put(line, slice_of(code, size > 0 ? (size_t)size : 0));
+        return put_text(line, slice_of(code, size > 0 ? (size_t)size : 0));
     }
-    return put(line, slice_of(rest.data, bytes));
+    return put_text(line, slice_of(rest.data, bytes));
 }
 
 static void put_quoted(struct line *line, struct slice text)
 {
     size_t at = 0;
 
-    if (!put(line, SLICE("\""))) {
+    if (!put_text(line, SLICE("\""))) {
         return;
     }
     while (at < text.size) {
@@ -123,7 +123,7 @@ static void put_time(struct line *line)
     int64_t seconds = now_us > 0 ? now_us / 1000000 : 0;
     int32_t nanos = now_us > 0 ? (int32_t)(now_us % 1000000) * 1000 : 0;
 
-    put(line, slice_of(text, timestamp_format(seconds, nanos, text)));
+    put_text(line, slice_of(text, timestamp_format(seconds, nanos, text)));
 }
 
 static void put_value(struct line *line, const struct logger_field *field)
@@ -136,7 +136,7 @@ static void put_value(struct line *line, const struct logger_field *field)
         return;
     }
     size = snprintf(number, sizeof(number), "%lld", (long long)field->number);
-    put(line, slice_of(number, size > 0 ? (size_t)size : 0));
+    put_text(line, slice_of(number, size > 0 ? (size_t)size : 0));
 }
 
 /* Writes a name only if the start of its value fits, too, so that no line ends with a name. */
@@ -149,13 +149,13 @@ static bool put_name(struct line *line, const char *name)
         return false;
     }
     if (format_wanted == LOGGER_JSON) {
-        put(line, SLICE(",\""));
-        put(line, text);
-        put(line, SLICE("\":"));
+        put_text(line, SLICE(",\""));
+        put_text(line, text);
+        put_text(line, SLICE("\":"));
     } else {
-        put(line, SLICE(" "));
-        put(line, text);
-        put(line, SLICE("="));
+        put_text(line, SLICE(" "));
+        put_text(line, text);
+        put_text(line, SLICE("="));
     }
     return true;
 }
@@ -183,17 +183,17 @@ void logger_write(enum logger_level level, const char *message, const struct log
     line.size = 0;
     line.is_full = false;
     if (format_wanted == LOGGER_JSON) {
-        put(&line, SLICE("{\"time\":\""));
+        put_text(&line, SLICE("{\"time\":\""));
         put_time(&line);
-        put(&line, SLICE("\",\"level\":\""));
-        put(&line, slice_text(level_name(level)));
-        put(&line, SLICE("\",\"message\":"));
+        put_text(&line, SLICE("\",\"level\":\""));
+        put_text(&line, slice_text(level_name(level)));
+        put_text(&line, SLICE("\",\"message\":"));
         put_quoted(&line, slice_text(message));
     } else {
         put_time(&line);
-        put(&line, SLICE(" "));
-        put(&line, slice_text(level_name(level)));
-        put(&line, SLICE(" "));
+        put_text(&line, SLICE(" "));
+        put_text(&line, slice_text(level_name(level)));
+        put_text(&line, SLICE(" "));
         put_quoted(&line, slice_text(message));
     }
     for (size_t i = 0; i < count && put_name(&line, fields[i].name); i++) {

@@ -110,7 +110,8 @@ static size_t count_same(const uint8_t *a, const uint8_t *b, size_t limit)
 }
 
 /* Returns the longest match of the bytes at `at` with an earlier position; size 0: none. */
-static struct match extend(const struct packer *packer, size_t from, size_t at, size_t literal_at)
+static struct match extend_match(const struct packer *packer, size_t from, size_t at,
+                                 size_t literal_at)
 {
     size_t dictionary = packer->dictionary.size;
     bool in_dictionary = from < dictionary;
@@ -162,7 +163,7 @@ static void pack(struct packer *packer)
         struct match match = {0, at, 0};
 
         if (before > 0) {
-            match = extend(packer, before - 1, at, literal_at);
+            match = extend_match(packer, before - 1, at, literal_at);
         }
         if (match.size == 0) {
             misses++;

@@ -22,7 +22,7 @@ struct stock {
 
 /* getrandom returns up to 256 bytes completely once the pool is ready, so only signals interrupt
  * it. */
-static void fetch(void *bytes, size_t size)
+static void fetch_random(void *bytes, size_t size)
 {
     uint8_t *at = bytes;
 
@@ -44,11 +44,11 @@ static void system_fill(struct random *random, void *bytes, size_t size)
 
     (void)random;
     if (size > STOCK_BYTES) {
-        fetch(bytes, size);
+        fetch_random(bytes, size);
         return;
     }
     if (size > stock.left) {
-        fetch(stock.bytes, STOCK_BYTES);
+        fetch_random(stock.bytes, STOCK_BYTES);
         stock.left = STOCK_BYTES;
     }
     stock.left -= size;
@@ -67,7 +67,7 @@ struct random *random_system(void)
 static void kernel_fill(struct random *random, void *bytes, size_t size)
 {
     (void)random;
-    fetch(bytes, size);
+    fetch_random(bytes, size);
 }
 
 struct random *random_kernel(void)

@@ -70,7 +70,7 @@ struct check {
     bool is_late; /* the time limit: nothing more is read */
 };
 
-static enum err say(const struct check *check, uint64_t number, const char *problem)
+static enum err say_damaged(const struct check *check, uint64_t number, const char *problem)
 {
     return fault_say(check->fault, ERR_CORRUPT,
                      "%s is damaged: page %llu, %s: %s; nothing was changed; " BACKUP_ADVICE,
@@ -135,7 +135,7 @@ static enum err note_free(struct check *check, uint64_t number, const uint64_t *
         const char *problem = note_page(check, ids[i]);
 
         if (problem != NULL) {
-            return say(check, number, problem);
+            return say_damaged(check, number, problem);
         }
         check->free_pages_unwritten += ids[i] >= check->file_pages;
     }
@@ -151,14 +151,14 @@ static enum err read_free(struct check *check, uint64_t number, uint64_t offset,
     enum err err = OK;
 
     if (size < sizeof(count) || size % sizeof(count) != 0) {
-        return say(check, number, "a record of free pages has an invalid size");
+        return say_damaged(check, number, "a record of free pages has an invalid size");
     }
     err = read_bytes(check, offset, (uint8_t *)&count, sizeof(count));
     if (err != OK) {
         return err;
     }
     if (count > size / sizeof(count) - 1) {
-        return say(check, number, "a record of free pages has a wrong count");
+        return say_damaged(check, number, "a record of free pages has a wrong count");
     }
     for (uint64_t done = 0; err == OK && done < count; done += IDS_AT_ONCE) {
         uint64_t some = count - done < IDS_AT_ONCE ? count - done : IDS_AT_ONCE;
@@ -190,7 +190,7 @@ static enum err check_overflow(struct check *check, const struct lmdb_node *node
     enum err err = OK;
 
     if (!is_in_file(check, node->overflow, count)) {
-        return say(check, number, "a long value is after the file's end");
+        return say_damaged(check, number, "a long value is after the file's end");
     }
     if (!take_page(check)) {
         return OK;
@@ -206,7 +206,7 @@ static enum err check_overflow(struct check *check, const struct lmdb_node *node
     for (uint64_t i = 0; problem == NULL && i < count; i++) {
         problem = note_page(check, node->overflow + i);
     }
-    return problem != NULL ? say(check, node->overflow, problem) : OK;
+    return problem != NULL ? say_damaged(check, node->overflow, problem) : OK;
 }
 
 static enum err add_table(struct check *check, const struct lmdb_node *node, uint64_t number)
@@ -214,14 +214,14 @@ static enum err add_table(struct check *check, const struct lmdb_node *node, uin
     struct table *table = &check->tables[check->table_count];
 
     if (!node->is_tree) {
-        return say(check, number, "the list of tables has an invalid entry");
+        return say_damaged(check, number, "the list of tables has an invalid entry");
     }
     if (check->table_count == TABLES_MAX) {
-        return say(check, number, "too many tables");
+        return say_damaged(check, number, "too many tables");
     }
     table->tree = lmdb_tree_read(node->value.data);
     if (table->tree.flags != 0) {
-        return say(check, number, "a table has invalid flags");
+        return say_damaged(check, number, "a table has invalid flags");
     }
     (void)snprintf(table->name, sizeof(table->name), "table %.*s", (int)node->key.size,
                    (const char *)node->key.data);
@@ -240,7 +240,7 @@ static enum err check_value(struct check *check, struct table *table, const stru
         return add_table(check, node, page->number);
     }
     if (node->is_tree) {
-        return say(check, page->number, "a row is marked as a table");
+        return say_damaged(check, page->number, "a row is marked as a table");
     }
     if (node->overflow != LMDB_PAGE_NONE) {
         err = check_overflow(check, node, page->number);
@@ -299,7 +299,8 @@ static enum err check_children(struct check *check, const struct level *level)
 
         if (child < LMDB_META_COUNT || child > check->meta.last_page ||
             child >= check->file_pages) {
-            return say(check, level->page.number, "it refers to a page after the file's end");
+            return say_damaged(check, level->page.number,
+                               "it refers to a page after the file's end");
         }
     }
     return OK;
@@ -329,7 +330,7 @@ static enum err load_page(struct check *check, struct table *table, uint32_t dep
         problem = "it has only one child";
     }
     if (problem != NULL) {
-        return say(check, number, problem);
+        return say_damaged(check, number, problem);
     }
     return is_leaf ? OK : check_children(check, level);
 }
@@ -348,8 +349,8 @@ static enum err visit_leaf(struct check *check, struct table *table, uint32_t de
 }
 
 /* Goes to a page, which may be left out: *ret_entered says whether the walk is now in it. */
-static enum err enter(struct check *check, struct table *table, uint32_t depth, uint64_t number,
-                      bool *ret_entered)
+static enum err enter_page(struct check *check, struct table *table, uint32_t depth,
+                           uint64_t number, bool *ret_entered)
 {
     bool is_leaf = depth + 1 == table->tree.depth;
     const char *problem = NULL;
@@ -358,7 +359,7 @@ static enum err enter(struct check *check, struct table *table, uint32_t depth, 
     *ret_entered = false;
     problem = note_page(check, number);
     if (problem != NULL) {
-        return say(check, number, problem);
+        return say_damaged(check, number, problem);
     }
     if (!take_page(check)) {
         return OK;
@@ -381,7 +382,7 @@ static void set_bounds(struct check *check, uint32_t depth, uint32_t entry)
         entry + 1 == above->count ? above->high : lmdb_page_node(&above->page, entry + 1).key;
 }
 
-static enum err walk(struct check *check, struct table *table, enum walk_part part)
+static enum err walk_tree(struct check *check, struct table *table, enum walk_part part)
 {
     uint32_t depth = 0; /* of the next page */
     bool entered = false;
@@ -390,7 +391,7 @@ static enum err walk(struct check *check, struct table *table, enum walk_part pa
     check->table = table;
     check->levels[0].low = slice_of(NULL, 0);
     check->levels[0].high = slice_of(NULL, 0);
-    err = enter(check, table, 0, table->tree.root, &entered);
+    err = enter_page(check, table, 0, table->tree.root, &entered);
     depth = entered ? 1 : 0;
     while (err == OK && depth > 0 && !check->stopped) {
         struct level *above = &check->levels[depth - 1];
@@ -401,7 +402,7 @@ static enum err walk(struct check *check, struct table *table, enum walk_part pa
             continue;
         }
         set_bounds(check, depth, entry);
-        err = enter(check, table, depth, lmdb_page_node(&above->page, entry).child, &entered);
+        err = enter_page(check, table, depth, lmdb_page_node(&above->page, entry).child, &entered);
         depth += entered;
     }
     return err;
@@ -415,7 +416,7 @@ static enum err check_tree(struct check *check, struct table *table)
 
     check->table = table;
     if (is_empty != (tree->depth == 0) || is_empty != (tree->entries == 0)) {
-        return say(check, LMDB_META_COUNT - 1, "is both marked as empty and not");
+        return say_damaged(check, LMDB_META_COUNT - 1, "is both marked as empty and not");
     }
     if (is_empty) {
         return OK;
@@ -423,7 +424,7 @@ static enum err check_tree(struct check *check, struct table *table)
     if (tree->depth > LMDB_DEPTH_MAX || tree->root < LMDB_META_COUNT ||
         tree->root > check->meta.last_page || tree->root >= check->file_pages ||
         tree->leaf_pages > check->meta.last_page) {
-        return say(check, LMDB_META_COUNT - 1, "its root or its size is invalid");
+        return say_damaged(check, LMDB_META_COUNT - 1, "its root or its size is invalid");
     }
     return OK;
 }
@@ -433,7 +434,7 @@ static enum err check_entries(struct check *check, const struct table *table)
     check->table = table;
     return check->stopped || table->entries == table->tree.entries
                ? OK
-               : say(check, table->tree.root, "its number of rows is wrong");
+               : say_damaged(check, table->tree.root, "its number of rows is wrong");
 }
 
 static enum err walk_whole(struct check *check, struct table *table)
@@ -441,7 +442,7 @@ static enum err walk_whole(struct check *check, struct table *table)
     enum err err = check_tree(check, table);
 
     if (err == OK && table->tree.depth > 0) {
-        err = walk(check, table, WALK_ALL);
+        err = walk_tree(check, table, WALK_ALL);
     }
     return err == OK ? check_entries(check, table) : err;
 }
@@ -463,14 +464,15 @@ static enum err read_metas(struct check *check)
         }
         problem = lmdb_meta_read(bytes, i, &metas[i]);
         if (problem != NULL) {
-            return say(check, i, problem);
+            return say_damaged(check, i, problem);
         }
     }
     check->meta = metas[metas[1].txn > metas[0].txn];
     apart = check->meta.txn - metas[metas[1].txn <= metas[0].txn].txn;
     if (metas[0].page_bytes != metas[1].page_bytes || apart > 1 ||
         (apart == 0 && check->meta.txn != 0)) {
-        return say(check, metas[1].txn > metas[0].txn, "it does not fit the other meta page");
+        return say_damaged(check, metas[1].txn > metas[0].txn,
+                           "it does not fit the other meta page");
     }
     return OK;
 }
@@ -498,7 +500,7 @@ static enum err open_file(struct check *check)
 }
 
 /* Reads the file's properties from the meta page, and allocates memory for the walk. */
-static enum err prepare(struct check *check)
+static enum err prepare_check(struct check *check)
 {
     uint64_t page_count = check->meta.last_page + 1;
 
@@ -506,7 +508,7 @@ static enum err prepare(struct check *check)
     check->file_pages /= check->meta.page_bytes;
     if (check->file_pages < LMDB_META_COUNT ||
         (page_count > check->file_pages && page_count - check->file_pages > UNWRITTEN_PAGES_MAX)) {
-        return say(check, LMDB_META_COUNT - 1, "the file is shorter than it says");
+        return say_damaged(check, LMDB_META_COUNT - 1, "the file is shorter than it says");
     }
     check->bytes = malloc((size_t)(LMDB_DEPTH_MAX + 1) * check->meta.page_bytes);
     check->used = calloc(page_count / 8 + 1, 1);
@@ -526,7 +528,7 @@ static enum err check_ground(struct check *check)
     enum err err = walk_whole(check, &free_list);
 
     if (err == OK && !check->stopped && check->free_pages_unwritten != unwritten) {
-        err = say(check, check->file_pages, "the file ends before it, and it is not free");
+        err = say_damaged(check, check->file_pages, "the file ends before it, and it is not free");
     }
     if (err == OK) {
         err = walk_whole(check, &names);
@@ -554,7 +556,7 @@ static enum err check_branches(struct check *check)
 
         err = check_tree(check, table);
         if (err == OK && table->tree.depth > 1 && !check->stopped) {
-            err = walk(check, table, WALK_BRANCHES);
+            err = walk_tree(check, table, WALK_BRANCHES);
         }
     }
     return err;
@@ -597,7 +599,8 @@ static enum err visit_leaf_at(struct check *check, struct table *table, double w
         if (err == OK && is_leaf) {
             const char *problem = note_page(check, number);
 
-            err = problem != NULL ? say(check, number, problem) : visit_leaf(check, table, depth);
+            err = problem != NULL ? say_damaged(check, number, problem)
+                                  : visit_leaf(check, table, depth);
         }
     }
     return err;
@@ -655,7 +658,7 @@ static enum err check_file(struct check *check)
         err = read_metas(check);
     }
     if (err == OK) {
-        err = prepare(check);
+        err = prepare_check(check);
     }
     if (err != OK) {
         return err;

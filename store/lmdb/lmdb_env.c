@@ -222,7 +222,7 @@ static void remove_unfinished(const struct lmdb_backend *lmdb)
     (void)rmdir(path_in(lmdb, "db.new").text);
 }
 
-static enum err create(struct lmdb_backend *lmdb)
+static enum err create_store(struct lmdb_backend *lmdb)
 {
     struct lmdb_path unfinished = path_in(lmdb, "db.new");
     struct lmdb_path finished = path_in(lmdb, "db");
@@ -464,7 +464,7 @@ static enum err open_store(struct lmdb_backend *lmdb, struct fault *fault)
         return err;
     }
     if (is_new) {
-        err = create(lmdb);
+        err = create_store(lmdb);
         if (err != OK) {
             return lmdb_say_reason(fault, err, lmdb->path, "cannot create the store", lmdb->cause);
         }

@@ -44,7 +44,7 @@ enum err store_lmdb_free_bytes(const char *path, uint64_t *ret_bytes)
     return OK;
 }
 
-static enum err move(const char *path, const char *from, const char *to)
+static enum err move_folder(const char *path, const char *from, const char *to)
 {
     struct name old = name_in(path, from);
     struct name new = name_in(path, to);
@@ -75,14 +75,15 @@ void store_lmdb_remove_folder(const char *path)
 
 enum err store_lmdb_replace(const char *path)
 {
-    enum err err = move(path, "db", "db.old");
+    enum err err = move_folder(path, "db", "db.old");
 
     if (err != OK) {
         return err;
     }
-    err = move(path, STORE_LMDB_REBUILD_FOLDER "/db", "db");
+    err = move_folder(path, STORE_LMDB_REBUILD_FOLDER "/db", "db");
     if (err != OK) {
-        enum err back = move(path, "db.old", "db"); /* if this fails, the next start does it */
+        enum err back =
+            move_folder(path, "db.old", "db"); /* if this fails, the next start does it */
 
         return back != OK ? back : err;
     }
@@ -100,7 +101,7 @@ enum err lmdb_folder_recover(const char *path)
 
     if (is_there(path, "db.old")) {
         if (!is_there(path, "db")) {
-            err = move(path, "db.old", "db");
+            err = move_folder(path, "db.old", "db");
         }
         if (err == OK) {
             err = disk_sync_folder(path); /* before anything is removed */

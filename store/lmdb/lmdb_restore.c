@@ -122,7 +122,7 @@ static enum err write_all(struct restoring *restoring, struct slice bytes)
 }
 
 /* Reads the whole file, and writes its data to `copy` if that is open. */
-static enum err pass(struct restoring *restoring)
+static enum err read_backup(struct restoring *restoring)
 {
     const struct store_restore *restore = restoring->restore;
     uint64_t end_at = restoring->file_bytes - BACKUP_END_BYTES;
@@ -260,7 +260,7 @@ static enum err make_copy(struct restoring *restoring)
     if (restoring->copy < 0) {
         return say_failed(restoring, name.text, "made");
     }
-    err = pass(restoring);
+    err = read_backup(restoring);
     if (err == OK && fsync(restoring->copy) != 0) {
         err = say_failed(restoring, name.text, "synced");
     }
@@ -313,7 +313,7 @@ static enum err restore_all(struct restoring *restoring)
         err = open_file(restoring);
     }
     if (err == OK) {
-        err = pass(restoring);
+        err = read_backup(restoring);
     }
     if (err == OK) {
         err = lock_folder(restoring);

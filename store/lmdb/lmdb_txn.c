@@ -195,7 +195,7 @@ static enum err lmdb_del(struct store_txn *txn, enum store_table table, struct s
 }
 
 /* Opens the cursor, or renews it for the transaction's newest snapshot. */
-static int refresh(struct lmdb_txn *txn, MDB_dbi dbi, struct lmdb_cursor *cursor)
+static int refresh_cursor(struct lmdb_txn *txn, MDB_dbi dbi, struct lmdb_cursor *cursor)
 {
     int code = MDB_SUCCESS;
 
@@ -224,7 +224,7 @@ static enum err lmdb_cursor_open(struct store_txn *txn, enum store_table table, 
     }
     cursor->kept = kept;
     cursor->lmdb = lmdb_backend(txn->backend);
-    code = refresh(lmdb, dbi, cursor);
+    code = refresh_cursor(lmdb, dbi, cursor);
     if (code != MDB_SUCCESS) {
         if (!kept) {
             free(cursor);
@@ -250,8 +250,8 @@ static void lmdb_cursor_close(struct store_txn *txn, void *handle)
     }
 }
 
-static enum err move(struct lmdb_cursor *cursor, MDB_val *key, MDB_cursor_op op,
-                     struct slice *ret_key, struct slice *ret_value)
+static enum err move_cursor(struct lmdb_cursor *cursor, MDB_val *key, MDB_cursor_op op,
+                            struct slice *ret_key, struct slice *ret_value)
 {
     MDB_val value = {0, NULL};
     int code = LMDB_INSIDE(mdb_cursor_get(cursor->cursor, key, &value, op));
@@ -269,28 +269,28 @@ static enum err lmdb_cursor_seek(void *handle, struct slice key, struct slice *r
 {
     MDB_val wanted = to_val(key);
 
-    return move(handle, &wanted, MDB_SET_RANGE, ret_key, ret_value);
+    return move_cursor(handle, &wanted, MDB_SET_RANGE, ret_key, ret_value);
 }
 
 static enum err lmdb_cursor_last(void *handle, struct slice *ret_key, struct slice *ret_value)
 {
     MDB_val key = {0, NULL};
 
-    return move(handle, &key, MDB_LAST, ret_key, ret_value);
+    return move_cursor(handle, &key, MDB_LAST, ret_key, ret_value);
 }
 
 static enum err lmdb_cursor_next(void *handle, struct slice *ret_key, struct slice *ret_value)
 {
     MDB_val key = {0, NULL};
 
-    return move(handle, &key, MDB_NEXT, ret_key, ret_value);
+    return move_cursor(handle, &key, MDB_NEXT, ret_key, ret_value);
 }
 
 static enum err lmdb_cursor_prev(void *handle, struct slice *ret_key, struct slice *ret_value)
 {
     MDB_val key = {0, NULL};
 
-    return move(handle, &key, MDB_PREV, ret_key, ret_value);
+    return move_cursor(handle, &key, MDB_PREV, ret_key, ret_value);
 }
 
 /* Reads the snapshot of a slot, in decimal at the end of its line; a `-` means none. */

@@ -110,7 +110,7 @@ static void drop_snapshot(struct memory_backend *memory, struct memory_txn *txn,
 /* A write transaction lends copies, which its next change overwrites and frees, as LMDB may reuse
  * the page that a slice points into: code that keeps such a slice fails every test with this back
  * end. */
-static enum err lend(struct memory_txn *txn, struct slice *key, struct slice *value)
+static enum err lend_row(struct memory_txn *txn, struct slice *key, struct slice *value)
 {
     struct memory_lent *lent = NULL;
 
@@ -221,7 +221,7 @@ static enum err memory_get(struct store_txn *txn, enum store_table table, struct
     if (!slice_equal(found, key)) {
         return ERR_NOT_FOUND;
     }
-    if (lend(memory_txn(txn), &found, &value) != OK) {
+    if (lend_row(memory_txn(txn), &found, &value) != OK) {
         return ERR_MEMORY;
     }
     *ret_value = value;
@@ -289,8 +289,8 @@ static void memory_cursor_close(struct store_txn *txn, void *handle)
 }
 
 /* Returns the row that a move reached. */
-static enum err landed(struct memory_cursor *cursor, bool found, struct slice *ret_key,
-                       struct slice *ret_value)
+static enum err landed_row(struct memory_cursor *cursor, bool found, struct slice *ret_key,
+                           struct slice *ret_value)
 {
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
@@ -300,7 +300,7 @@ static enum err landed(struct memory_cursor *cursor, bool found, struct slice *r
     }
     cursor->placed = true;
     rows_read(cursor->txn->tables[cursor->table], cursor->place, &key, &value);
-    if (lend(cursor->txn, &key, &value) != OK) {
+    if (lend_row(cursor->txn, &key, &value) != OK) {
         return ERR_MEMORY;
     }
     *ret_key = key;
@@ -314,7 +314,7 @@ static enum err memory_cursor_seek(void *handle, struct slice key, struct slice 
     struct memory_cursor *cursor = handle;
     const struct rows *rows = cursor->txn->tables[cursor->table];
 
-    return landed(cursor, rows_seek(rows, key, &cursor->place), ret_key, ret_value);
+    return landed_row(cursor, rows_seek(rows, key, &cursor->place), ret_key, ret_value);
 }
 
 static enum err memory_cursor_last(void *handle, struct slice *ret_key, struct slice *ret_value)
@@ -322,7 +322,7 @@ static enum err memory_cursor_last(void *handle, struct slice *ret_key, struct s
     struct memory_cursor *cursor = handle;
     const struct rows *rows = cursor->txn->tables[cursor->table];
 
-    return landed(cursor, rows_last(rows, &cursor->place), ret_key, ret_value);
+    return landed_row(cursor, rows_last(rows, &cursor->place), ret_key, ret_value);
 }
 
 static enum err memory_cursor_next(void *handle, struct slice *ret_key, struct slice *ret_value)
@@ -330,7 +330,8 @@ static enum err memory_cursor_next(void *handle, struct slice *ret_key, struct s
     struct memory_cursor *cursor = handle;
     const struct rows *rows = cursor->txn->tables[cursor->table];
 
-    return landed(cursor, cursor->placed && rows_next(rows, &cursor->place), ret_key, ret_value);
+    return landed_row(cursor, cursor->placed && rows_next(rows, &cursor->place), ret_key,
+                      ret_value);
 }
 
 static enum err memory_cursor_prev(void *handle, struct slice *ret_key, struct slice *ret_value)
@@ -338,7 +339,8 @@ static enum err memory_cursor_prev(void *handle, struct slice *ret_key, struct s
     struct memory_cursor *cursor = handle;
     const struct rows *rows = cursor->txn->tables[cursor->table];
 
-    return landed(cursor, cursor->placed && rows_prev(rows, &cursor->place), ret_key, ret_value);
+    return landed_row(cursor, cursor->placed && rows_prev(rows, &cursor->place), ret_key,
+                      ret_value);
 }
 
 static enum err memory_stats(struct store_backend *backend, struct store_stats *ret_stats)

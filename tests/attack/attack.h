@@ -156,7 +156,7 @@ struct attack {
     uint32_t connections;
     uint64_t rate; /* pieces a second in all; 0: no limit */
     int64_t seconds;
-    bool until_told; /* ends when each connection was sent away once */
+    bool until_reported; /* ends when each connection was sent away once */
     int epoll_fd;
     int64_t now_us;
     int64_t started_us;

@@ -79,7 +79,7 @@ static void sent_away(struct peer *peer)
         attack->counts.closed_after_us_max = after_us;
     }
     drop(peer);
-    if (attack->until_told || (attack->kind->flags & KIND_STAYS) != 0) {
+    if (attack->until_reported || (attack->kind->flags & KIND_STAYS) != 0) {
         peer->ended = true;
         attack->ended++;
     }

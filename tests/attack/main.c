@@ -77,7 +77,7 @@ static bool take_option(struct attack *attack, int option)
         attack->from = optarg;
         return true;
     case 'u':
-        attack->until_told = true;
+        attack->until_reported = true;
         return true;
     case 'a':
         attack->addresses = (uint32_t)strtoul(optarg, NULL, 10);

@@ -44,7 +44,7 @@ class Roles(ServerCase):
                     if not path.endswith(("/CreateOrganization", "/Verify", "/Backup")):  # server flag
                         self.assertNotEqual(code, grpc.StatusCode.PERMISSION_DENIED, where)
 
-    def test_backfill_alone(self):
+    def test_backfill_only(self):
         """INTEGRATOR captures history with its time; others may not give a time at all."""
         integrator = self.server.client(self.admin.create_token(roles.ROLE_INTEGRATOR).secret)
         service = self.server.client(self.admin.create_token(roles.ROLE_SERVICE).secret)

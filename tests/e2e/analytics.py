@@ -177,8 +177,8 @@ class Requirements(AnalyticsCase):
         self.assertEqual({d.date: d.count for d in told.events_by_day if d.count},
                          {"2025-02-01": 1, "2025-02-28": 1})
         self.assertEqual([(f.field, f.count) for f in told.corrected_fields], [("qty", 2)])
-        end_alone = self.learned(end_date="2025-03-01")
-        self.assertEqual((end_alone.start_date, len(end_alone.events_by_day)),
+        end_only = self.learned(end_date="2025-03-01")
+        self.assertEqual((end_only.start_date, len(end_only.events_by_day)),
                          ("2025-01-31", RANGE_DAYS_DEFAULT))
         self.assertEqual(len(self.learned(start_date="2024-02-29", end_date="2025-02-28").events_by_day), 366)
         for fields, names in (({"start_date": "2025-02-02", "end_date": "2025-02-01"}, {"start_date"}),

@@ -615,7 +615,7 @@ class CommandLine(Case):
                 self.assertRegex(done.stderr, sentence)
                 self.assertEqual(done.stdout, "")
 
-    def test_nobody_there(self):
+    def test_no_server(self):
         done = self.bench("--calls", 1, server="127.0.0.1:1", code=3)
         self.assertRegex(done.stderr, r"127\.0\.0\.1:1 can't be reached: Connection refused")
         done = self.bench("--calls", 1, server="no-such-host.invalid:80", code=3)

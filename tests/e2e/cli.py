@@ -358,7 +358,7 @@ class Cli(ServerCase):
         client.close()
         return process
 
-    def test_an_interrupted_ingest_tells_how_far_it_came(self):
+    def test_an_interrupted_ingest_reports_its_progress(self):
         """SIGINT in the middle: a table of what is stored, and 130; once more stores the rest."""
         with Server() as server:
             token = self.file("int", server.admin_token)

@@ -88,7 +88,7 @@ class Failures(CliCase):
 
     # --- servers ---
 
-    def test_nobody_there(self):
+    def test_no_server(self):
         """The address, and where it comes from."""
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))

@@ -194,7 +194,7 @@ class Canaries(ServerCase):
                 self.assertNotIn(canary, message or "", who)
                 self.assertNotIn(canary.encode(), body, who)
 
-    def test_nobody_hears_of_it(self):
+    def test_callers_do_not_notice(self):
         """Fields, ids, the secret and the key id of one in what all others are told."""
         said = self.speak()
         token = self.last_token

@@ -324,7 +324,7 @@ class Rows(MappingCase):
         self.assertEqual(made.mapping.created_at, request.created_at)
         self.assertEqual(self.feedback_event(made.event_id).created_at, request.created_at)
 
-    def test_told_in_any_order(self):
+    def test_reported_in_any_order(self):
         """Every order in which four judgements can be told leaves what they were in the order of time."""
         told = [(1, True, "B"), (2, True, "A"), (3, False, "A"), (4, False, "C")]
         for number, order in enumerate(itertools.permutations(told)):

@@ -463,7 +463,7 @@ class Corrections(PdfCase):
                          (1, 1, 1))
         self.assertEqual(profile.updated_at, event.created_at)
 
-    def test_what_the_caller_says_stands(self):
+    def test_fields_of_the_caller_are_kept(self):
         self.client.ingest("doc", pdf_data.small())
         own = self.client.capture(event_type=LINE, document_id="doc", layout_fingerprint="mine",
                                   after_json='{"qty":1}', meta_json='{"input_snippet":"my text","a":1}')

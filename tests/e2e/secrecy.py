@@ -43,7 +43,7 @@ class Secrecy(ServerCase):
                 shape = '{"note":"%s"}' if rules.format == options.FORMAT_JSON_OBJECT else "%s"
                 setattr(message, field.name, self.canary(shape))
 
-    def test_the_log_tells_no_secret_and_no_content(self):
+    def test_the_log_has_no_secret_and_no_content(self):
         made = self.admin.create_token(roles.ROLE_ADMIN)
         self.canaries += [made.secret.split("_", 2)[2], self.server.admin_token.split("_", 2)[2]]
         client = self.server.client(made.secret)
@@ -73,7 +73,7 @@ class Secrecy(ServerCase):
             core = next(line for line in f if line.startswith("Max core file size"))
         self.assertEqual(core.split()[4:6], ["0", "0"])
 
-    def test_tokens_come_from_files_alone(self):
+    def test_tokens_come_only_from_files(self):
         """The command takes no token as an argument or from the environment."""
         secret = self.server.admin_token
         errata = os.path.join(BIN, "errata")

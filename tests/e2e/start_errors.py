@@ -25,7 +25,7 @@ def limited(kind, value):
     return lambda: resource.setrlimit(kind, (value, value))
 
 
-def as_nobody():
+def as_unprivileged():
     """For Popen: rights of a user who owns nothing."""
     nobody = pwd.getpwnam("nobody")
     os.setgroups([])
@@ -95,7 +95,7 @@ class StartErrors(unittest.TestCase):
         with open("/proc/sys/net/ipv4/ip_unprivileged_port_start", encoding="ascii") as f:
             if int(f.read()) <= 80:
                 self.skipTest("every user may have every port here")
-        text = self.refused_leaving_nothing(listen="127.0.0.1:80", preexec_fn=as_nobody)
+        text = self.refused_leaving_nothing(listen="127.0.0.1:80", preexec_fn=as_unprivileged)
         self.assertIn("127.0.0.1:80: Permission denied; expected a port from 1024 on", text)
 
     def test_too_few_descriptors(self):
@@ -157,14 +157,14 @@ class StartErrors(unittest.TestCase):
     @needs_root
     def test_folder_of_another_user(self):
         os.mkdir(self.data, 0o755)
-        text = self.refused(preexec_fn=as_nobody)
+        text = self.refused(preexec_fn=as_unprivileged)
         self.assertIn(f"{self.data}/errata.pid: cannot be opened: Permission denied; let the user",
                       text)
         self.assertEqual(os.listdir(self.data), [])
 
     @needs_root
     def test_parent_of_another_user(self):
-        text = self.refused_leaving_nothing(preexec_fn=as_nobody)
+        text = self.refused_leaving_nothing(preexec_fn=as_unprivileged)
         self.assertIn(f"{self.data}: cannot create or open the data folder: Permission denied; "
                       "let the user", text)
 

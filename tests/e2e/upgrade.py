@@ -102,7 +102,7 @@ class Upgrade:
         self.assertEqual(set(os.listdir(self.data)),
                          {"db", "admin.token", "address", "errata.pid", "reserve"})
 
-    def test_is_made_anew_once(self):
+    def test_is_rebuilt_once(self):
         self.server.start()
         self.check_answers()
         events = sum(len(wanted["events"]) for wanted in self.answers["orgs"])

@@ -284,7 +284,7 @@ class Stopped(unittest.TestCase):
         for _, _, key_hex in planted:
             self.assertIn(key_hex, shown.stdout)
 
-    def test_a_broken_log_is_left_alone(self):
+    def test_a_broken_log_is_unchanged(self):
         fill(self.client, 1)
         self.stop()
         damage(self.server, "event", "other", 40)

@@ -17,7 +17,7 @@
  *                 PATH.lie: syncs succeed and do nothing
  *   DISK_ONLY_SYNCS  if set, all calls but syncs pass through unseen, at the cost that they have without
  *                 the shim: for measurements
- *   DISK_TOLD     when a call crashes or fails by number, its name is written into this file
+ *   DISK_REPORTED     when a call crashes or fails by number, its name is written into this file
  */
 #include "disk_journal.h"
 
@@ -283,7 +283,7 @@ static void wait_if_slow(void)
 
 static void tell(const struct call *call, const char *how)
 {
-    const char *path = getenv("DISK_TOLD");
+    const char *path = getenv("DISK_REPORTED");
     char text[128];
     int file = -1;
     int size = 0;

@@ -51,14 +51,14 @@ class Disk:
         self.folder = tempfile.mkdtemp(prefix="errata-disk-")
         self.library = build_shim(self.folder)
         self.switch = os.path.join(self.folder, "switch")
-        self.told_path = os.path.join(self.folder, "told")
+        self.report_path = os.path.join(self.folder, "told")
         self.journal = os.path.join(self.folder, "journal")
 
     def environment(self, data, crash=None, fail=None, journal=False):
         """What erratad is started with."""
         sanitizer = os.environ.get("ASAN_OPTIONS", "")
         names = {"LD_PRELOAD": self.library, "DISK_FOLDER": data, "DISK_SWITCH": self.switch,
-                 "DISK_TOLD": self.told_path, "DISK_CRASH": crash, "DISK_FAIL": fail,
+                 "DISK_REPORTED": self.report_path, "DISK_CRASH": crash, "DISK_FAIL": fail,
                  "DISK_JOURNAL": self.journal if journal else None,
                  "ASAN_OPTIONS": f"{sanitizer}:verify_asan_link_order=0"}
         return {name: value for name, value in names.items() if value is not None}
@@ -73,13 +73,13 @@ class Disk:
         elif os.path.exists(path):
             os.unlink(path)
 
-    def take_told(self):
+    def take_reported(self):
         """What the shim did by number since the last time: lines of (number, call, how)."""
-        if not os.path.exists(self.told_path):
+        if not os.path.exists(self.report_path):
             return []
-        with open(self.told_path, encoding="ascii") as f:
+        with open(self.report_path, encoding="ascii") as f:
             lines = [line.split() for line in f]
-        os.unlink(self.told_path)
+        os.unlink(self.report_path)
         return lines
 
     def journal_bytes(self):

@@ -289,7 +289,7 @@ static void compare_all(enum other quiet, bool together)
 /* Goal: an organisation is answered as if it were alone. Method: the same random calls of every
  * method in two worlds; in one of them another organisation uses all of its names, ids, idempotency
  * keys, key ids and page tokens between its calls, and asks the same. */
-static void test_alone_or_not(void **state)
+static void test_single_or_not(void **state)
 {
     (void)state;
     compare_all(OTHER_ABSENT, false);
@@ -307,7 +307,7 @@ static void test_in_one_turn(void **state)
 int run_differential_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_alone_or_not),
+        cmocka_unit_test(test_single_or_not),
         cmocka_unit_test(test_in_one_turn),
     };
 

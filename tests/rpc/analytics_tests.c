@@ -376,7 +376,7 @@ struct range_case {
     const char *last;
     size_t days; /* 0: refused */
     const char *told; /* the first day, or what the details of the refusal name */
-    const char *told_too; /* or NULL */
+    const char *reported_too; /* or NULL */
 };
 
 /* Goal: ranges of 1 to 366 days, whatever the calendar; every bad end is named at once. Method: dates
@@ -419,7 +419,8 @@ static void test_ranges(void **state)
         assert_int_equal(exchange.code, range->days > 0 ? STATUS_OK : STATUS_INVALID_ARGUMENT);
         if (range->days == 0) {
             assert_true(slice_has(exchange.details, range->told));
-            assert_true(range->told_too == NULL || slice_has(exchange.details, range->told_too));
+            assert_true(range->reported_too == NULL ||
+                        slice_has(exchange.details, range->reported_too));
             continue;
         }
         ASSERT(response != NULL);

@@ -195,7 +195,7 @@ struct recount {
     unsigned examples[LAYOUTS];
 };
 
-static unsigned number_behind(const char *text)
+static unsigned number_after(const char *text)
 {
     const char *dash = strchr(text, '-');
     unsigned number = 0;
@@ -220,8 +220,8 @@ static void recount_extraction(struct recount *recount, const Errata__V1__Event 
     *extraction = (struct recounted_extraction){
         .seq = event->seq,
         .created_at_us = time_of(event->created_at),
-        .document = has_document ? number_behind(told->document_id) : DOCUMENTS,
-        .layout = number_behind(told->layout_fingerprint),
+        .document = has_document ? number_after(told->document_id) : DOCUMENTS,
+        .layout = number_after(told->layout_fingerprint),
         .arm = (uint32_t)told->arm,
         .field_count = told->field_count,
         .millionths = (uint32_t)lround(told->confidence * 1000000),
@@ -247,9 +247,9 @@ static struct recounted_extraction *newest_of(struct recount *recount, unsigned 
 
 static void recount_correction(struct recount *recount, const Errata__V1__FeedbackEvent *event)
 {
-    struct recounted_extraction *newest = newest_of(recount, number_behind(event->document_id));
+    struct recounted_extraction *newest = newest_of(recount, number_after(event->document_id));
 
-    recount->examples[number_behind(event->layout_fingerprint)]++;
+    recount->examples[number_after(event->layout_fingerprint)]++;
     if (newest == NULL) {
         return;
     }
@@ -376,7 +376,7 @@ static void check_report(struct world *world, const struct recount *recount)
         assert_int_equal(response->holdout_percent, 50);
         check_comparison(recount, LAYOUTS, response->organization);
         for (size_t i = 0; i < response->n_layouts; i++) {
-            unsigned layout = number_behind(response->layouts[i]->layout_fingerprint);
+            unsigned layout = number_after(response->layouts[i]->layout_fingerprint);
 
             assert_int_equal(response->layouts[i]->example_count, recount->examples[layout]);
             check_comparison(recount, layout, response->layouts[i]->comparison);
@@ -398,7 +398,7 @@ static void check_layouts(const struct recount *recount, Errata__V1__LayoutCover
 {
     assert_int_equal(count, LAYOUTS);
     for (size_t i = 0; i < count; i++) {
-        unsigned layout = number_behind(layouts[i]->layout_fingerprint);
+        unsigned layout = number_after(layouts[i]->layout_fingerprint);
         struct sums sums = sum_up(recount, layout, 0);
 
         assert_int_equal(layouts[i]->extraction_count, sums.extractions);

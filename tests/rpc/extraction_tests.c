@@ -233,7 +233,7 @@ static void test_a_batch_of_one_outcome(void **state)
 
 /* Goal: where some references are new, a new extraction credits those alone. Method: one reference,
  * then it and another. */
-static void test_new_references_alone_credit(void **state)
+static void test_only_new_references_credit(void **state)
 {
     struct sent sent = {.document_id = "invoice", .layout = "layout", .confidence = 1};
     Errata__V1__GetExamplesResponse *newer = NULL;
@@ -610,7 +610,7 @@ int run_extraction_tests(void)
         cmocka_unit_test(test_what_is_refused),
         cmocka_unit_test(test_an_outcome_counts_once),
         cmocka_unit_test(test_a_batch_of_one_outcome),
-        cmocka_unit_test(test_new_references_alone_credit),
+        cmocka_unit_test(test_only_new_references_credit),
         cmocka_unit_test(test_confidence_improvement),
         cmocka_unit_test(test_holdout),
         cmocka_unit_test(test_corrected_once),

@@ -118,15 +118,15 @@ static void test_shipped(void **state)
     prompts_set_trusted(&request, &entries, "output_schema", "{\"type\":\"object\"}");
     response = prompts_prepare(&world, world.admin, &request);
     assert_int_equal(response->n_other_tokens, 0);
-    assert_false(stands_in(response->prompt, "{{"));
-    assert_true(stands_in(response->prompt, "\nOrder 4711"));
+    assert_false(is_inside(response->prompt, "{{"));
+    assert_true(is_inside(response->prompt, "\nOrder 4711"));
     assert_int_equal(response->_template_version_case,
                      ERRATA__V1__PREPARE_PROMPT_RESPONSE___TEMPLATE_VERSION_TEMPLATE_VERSION);
     assert_int_equal(response->template_version, 0);
     (void)prompts_capture(&world, world.admin, "layout", "{\"qty\":5}", "");
     prompts_set_layout(&request, "layout");
     assert_true(
-        stands_in(prompts_prepare(&world, world.admin, &request)->prompt, "{\"qty\":5}}]\n"));
+        is_inside(prompts_prepare(&world, world.admin, &request)->prompt, "{\"qty\":5}}]\n"));
 
     prompts_put_version(&world, world.admin, SHIPPED, "ours", 1);
     assert_string_equal(prompts_get(&world, world.admin, SHIPPED, -1)->text, "ours");
@@ -266,7 +266,7 @@ static void test_isolation(void **state)
     assert_string_equal(response->layout_fingerprint, "");
     prompts_set_layout(&request, document->layout_fingerprint);
     assert_string_equal(prompts_prepare(&world, stranger, &request)->prompt, "");
-    assert_true(stands_in(prompts_prepare(&world, owner, &request)->prompt, "66"));
+    assert_true(is_inside(prompts_prepare(&world, owner, &request)->prompt, "66"));
     prompts_put_version(&world, stranger, "order", "mine", 1);
     assert_string_equal(prompts_get(&world, owner, "order", -1)->text, "secret");
     world_deinit(&world);

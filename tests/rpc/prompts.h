@@ -21,7 +21,7 @@ static inline char *text_of(const char *text)
     return (char *)(uintptr_t)text;
 }
 
-static inline bool stands_in(const char *text, const char *part)
+static inline bool is_inside(const char *text, const char *part)
 {
     return strstr(text, part) != NULL;
 }

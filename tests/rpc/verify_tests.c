@@ -243,7 +243,7 @@ static void test_cancelled(void **state)
 
 /* Goal: the news of a verification are for its stream alone. Method: as many watchers of the same
  * organisation as take several turns; news, and turns counted. */
-static void test_watchers_are_left_alone(void **state)
+static void test_watchers_are_not_ended(void **state)
 {
     enum {
         WATCHERS = 4 * PIPELINE_TURN_STREAMS_MAX
@@ -284,7 +284,7 @@ int run_verify_tests(void)
         cmocka_unit_test(test_findings),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_cancelled),
-        cmocka_unit_test(test_watchers_are_left_alone),
+        cmocka_unit_test(test_watchers_are_not_ended),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

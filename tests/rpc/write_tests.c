@@ -345,7 +345,7 @@ static size_t read_log_of(int64_t duration_us, char *text, size_t size)
 
 /* Goal: a slow call is told in the log, with how long it took; others are not. Method: a write that
  * waits in the queue for as long as calls may take, and for one microsecond more. */
-static void test_slow_calls_are_told(void **state)
+static void test_slow_calls_are_reported(void **state)
 {
     char text[1024];
 
@@ -398,7 +398,7 @@ int run_write_tests(void)
 #endif
         cmocka_unit_test(test_large_bodies),
         cmocka_unit_test(test_event_in_pieces),
-        cmocka_unit_test(test_slow_calls_are_told),
+        cmocka_unit_test(test_slow_calls_are_reported),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -124,16 +124,16 @@ static void tell(struct sim_connection *connection, bool *told, enum client_conn
     connection->listener.on_state(connection->listener.user, &connection->base, state, reason);
 }
 
-static void tell_moves(struct sim_connection *connection)
+static void report_moves(struct sim_connection *connection)
 {
     if (client_session_is_ready(connection->session)) {
-        tell(connection, &connection->told_ready, CLIENT_CONNECTION_READY);
+        tell(connection, &connection->notified_ready, CLIENT_CONNECTION_READY);
     }
     if (client_session_is_draining(connection->session)) {
-        tell(connection, &connection->told_draining, CLIENT_CONNECTION_DRAINING);
+        tell(connection, &connection->notified_draining, CLIENT_CONNECTION_DRAINING);
     }
     if (connection->lost) {
-        tell(connection, &connection->told_lost, CLIENT_CONNECTION_LOST);
+        tell(connection, &connection->notified_lost, CLIENT_CONNECTION_LOST);
     }
 }
 
@@ -162,7 +162,7 @@ static void work(struct sim_connection *connection)
     int64_t due_ms = client_session_tick(connection->session, now_ms(connection));
 
     look_for_end(connection);
-    tell_moves(connection);
+    report_moves(connection);
     client_session_report(connection->session);
     flush(connection);
     look_for_end(connection);

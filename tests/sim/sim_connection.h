@@ -34,9 +34,9 @@ struct sim_connection {
     bool open; /* the server has taken it */
     bool lost;
     bool closing; /* the channel gave it back */
-    bool told_ready;
-    bool told_draining;
-    bool told_lost;
+    bool notified_ready;
+    bool notified_draining;
+    bool notified_lost;
     bool work_asked;
     uint64_t clock_order;
     uint64_t events; /* asked for; the newest clock counts */

@@ -73,7 +73,7 @@ static void move_on(struct sim_link *link, struct sim_pipe *pipe)
     struct sim *sim = link->sim;
     int64_t delay_us = sim_delay(sim, 20, link->small_pieces ? 200 : 3 * SIM_MS);
 
-    if (pipe->moving || pipe->told_end || (pipe->size == 0 && !pipe->ended)) {
+    if (pipe->moving || pipe->reported_end || (pipe->size == 0 && !pipe->ended)) {
         return;
     }
     if (!sim->calm && sim_chance(sim, sim->profile.slow_pieces)) {
@@ -140,7 +140,7 @@ static void on_piece(struct sim *sim, void *object, uint64_t up)
     size_t size = 0;
 
     pipe->moving = false;
-    if (link->silent || pipe->told_end) {
+    if (link->silent || pipe->reported_end) {
         return;
     }
     if (pipe->size > 0) {
@@ -152,7 +152,7 @@ static void on_piece(struct sim *sim, void *object, uint64_t up)
         pipe->moved_us = sim_now(sim);
         arrive(link, up, slice_of(piece, size));
     } else {
-        pipe->told_end = true;
+        pipe->reported_end = true;
         arrive(link, up, slice_of(NULL, 0));
     }
     move_on(link, pipe);

@@ -21,7 +21,7 @@ struct sim_pipe {
     size_t room;
     bool moving; /* a piece is on its way */
     bool ended; /* nothing is written any more; the end follows the last byte */
-    bool told_end;
+    bool reported_end;
     int64_t moved_us;
 };
 

@@ -93,7 +93,7 @@ class Verdict(unittest.TestCase):
         self.expect("company", tallies={("repeat", "AssertionError"): (1, False)})
         self.expect("end", end=["ended with -11"])
 
-    def test_too_short_to_tell(self):
+    def test_too_short_to_judge(self):
         self.expect("only 3 samples", samples=flat_samples()[:63])
 
     def test_a_picture_of_it(self):

@@ -45,7 +45,7 @@ struct interop_request {
     uint64_t response_size;
     struct slice payload;
     struct status status; /* STATUS_OK where none was asked for */
-    bool compression_is_told;
+    bool compression_is_set;
     bool compression_expected;
     bool fill_server_id;
 };
@@ -109,7 +109,7 @@ static void read_field(const struct wire_field *field, struct interop_request *r
         read_status(field->bytes, &request->status);
         return;
     case SIMPLE_EXPECT_COMPRESSED:
-        request->compression_is_told = true;
+        request->compression_is_set = true;
         request->compression_expected = find_number(field->bytes, BOOL_VALUE) != 0;
         return;
     case SIMPLE_FILL_SERVER_ID:
@@ -214,7 +214,7 @@ static void unary_call(struct suite_call *call, struct slice message)
     struct interop_request request;
 
     if (!read_request(call, message, &request) ||
-        !check_compression(call, request.compression_is_told, request.compression_expected)) {
+        !check_compression(call, request.compression_is_set, request.compression_expected)) {
         return;
     }
     if (request.status.code != STATUS_OK) {

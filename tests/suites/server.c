@@ -148,7 +148,7 @@ static enum err make_protocol(struct server *server, struct net_protocol *ret_pr
     }
     config = call_config_default(suite_handlers(server->suite));
     config.find_method = suite_find_method;
-    config.tells_reasons = false; /* the conformance suite allows none but the service's */
+    config.sends_reasons = false; /* the conformance suite allows none but the service's */
     if (server->message_bytes_max != 0) {
         config.message_bytes_max = server->message_bytes_max;
     }

@@ -27,14 +27,14 @@ WORDS = [
     (rf"{LEFT}whateve[r]{RIGHT}", "'any', 'regardless of'"),
     (rf"{LEFT}ane[w]{RIGHT}", "'again', 'rebuild'"),
     (rf"{LEFT}of{GAP}the[n]{RIGHT}", "the date or state that is meant"),
-    (rf"{LEFT}is{GAP}non[e]{RIGHT}", "'is not a ...'; 'there is no ...'"),
-    (rf"(?<!here )(?<!here){LEFT}(is|are){GAP}n[o]{GAP}"
+    (rf"{LEFT}is{GAP}(?-i:non[e]){RIGHT}", "'is not a ...'; 'there is no ...'"),
+    (rf"{LEFT}(is|are){GAP}n[o]{GAP}"
      r"(?!(one|longer|more|less|later|earlier|greater|larger|smaller|slower|faster|better|worse)\b)[a-z]",
      "'is not a ...'"),
     (rf"{LEFT}(?!(is|are|was|were|be|leave|leaves|left|it|them|runs?|let)\b)[a-z]+{GAP}alon[e]\b", "'only' before its word"),
 ]
-# Names and calls that others have chosen.
-FOREIGN_NAMES = re.compile(r"`nobod[y]`|\.tel[l]\(|stan[d]-alone|--nobod[y]|user nobod[y]")
+# "There is no", and names and calls that others have chosen.
+ALLOWED = re.compile(rf"\bthere{GAP}(is|are|was|were){RIGHT}|`nobod[y]`|\.tel[l]\(|stan[d]-alone", re.I)
 VENDORED = sources.FOREIGN + ("proto/google/", "proto/grpc/", "tests/data/", "tests/fuzz/corpus/",
                               "LICENSE", "NOTICE", "package-lock.json")
 COUNTS = "tests/tidy/english.counts"
@@ -77,7 +77,7 @@ VERBS = set("""
 
 def findings_in(text):
     """(line, word, what to write instead) of each banned word."""
-    blanked = FOREIGN_NAMES.sub(lambda match: " " * len(match.group(0)), text)
+    blanked = ALLOWED.sub(lambda match: re.sub(r"[^\n]", ".", match.group(0)), text)
     starts = [0] + [match.end() for match in re.finditer("\n", text)]
     found = []
     for pattern, instead in WORDS:

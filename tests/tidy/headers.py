@@ -40,7 +40,7 @@ def flags_for(root, flags, path):
     return own or max(flags.values(), key=lambda f: sum("-I" in w or "-isystem" in w for w in f))
 
 
-def compile_alone(root, flags, path):
+def compile_single(root, flags, path):
     with tempfile.NamedTemporaryFile("w", suffix=".c", delete=False) as f:
         f.write(f'#include "{path}"\n#include "{path}"\n')
     try:
@@ -55,7 +55,7 @@ def check(root, build, findings):
     flags = flags_by_folder(build)
     headers = [p for p in sources.c_files(root) if p.endswith(".h") and not p.startswith("tests/")]
     with ThreadPoolExecutor(2) as pool:
-        for path, run in pool.map(lambda p: compile_alone(root, flags, p), headers):
+        for path, run in pool.map(lambda p: compile_single(root, flags, p), headers):
             if run.returncode != 0:
                 error = next((l for l in run.stderr.split("\n") if "error" in l), run.stderr[:200])
                 findings.add(path, 1, f"does not compile by itself ({error.strip()})",

@@ -241,7 +241,7 @@ static void test_body_budget(void **state)
     uint8_t body[600] = {0};
 
     config.body_bytes_max = 1000;
-    config.tells_reasons = true;
+    config.sends_reasons = true;
     wire_setup_with(&world, WIRE_MODE(state), &config);
     wire_preface(&world);
     wire_call(&world, 1, WIRE_HOLD, slice_of(body, sizeof(body)));
@@ -396,7 +396,7 @@ static void test_reasons_of_refusals(void **state)
         struct wire_world world;
         struct call_config config = wire_config(&world);
 
-        config.tells_reasons = tells != 0;
+        config.sends_reasons = tells != 0;
         wire_setup_with(&world, WIRE_MODE(state), &config);
         wire_preface(&world);
         wire_headers(&world, 1, WIRE_ECHO, false, NULL, 0);

@@ -19,7 +19,7 @@ static void test_stream_limit(void **state)
     struct wire_world world;
 
     wire_setup(&world, WIRE_MODE(state));
-    assert_int_equal(world.client.streams_told, H2_STREAMS_MAX);
+    assert_int_equal(world.client.streams_announced, H2_STREAMS_MAX);
     for (uint32_t i = 0; i <= H2_STREAMS_MAX; i++) {
         wire_call(&world, i * 2 + 1, WIRE_HOLD, SLICE("x"));
     }

@@ -7,12 +7,12 @@
 
 /* What the peer does wrong: after it the connection is at its end. */
 enum misdeed {
-    DATA_BEHIND_END,
-    HEADERS_BEHIND_END,
-    DATA_BEHIND_ANSWER,
-    HEADERS_BEHIND_ANSWER,
-    DATA_BEHIND_RESET,
-    HEADERS_BEHIND_RESET,
+    DATA_AFTER_END,
+    HEADERS_AFTER_END,
+    DATA_AFTER_ANSWER,
+    HEADERS_AFTER_ANSWER,
+    DATA_AFTER_RESET,
+    HEADERS_AFTER_RESET,
     HEADERS_GONE_BACK,
     DATA_GONE_BACK,
     PRIORITY_OF_NOTHING,
@@ -31,25 +31,25 @@ static void send_again(struct wire_world *world, uint32_t stream, bool headers)
 static void do_wrong(struct wire_world *world, enum misdeed misdeed)
 {
     switch (misdeed) {
-    case DATA_BEHIND_END:
-    case HEADERS_BEHIND_END:
+    case DATA_AFTER_END:
+    case HEADERS_AFTER_END:
         wire_call(world, 1, WIRE_HOLD, SLICE("x"));
         wire_run(world);
-        send_again(world, 1, misdeed == HEADERS_BEHIND_END);
+        send_again(world, 1, misdeed == HEADERS_AFTER_END);
         return;
-    case DATA_BEHIND_ANSWER:
-    case HEADERS_BEHIND_ANSWER:
+    case DATA_AFTER_ANSWER:
+    case HEADERS_AFTER_ANSWER:
         wire_call(world, 1, WIRE_ECHO, SLICE("x"));
         wire_run(world);
         wire_assert_status(world, 1, STATUS_OK);
-        send_again(world, 1, misdeed == HEADERS_BEHIND_ANSWER);
+        send_again(world, 1, misdeed == HEADERS_AFTER_ANSWER);
         return;
-    case DATA_BEHIND_RESET:
-    case HEADERS_BEHIND_RESET:
+    case DATA_AFTER_RESET:
+    case HEADERS_AFTER_RESET:
         wire_headers(world, 1, WIRE_ECHO, false, NULL, 0);
         wire_reset(world, 1, H2_CANCEL);
         wire_run(world);
-        send_again(world, 1, misdeed == HEADERS_BEHIND_RESET);
+        send_again(world, 1, misdeed == HEADERS_AFTER_RESET);
         return;
     case HEADERS_GONE_BACK:
     case DATA_GONE_BACK:

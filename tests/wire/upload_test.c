@@ -275,7 +275,7 @@ static void test_refused_in_the_middle(void **state)
 
 /* Goal: the end of a request whose call was refused says nothing any more. Method: refusal, another
  * message and the end in one read, so that the request has ended before the answer goes out. */
-static void test_half_close_behind_refusal(void **state)
+static void test_half_close_after_refusal(void **state)
 {
     struct wire_world world;
 
@@ -474,7 +474,7 @@ int run_upload_tests(void)
         WIRE_TEST(test_too_large_in_the_middle),
         WIRE_TEST(test_cancel_in_the_middle),
         WIRE_TEST(test_refused_in_the_middle),
-        WIRE_TEST(test_half_close_behind_refusal),
+        WIRE_TEST(test_half_close_after_refusal),
         WIRE_TEST(test_early_end),
         WIRE_TEST(test_long_upload),
         WIRE_TEST(test_compressed),

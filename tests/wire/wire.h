@@ -92,7 +92,7 @@ struct wire_client {
     uint32_t goaway_last;
     char goaway_text[64];
     uint32_t settings_seen;
-    uint32_t streams_told; /* MAX_CONCURRENT_STREAMS, as the server told it */
+    uint32_t streams_announced; /* MAX_CONCURRENT_STREAMS, as the server told it */
     uint32_t pings_answered;
     uint64_t window_opened; /* by WINDOW_UPDATE of the connection */
     uint64_t stream_window_opened;

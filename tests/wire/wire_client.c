@@ -265,7 +265,7 @@ static void client_take_settings(struct wire_client *client, struct slice payloa
     client->settings_seen++;
     for (size_t at = 0; at + 6 <= payload.size; at += 6) {
         if (payload.data[at + 1] == NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS) {
-            client->streams_told = bytes_get_be32(payload.data + at + 2);
+            client->streams_announced = bytes_get_be32(payload.data + at + 2);
         }
     }
 }

@@ -101,7 +101,7 @@ def closing(tokens, at):
     return len(tokens) - 1
 
 
-def left_alone(tokens):
+def left_unchanged(tokens):
     """Indices within assertions, sizes and calls of the logger."""
     indices = set()
     for at, token in enumerate(tokens[:-1]):
@@ -221,7 +221,7 @@ def statements_of(tokens):
 
 def sites_of(text, tokens):
     """For each place of a body that can change, the changes to choose from."""
-    alone = left_alone(tokens)
+    alone = left_unchanged(tokens)
     for at, token in enumerate(tokens):
         if at in alone:
             continue

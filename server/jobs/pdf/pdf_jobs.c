@@ -128,7 +128,7 @@ static void end_later(struct pdf_job *job, enum err result)
     }
 }
 
-static void dispatch(struct pdf_jobs *jobs);
+static void dispatch_jobs(struct pdf_jobs *jobs);
 
 /* Counts the result of a job that has run. */
 static void count_outcome(struct pdf_jobs_stats *stats, const struct pdf_job *job)
@@ -177,11 +177,11 @@ static void on_worked(void *data, enum err result)
     if (job->worker_broken && job->worker_start == jobs->supervisor.starts) {
         pdf_supervisor_replace(&jobs->supervisor);
     }
-    dispatch(jobs);
+    dispatch_jobs(jobs);
     job->done(job->user, job->began ? OK : ERR_CANCELLED); /* may close the job */
 }
 
-static enum err run(struct pdf_job *job)
+static enum err run_job(struct pdf_job *job)
 {
     struct pdf_jobs *jobs = job->jobs;
     enum err err = pdf_cancel_open(&job->cancel);
@@ -208,7 +208,7 @@ static enum err run(struct pdf_job *job)
 }
 
 /* Assigns free slots to the next jobs. */
-static void dispatch(struct pdf_jobs *jobs)
+static void dispatch_jobs(struct pdf_jobs *jobs)
 {
     while (jobs->running_count < jobs->config.slots && pdf_supervisor_is_ready(&jobs->supervisor)) {
         struct pdf_job *job = (struct pdf_job *)pdf_queue_pop(&jobs->queue);
@@ -217,7 +217,7 @@ static void dispatch(struct pdf_jobs *jobs)
         if (job == NULL) {
             return;
         }
-        err = run(job);
+        err = run_job(job);
         if (err != OK) {
             end_later(job, err);
         }
@@ -231,7 +231,7 @@ static void on_worker_change(void *user)
     struct pdf_queue_entry *entry = NULL;
 
     if (serving) {
-        dispatch(jobs);
+        dispatch_jobs(jobs);
     }
     if (!pdf_supervisor_is_worth_waiting(&jobs->supervisor)) {
         while ((entry = pdf_queue_pop(&jobs->queue)) != NULL) {
@@ -357,7 +357,7 @@ enum err pdf_job_submit(struct pdf_job *job, void (*work)(void *user),
     }
     job->state = JOB_WAITING;
     pdf_queue_push(&jobs->queue, &job->entry);
-    dispatch(jobs);
+    dispatch_jobs(jobs);
     return OK;
 }
 
@@ -376,8 +376,8 @@ static bool is_final(struct pdf_job *job, const struct sha256_digest *sha256)
 }
 
 /* Seals the bytes and has them measured; runs on the pool's thread. */
-static enum err measure(struct pdf_job *job, struct slice password, struct arena *arena,
-                        struct sha256_digest *ret_sha256)
+static enum err measure_job(struct pdf_job *job, struct slice password, struct arena *arena,
+                            struct sha256_digest *ret_sha256)
 {
     const struct pdf_request request = {.control = job->control,
                                         .bytes = &job->bytes,
@@ -419,7 +419,7 @@ enum err pdf_job_measure(struct pdf_job *job, struct slice password, struct aren
         return ERR_INTERNAL;
     }
     job->measured = true;
-    job->measure_result = measure(job, password, arena, &sha256);
+    job->measure_result = measure_job(job, password, arena, &sha256);
     pdf_bytes_close(&job->bytes);
     if (job->measure_result != OK) {
         return job->measure_result;

@@ -188,7 +188,7 @@ static enum err read_end(struct exchange *exchange)
 }
 
 /* Follows the child until it ends, or has written too much. */
-static enum err follow(struct exchange *exchange)
+static enum err follow_child(struct exchange *exchange)
 {
     enum err err = OK;
 
@@ -267,8 +267,8 @@ static bool was_killed_from_outside(const struct pdf_control_end *end,
 }
 
 /* Checks the answer, and combines it with how the child ended. */
-static enum err conclude(const struct exchange *exchange, struct arena *arena,
-                         struct pdf_answer *ret_answer)
+static enum err conclude_exchange(const struct exchange *exchange, struct arena *arena,
+                                  struct pdf_answer *ret_answer)
 {
     const struct pdf_control_end *end = &exchange->end;
     uint32_t flags = exchange->request->flags;
@@ -324,10 +324,10 @@ enum err pdf_worker_measure(const struct pdf_request *request, struct arena *are
     buffer_init(&exchange.bytes, arena, 0);
     err = open_exchange(&exchange);
     if (err == OK) {
-        err = follow(&exchange);
+        err = follow_child(&exchange);
     }
     /* Closing it kills a child that still runs. */
     close_fd(&exchange.socket);
     close_fd(&exchange.answer);
-    return err == OK ? conclude(&exchange, arena, ret_answer) : err;
+    return err == OK ? conclude_exchange(&exchange, arena, ret_answer) : err;
 }

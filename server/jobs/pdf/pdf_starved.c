@@ -16,7 +16,7 @@ void pdf_starved_deinit(struct pdf_starved *starved)
     ASSERT(pthread_mutex_destroy(&starved->lock) == 0);
 }
 
-static void drop(struct pdf_starved *starved, size_t index)
+static void drop_document(struct pdf_starved *starved, size_t index)
 {
     starved->documents[index] = starved->documents[--starved->count];
 }
@@ -25,14 +25,14 @@ static void drop_expired(struct pdf_starved *starved, int64_t now_us)
 {
     for (size_t i = starved->count; i > 0; i--) {
         if (now_us - starved->documents[i - 1].at_us > PDF_STARVED_KEEP_US) {
-            drop(starved, i - 1);
+            drop_document(starved, i - 1);
         }
     }
 }
 
 /* Returns the document's index, or the count. */
-static size_t find(const struct pdf_starved *starved, struct uuid org,
-                   const struct sha256_digest *sha256)
+static size_t find_document(const struct pdf_starved *starved, struct uuid org,
+                            const struct sha256_digest *sha256)
 {
     size_t index = 0;
 
@@ -65,10 +65,10 @@ bool pdf_starved_note(struct pdf_starved *starved, struct uuid org,
 
     pthread_mutex_lock(&starved->lock);
     drop_expired(starved, now_us);
-    index = find(starved, org, sha256);
+    index = find_document(starved, org, sha256);
     again = index < starved->count;
     if (!again && starved->count == PDF_STARVED_MAX) {
-        drop(starved, find_oldest(starved));
+        drop_document(starved, find_oldest(starved));
         index = starved->count;
     }
     starved->documents[index] = document;
@@ -83,9 +83,9 @@ void pdf_starved_forget(struct pdf_starved *starved, struct uuid org,
     size_t index = 0;
 
     pthread_mutex_lock(&starved->lock);
-    index = find(starved, org, sha256);
+    index = find_document(starved, org, sha256);
     if (index < starved->count) {
-        drop(starved, index);
+        drop_document(starved, index);
     }
     pthread_mutex_unlock(&starved->lock);
 }

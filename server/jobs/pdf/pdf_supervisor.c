@@ -74,7 +74,7 @@ static void begin_pause(struct pdf_supervisor *supervisor, bool hopeless)
 
 /* Handles a worker that has ended, or must end within `grace_ms`. `problem` is empty if how it
  * ended is sufficient. */
-static void lose(struct pdf_supervisor *supervisor, unsigned grace_ms, struct slice problem)
+static void lose_worker(struct pdf_supervisor *supervisor, unsigned grace_ms, struct slice problem)
 {
     struct arena arena;
     struct slice end;
@@ -94,7 +94,8 @@ static void lose(struct pdf_supervisor *supervisor, unsigned grace_ms, struct sl
 
 static void on_late(uv_timer_t *timer)
 {
-    lose((struct pdf_supervisor *)timer->data, 0, SLICE("the PDF worker was not ready in time"));
+    lose_worker((struct pdf_supervisor *)timer->data, 0,
+                SLICE("the PDF worker was not ready in time"));
 }
 
 static void become_ready(struct pdf_supervisor *supervisor)
@@ -127,7 +128,7 @@ static void read_ready(struct pdf_supervisor *supervisor)
     if (err == OK) {
         become_ready(supervisor);
     } else if (err != ERR_NOT_FOUND) {
-        lose(supervisor, DYING_MS, fault.message);
+        lose_worker(supervisor, DYING_MS, fault.message);
     }
     arena_deinit(&arena);
 }
@@ -141,11 +142,11 @@ static void on_control(uv_poll_t *poll, int status, int events)
     if (status == 0 && supervisor->state == PDF_SUPERVISOR_STARTING) {
         read_ready(supervisor);
     } else {
-        lose(supervisor, DYING_MS, slice_of(NULL, 0));
+        lose_worker(supervisor, DYING_MS, slice_of(NULL, 0));
     }
 }
 
-static bool watch(struct pdf_supervisor *supervisor)
+static bool watch_worker(struct pdf_supervisor *supervisor)
 {
     if (uv_poll_init(supervisor->loop, &supervisor->poll, supervisor->worker.control) != 0) {
         return false;
@@ -169,7 +170,7 @@ static void start_worker(struct pdf_supervisor *supervisor)
     err = pdf_worker_start(supervisor->program, &fault, &supervisor->worker);
     if (err != OK) {
         log_problem(supervisor, fault.message);
-    } else if (!watch(supervisor)) {
+    } else if (!watch_worker(supervisor)) {
         err = ERR_UNAVAILABLE;
         log_problem(supervisor, SLICE("the PDF worker's control socket can't be watched"));
         pdf_worker_stop_within(&supervisor->worker, 0);
@@ -200,7 +201,7 @@ void pdf_supervisor_start(struct pdf_supervisor *supervisor, uv_loop_t *loop,
 void pdf_supervisor_replace(struct pdf_supervisor *supervisor)
 {
     if (supervisor->state == PDF_SUPERVISOR_STARTING || supervisor->state == PDF_SUPERVISOR_READY) {
-        lose(supervisor, DYING_MS, slice_of(NULL, 0));
+        lose_worker(supervisor, DYING_MS, slice_of(NULL, 0));
     }
 }
 

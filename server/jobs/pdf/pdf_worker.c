@@ -73,7 +73,7 @@ static int set_attributes(posix_spawnattr_t *attributes)
 }
 
 /* Returns 0, or an errno. */
-static int spawn(const char *path, int control, pid_t *ret_pid)
+static int spawn_worker(const char *path, int control, pid_t *ret_pid)
 {
     char locale[] = "LC_ALL=C";
     char *environment[] = {locale, NULL};
@@ -125,7 +125,7 @@ enum err pdf_worker_start(const char *program, struct fault *fault, struct pdf_w
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
         return say_errno(fault, program, errno);
     }
-    failed = spawn(path, ends[1], &pid);
+    failed = spawn_worker(path, ends[1], &pid);
     (void)close(ends[1]);
     if (failed == 0 && fcntl(ends[0], F_SETFL, O_NONBLOCK) != 0) {
         failed = errno;

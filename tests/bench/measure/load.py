@@ -43,7 +43,7 @@ class Load:
                 str(server.pid), "--allow-writes", "--quiet", "--json", report,
                 *map(str, (*tokens, *call, *shape, *arguments))]
 
-    def start(self, server, call, shape, *arguments, prefix=machine.BEHIND_ON_LOAD_CORE):
+    def start(self, server, call, shape, *arguments, prefix=machine.LOWER_ON_LOAD_CORE):
         """A load beside the one that is measured; `finish` waits for it."""
         report = tempfile.NamedTemporaryFile("r", suffix=".json", encoding="utf-8")
         process = subprocess.Popen(

@@ -19,7 +19,7 @@ def real_time(priority):
 REAL_TIME = real_time(20)
 ON_SERVER_CORE = [*REAL_TIME, "taskset", "-c", SERVER_CORE]
 ON_LOAD_CORE = [*REAL_TIME, "taskset", "-c", LOAD_CORE]
-BEHIND_ON_LOAD_CORE = [*real_time(10), "taskset", "-c", LOAD_CORE]
+LOWER_ON_LOAD_CORE = [*real_time(10), "taskset", "-c", LOAD_CORE]
 
 
 @contextlib.contextmanager

@@ -275,7 +275,7 @@ static bool look(const struct run *run, const char *folder, size_t position)
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-static void tell_image(const struct run *run, const struct image *image, const char *how)
+static void report_image(const struct run *run, const struct image *image, const char *how)
 {
     (void)printf("%s --only %s:%lu (%s, byte %zu of the journal)\n", how, kind_names[image->kind],
                  image->number, choice_names[image->choice], run->moments[image->moment].end);
@@ -298,7 +298,7 @@ static bool try_image(const struct run *run, const struct disk_model *model,
     if (run->only != NULL) {
         if (is_only(run, image)) {
             disk_model_make_image(model, image->choice, image->seed, run->into);
-            tell_image(run, image, "made");
+            report_image(run, image, "made");
         }
         return true;
     }
@@ -306,7 +306,7 @@ static bool try_image(const struct run *run, const struct disk_model *model,
     disk_model_make_image(model, image->choice, image->seed, folder.path);
     is_whole = look(run, folder.path, run->moments[image->moment].end);
     if (!is_whole) {
-        tell_image(run, image, "FAILED");
+        report_image(run, image, "FAILED");
     }
     temp_folder_deinit(&folder);
     return is_whole;

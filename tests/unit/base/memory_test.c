@@ -30,7 +30,7 @@ static void test_pieces_are_aligned_and_apart(void **state)
 }
 
 /* Goal: pieces larger than any chunk work between small ones. Method: alternate 1 byte and 3 MiB. */
-static void test_large_pieces_leave_small_ones_alone(void **state)
+static void test_large_pieces_keep_small_ones(void **state)
 {
     struct arena arena;
     const size_t large = (size_t)3 << 20;
@@ -382,7 +382,7 @@ int run_memory_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pieces_are_aligned_and_apart),
-        cmocka_unit_test(test_large_pieces_leave_small_ones_alone),
+        cmocka_unit_test(test_large_pieces_keep_small_ones),
         cmocka_unit_test(test_cap),
         cmocka_unit_test(test_no_cap),
         cmocka_unit_test(test_reset_keeps_first_chunk),

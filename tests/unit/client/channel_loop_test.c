@@ -368,7 +368,7 @@ static void draw_in_child(uint16_t port, char ret_drawn[KEY_DRAWN_BYTES])
 /* Goal: processes that forked apart give their writes different keys: the server takes two writes with
  * one key as one, so that the second would be lost.
  * Method: a process that has drawn before forks twice, and each child writes. */
-static void keys_behind_a_fork(void **state)
+static void keys_after_a_fork(void **state)
 {
     static const char none[KEY_DRAWN_BYTES] = {0};
     char first[KEY_DRAWN_BYTES];
@@ -391,7 +391,7 @@ int run_channel_loop_tests(void)
         cmocka_unit_test(comes_back),        cmocka_unit_test(holds_no_loop),
         cmocka_unit_test(lost_while_asleep), cmocka_unit_test(no_server),
         cmocka_unit_test(closing),           cmocka_unit_test(closing_while_looking_up),
-        cmocka_unit_test(another_token),     cmocka_unit_test(keys_behind_a_fork)};
+        cmocka_unit_test(another_token),     cmocka_unit_test(keys_after_a_fork)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

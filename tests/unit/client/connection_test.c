@@ -45,7 +45,7 @@ static struct client_status call_once(const char *host, uint16_t port, int64_t t
 
 /* Goal: a port where no one listens makes calls UNAVAILABLE, and says where. Method: a port that
  * was free a moment ago, by address and by name. */
-static void nobody_there(void **state)
+static void no_server(void **state)
 {
     uint16_t port = 0;
     int listener = server_listen(&port);
@@ -242,7 +242,7 @@ static void tell(struct told *told, char move)
     told->moves[count] = move;
 }
 
-static void on_told_closed(void *user)
+static void on_notified_closed(void *user)
 {
     struct told *told = user;
 
@@ -260,12 +260,12 @@ static void on_state(void *user, struct client_channel *connection,
     if (state == CLIENT_CONNECTION_LOST) {
         memcpy(told->reason, reason.data, reason.size);
         if (told->closes) {
-            client_connection_close(connection, on_told_closed, told);
+            client_connection_close(connection, on_notified_closed, told);
         }
     }
 }
 
-static void on_told_end(void *user, const struct client_status *status)
+static void on_reported_end(void *user, const struct client_status *status)
 {
     struct told *told = user;
 
@@ -274,8 +274,8 @@ static void on_told_end(void *user, const struct client_status *status)
     told->unseen = status->unseen;
 }
 
-static struct client_channel *open_told(uv_loop_t *loop, struct client_connection_config *config,
-                                        struct told *told)
+static struct client_channel *
+open_notified(uv_loop_t *loop, struct client_connection_config *config, struct told *told)
 {
     struct client_channel *connection = NULL;
 
@@ -289,10 +289,10 @@ static struct client_channel *open_told(uv_loop_t *loop, struct client_connectio
     return connection;
 }
 
-static void start_told(struct client_channel *connection, struct told *told)
+static void start_notified(struct client_channel *connection, struct told *told)
 {
     const struct client_handlers handlers = {
-        .user = told, .on_reply = on_reply, .on_end = on_told_end};
+        .user = told, .on_reply = on_reply, .on_end = on_reported_end};
     struct client_call *call = NULL;
 
     told->inside++;
@@ -300,10 +300,10 @@ static void start_told(struct client_channel *connection, struct told *told)
     told->inside--;
 }
 
-static void close_told(uv_loop_t *loop, struct client_channel *connection, struct told *told)
+static void close_notified(uv_loop_t *loop, struct client_channel *connection, struct told *told)
 {
     if (!told->closes) {
-        client_connection_close(connection, on_told_closed, told);
+        client_connection_close(connection, on_notified_closed, told);
     }
     (void)uv_run(loop, UV_RUN_DEFAULT);
     assert_true(told->closed);
@@ -312,7 +312,7 @@ static void close_told(uv_loop_t *loop, struct client_channel *connection, struc
 
 /* Goal: ready, draining and lost are told once each, in this order, and never from inside a function.
  * Method: a server that answers and leaves; the connection is closed from inside the last word. */
-static void tells_its_life(void **state)
+static void reports_its_life(void **state)
 {
     const struct peer_script leaving = {.headers = grpc_headers,
                                         .body = SLICE("\0\0\0\0\1x"),
@@ -329,13 +329,13 @@ static void tells_its_life(void **state)
     (void)state;
     server_start(&server, &leaving, 1);
     config.port = server.port;
-    connection = open_told(&loop, &config, &told);
+    connection = open_notified(&loop, &config, &told);
     told.closes = true;
-    start_told(connection, &told);
+    start_notified(connection, &told);
     while (!told.closed) {
         (void)uv_run(&loop, UV_RUN_ONCE);
     }
-    close_told(&loop, connection, &told);
+    close_notified(&loop, connection, &told);
     server_stop(&server);
     for (size_t i = 0; i < strlen(told.moves); i++) {
         if (told.moves[i] != 'E') {
@@ -353,12 +353,12 @@ static void run_until_lost(struct client_connection_config *config, struct told 
     struct client_channel *connection = NULL;
     uv_loop_t loop;
 
-    connection = open_told(&loop, config, told);
-    start_told(connection, told);
+    connection = open_notified(&loop, config, told);
+    start_notified(connection, told);
     while (strlen(told->moves) == 0 || told->moves[strlen(told->moves) - 1] != 'E') {
         (void)uv_run(&loop, UV_RUN_ONCE);
     }
-    close_told(&loop, connection, told);
+    close_notified(&loop, connection, told);
 }
 
 /* Goal: why there is no connection is told ahead of the end of its calls, which no one has seen;
@@ -390,15 +390,15 @@ static void never_ready(void **state)
     config.connect_timeout_ms = 5000;
     {
         uv_loop_t loop;
-        struct client_channel *connection = open_told(&loop, &config, &told);
+        struct client_channel *connection = open_notified(&loop, &config, &told);
 
-        start_told(connection, &told);
+        start_notified(connection, &told);
         speaker = accept(listener, NULL, NULL);
         assert_int_equal(send(speaker, "HTTP/1.1 400 Bad Request\r\n\r\n", 28, 0), 28);
         while (strlen(told.moves) < 2) {
             (void)uv_run(&loop, UV_RUN_ONCE);
         }
-        close_told(&loop, connection, &told);
+        close_notified(&loop, connection, &told);
     }
     assert_string_equal(told.moves, "LE");
     assert_non_null(strstr(told.reason, "its bytes are not HTTP/2"));
@@ -441,16 +441,16 @@ static void holds_no_loop(void **state)
     (void)state;
     server_start(&server, &answering, 1);
     config.port = server.port;
-    connection = open_told(&loop, &config, &told);
+    connection = open_notified(&loop, &config, &told);
     (void)uv_run(&loop, UV_RUN_DEFAULT);
-    start_told(connection, &told);
+    start_notified(connection, &told);
     (void)uv_run(&loop, UV_RUN_DEFAULT);
     assert_string_equal(told.moves, "RE");
-    start_told(connection, &told);
+    start_notified(connection, &told);
     (void)uv_run(&loop, UV_RUN_DEFAULT);
     assert_string_equal(told.moves, "REE");
     assert_int_equal(told.code, CLIENT_CODE_OK);
-    close_told(&loop, connection, &told);
+    close_notified(&loop, connection, &told);
     server_stop(&server);
 }
 
@@ -475,18 +475,18 @@ static void holds_no_loop_early(void **state)
         crowd[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
         (void)connect(crowd[i], (struct sockaddr *)&address, sizeof(address));
     }
-    connection = open_told(&loop, &config, &told);
+    connection = open_notified(&loop, &config, &told);
     before_ms = uv_now(&loop);
     assert_int_equal(
         client_call_start(
             connection, &unary, SLICE("x"), &(const struct client_options){.timeout_ms = 20},
-            &(const struct client_handlers){&told, on_reply, on_told_end, NULL}, &call),
+            &(const struct client_handlers){&told, on_reply, on_reported_end, NULL}, &call),
         OK);
     (void)uv_run(&loop, UV_RUN_DEFAULT);
     assert_string_equal(told.moves, "E");
     assert_int_equal(told.code, CLIENT_CODE_DEADLINE_EXCEEDED);
     assert_true(uv_now(&loop) - before_ms < CLIENT_CONNECT_TIMEOUT_MS / 2);
-    close_told(&loop, connection, &told);
+    close_notified(&loop, connection, &told);
     for (size_t i = 0; i < sizeof(crowd) / sizeof(crowd[0]); i++) {
         assert_int_equal(close(crowd[i]), 0);
     }
@@ -507,14 +507,14 @@ static void late_to_look(void **state)
     (void)state;
     server_start(&server, &silent, 1);
     config.port = server.port;
-    connection = open_told(&loop, &config, &told);
+    connection = open_notified(&loop, &config, &told);
     assert_int_equal(usleep(250000), 0);
-    start_told(connection, &told);
+    start_notified(connection, &told);
     while (strlen(told.moves) == 0) {
         (void)uv_run(&loop, UV_RUN_ONCE);
     }
     assert_string_equal(told.moves, "R");
-    close_told(&loop, connection, &told);
+    close_notified(&loop, connection, &told);
     server_stop(&server);
 }
 
@@ -533,16 +533,16 @@ static void gone_meanwhile(void **state)
     (void)state;
     server_start(&server, &answering, 1);
     config.port = server.port;
-    connection = open_told(&loop, &config, &told);
-    start_told(connection, &told);
+    connection = open_notified(&loop, &config, &told);
+    start_notified(connection, &told);
     (void)uv_run(&loop, UV_RUN_DEFAULT);
     assert_int_equal(shutdown(atomic_load(&server.connection), SHUT_RDWR), 0);
-    start_told(connection, &told);
+    start_notified(connection, &told);
     (void)uv_run(&loop, UV_RUN_DEFAULT);
     assert_string_equal(told.moves, "RELE");
     assert_int_equal(told.code, CLIENT_CODE_UNAVAILABLE);
     assert_true(told.unseen);
-    close_told(&loop, connection, &told);
+    close_notified(&loop, connection, &told);
     server_stop(&server);
 }
 
@@ -571,13 +571,13 @@ static void stuck_bytes(void **state)
     assert_non_null(content);
     server_start(&server, &freezing, 1);
     config.port = server.port;
-    connection = open_told(&loop, &config, &told);
+    connection = open_notified(&loop, &config, &told);
     told.closes = true;
-    assert_int_equal(
-        client_call_start(connection, &uploading, SLICE(""), NULL,
-                          &(const struct client_handlers){&told, on_reply, on_told_end, on_room},
-                          &call),
-        OK);
+    assert_int_equal(client_call_start(
+                         connection, &uploading, SLICE(""), NULL,
+                         &(const struct client_handlers){&told, on_reply, on_reported_end, on_room},
+                         &call),
+                     OK);
     assert_int_equal(client_call_send(connection, call, slice_of(content, STUCK_BYTES)), OK);
     while (strlen(told.moves) < 1) {
         (void)uv_run(&loop, UV_RUN_ONCE);
@@ -589,7 +589,7 @@ static void stuck_bytes(void **state)
     (void)uv_run(&loop, UV_RUN_DEFAULT);
     assert_string_equal(told.moves, "REL");
     assert_non_null(strstr(told.reason, "the server does not read"));
-    close_told(&loop, connection, &told);
+    close_notified(&loop, connection, &told);
     /* What it did not read is before the end of the connection. */
     assert_int_equal(shutdown(atomic_load(&server.connection), SHUT_RDWR), 0);
     server_stop(&server);
@@ -616,11 +616,11 @@ static void bad_configuration(void **state)
 
 int run_connection_tests(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(nobody_there),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(no_server),
                                        cmocka_unit_test(deadline),
                                        cmocka_unit_test(cut_off),
                                        cmocka_unit_test(closing),
-                                       cmocka_unit_test(tells_its_life),
+                                       cmocka_unit_test(reports_its_life),
                                        cmocka_unit_test(never_ready),
                                        cmocka_unit_test(frozen),
                                        cmocka_unit_test(holds_no_loop),

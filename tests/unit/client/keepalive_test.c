@@ -177,7 +177,7 @@ static void stopped_program(void **state)
 
 /* Goal: a call that gives up does not hide that the server is gone from the next one.
  * Method: the call is cancelled while the answer to a PING is due. */
-static void asked_for_nobody(void **state)
+static void asked_for_none(void **state)
 {
     const int64_t over_ms = SILENCE_MS + TIMEOUT_MS;
     struct peer *peer = meet(&silent, 0);
@@ -256,7 +256,7 @@ int run_keepalive_tests(void)
                                        cmocka_unit_test(gives_up),
                                        cmocka_unit_test(idle),
                                        cmocka_unit_test(stopped_program),
-                                       cmocka_unit_test(asked_for_nobody),
+                                       cmocka_unit_test(asked_for_none),
                                        cmocka_unit_test(never_asks),
                                        cmocka_unit_test(heap_of_deadlines)};
 

@@ -56,7 +56,7 @@ static void answer(struct peer *peer, int32_t stream_id)
 {
     nghttp2_data_provider body = {.read_callback = on_read_body};
     nghttp2_nv fields[PEER_FIELDS_MAX];
-    bool headers_alone = peer->script.body.size == 0 && peer->script.trailers == NULL;
+    bool headers_only = peer->script.body.size == 0 && peer->script.trailers == NULL;
     size_t count = make_fields(peer->script.headers, fields);
 
     if (peer->script.silent || peer->answered_stream == stream_id) {
@@ -72,9 +72,9 @@ static void answer(struct peer *peer, int32_t stream_id)
                          0);
         return;
     }
-    assert_int_equal(nghttp2_submit_response(peer->http2, stream_id, fields, count,
-                                             headers_alone ? NULL : &body),
-                     0);
+    assert_int_equal(
+        nghttp2_submit_response(peer->http2, stream_id, fields, count, headers_only ? NULL : &body),
+        0);
 }
 
 static int on_header(nghttp2_session *http2, const nghttp2_frame *frame, const uint8_t *name,

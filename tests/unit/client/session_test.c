@@ -173,14 +173,14 @@ static void statuses(void **state)
     static const char *const late[] = {
         "grpc-status", "3",        "grpc-message", "bad", "grpc-status-details-bin",
         "CAM",         "list-bin", "YQ,Yg==",      NULL};
-    const struct peer_script trailers_alone = {.headers = alone};
+    const struct peer_script trailers_only = {.headers = alone};
     const struct peer_script after_reply = {
         .headers = grpc_headers, .body = SLICE("\0\0\0\0\1x"), .trailers = late};
     struct peer *peer = peer_new(&after_reply, 1);
     struct outcome outcome;
 
     (void)state;
-    expect(&trailers_alone, &unary, 5, 0,
+    expect(&trailers_only, &unary, 5, 0,
            "no gr\xc3\xb6\xc3\x9f"
            "e here\n");
     start(peer, &outcome, &unary, SLICE(""), NULL);

@@ -182,7 +182,7 @@ static void refused(void **state)
 /* Goal: of a server that says GOAWAY, it has not seen the calls after the last one that it took,
  * those that were still to be sent, and later ones; the others go on. Method: three calls, two of
  * them sent, of which it takes the first. */
-static void behind_goaway(void **state)
+static void after_goaway(void **state)
 {
     static const struct peer_script two = {.silent = true, .streams_max = 2};
     struct peer *peer = peer_new(&two, 1);
@@ -377,7 +377,7 @@ int run_unseen_tests(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(until_its_first_byte),
                                        cmocka_unit_test(ended_here),
                                        cmocka_unit_test(refused),
-                                       cmocka_unit_test(behind_goaway),
+                                       cmocka_unit_test(after_goaway),
                                        cmocka_unit_test(goaway_in_two),
                                        cmocka_unit_test(waiting_for_a_stream),
                                        cmocka_unit_test(waiting_upload),

@@ -277,7 +277,7 @@ static void test_faults(void **state)
 
 /* Goal: a capture that always brings the server down does not hold up the others. Method: UNAVAILABLE
  * for one, each time it is sent, OK for fifty others. */
-static void test_one_bad_capture_blocks_nobody(void **state)
+static void test_one_bad_capture_blocks_no_other(void **state)
 {
     struct world *world = new_world();
     struct errata_captures_statistics statistics;
@@ -331,7 +331,7 @@ static void test_age_of_those_under_way(void **state)
 
 /* Goal: a call that is cancelled for its capture's age says nothing of the server: the others go on at
  * once, and are not told of it. Method: a capture that ages under way, and two younger ones. */
-static void test_age_of_one_holds_nobody(void **state)
+static void test_age_of_one_delays_no_other(void **state)
 {
     const struct world_limits limits = {.age_ms_max = 10000, .in_flight_max = 1};
     struct world *world = world_new(&limits, 1);
@@ -483,9 +483,9 @@ int run_queue_tests(void)
         cmocka_unit_test(test_retry_info),
         cmocka_unit_test(test_unauthenticated_is_kept),
         cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_one_bad_capture_blocks_nobody),
+        cmocka_unit_test(test_one_bad_capture_blocks_no_other),
         cmocka_unit_test(test_age_of_those_under_way),
-        cmocka_unit_test(test_age_of_one_holds_nobody),
+        cmocka_unit_test(test_age_of_one_delays_no_other),
         cmocka_unit_test(test_fault_is_not_overtaken_for_ever),
         cmocka_unit_test(test_age_of_those_that_wait),
         cmocka_unit_test(test_keys_and_repeats),

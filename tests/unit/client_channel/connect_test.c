@@ -121,7 +121,7 @@ static void test_only_an_answer_resets_the_wait(void **state)
 }
 
 /* Goal: after a loss that no call cares about the channel rests; the next call connects again. */
-static void test_rests_when_nobody_waits(void **state)
+static void test_rests_without_waiting_calls(void **state)
 {
     struct world world;
     struct asked asked = {0};
@@ -218,7 +218,7 @@ static void test_what_a_goaway_refused_goes_on_at_once(void **state)
     answer_first(draining);
     assert_int_equal(ask(&world, &asked, &method_write, NULL), OK);
     /* The connection reports its move first, and then the end. */
-    fake_tell(draining, CLIENT_CONNECTION_DRAINING, NULL);
+    fake_report(draining, CLIENT_CONNECTION_DRAINING, NULL);
     fake_refuse(fake_at(draining, 0));
     world_run(&world);
     assert_int_equal(world.opened, 2);
@@ -410,7 +410,7 @@ int run_connect_tests(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_connects_when_a_call_needs_it),
                                        cmocka_unit_test(test_backs_off),
                                        cmocka_unit_test(test_only_an_answer_resets_the_wait),
-                                       cmocka_unit_test(test_rests_when_nobody_waits),
+                                       cmocka_unit_test(test_rests_without_waiting_calls),
                                        cmocka_unit_test(test_drains),
                                        cmocka_unit_test(test_what_a_goaway_refused_goes_on_at_once),
                                        cmocka_unit_test(test_drains_only_so_many),

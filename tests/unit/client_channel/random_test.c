@@ -263,12 +263,12 @@ static void connection_moves(struct life *life, struct fake_connection *connecti
     case 5:
     case 6:
         if (!ready && !draining) {
-            fake_tell(connection, CLIENT_CONNECTION_READY, NULL);
+            fake_report(connection, CLIENT_CONNECTION_READY, NULL);
         }
         break;
     case 7:
         if (!draining) {
-            fake_tell(connection, CLIENT_CONNECTION_DRAINING, NULL);
+            fake_report(connection, CLIENT_CONNECTION_DRAINING, NULL);
         }
         break;
     case 8:
@@ -359,7 +359,7 @@ static int make_seed(void **state)
 }
 
 /* The life that failed, where one did, can be lived again alone. */
-static int tell_seed(void **state)
+static int print_seed(void **state)
 {
     print_message("last seed: %u\n", (unsigned)**(uint64_t **)state);
     free(*state);
@@ -369,7 +369,7 @@ static int tell_seed(void **state)
 int run_random_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_lives, make_seed, tell_seed)};
+        cmocka_unit_test_setup_teardown(test_lives, make_seed, print_seed)};
 
     return cmocka_run_group_tests_name("channel_random", tests, NULL, NULL);
 }

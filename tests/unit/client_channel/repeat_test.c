@@ -89,7 +89,7 @@ static void test_a_restarted_server(void **state)
     for (int i = 0; i < RESTART_CALLS / 4; i++) {
         fake_answer(fake_at(connection, 0), "first");
     }
-    fake_tell(connection, CLIENT_CONNECTION_LOST, "the server was killed");
+    fake_report(connection, CLIENT_CONNECTION_LOST, "the server was killed");
     for (int i = RESTART_CALLS / 4; i < RESTART_CALLS / 2; i++) {
         fake_vanish(fake_at(connection, 0));
     }
@@ -193,7 +193,7 @@ static void test_final_answers(void **state)
         }
     }
     assert_int_equal(ask(&world, &asked, &method_write, NULL), OK);
-    fake_tell(connection, CLIENT_CONNECTION_LOST, "cut");
+    fake_report(connection, CLIENT_CONNECTION_LOST, "cut");
     fake_vanish(fake_at(connection, 0));
     world_pass(&world, 120);
     fake_end(fake_at(world_make_ready(&world), 0), 6);
@@ -389,7 +389,7 @@ static void test_bucket(void **state)
     assert_int_equal(repeats, (5 * CLIENT_RETRY_TOKENS_MAX - 1) / 4);
     /* A lost connection is not what the server said. */
     assert_int_equal(ask(&world, &asked, &method_read, &none), OK);
-    fake_tell(connection, CLIENT_CONNECTION_LOST, "cut");
+    fake_report(connection, CLIENT_CONNECTION_LOST, "cut");
     fake_vanish(fake_at(connection, 0));
     world_pass(&world, 120);
     connection = world_make_ready(&world);
@@ -439,7 +439,7 @@ static void test_a_reply_without_its_status(void **state)
     (void)state;
     assert_int_equal(ask(&world, &asked, &method_write, NULL), OK);
     fake_reply(fake_at(connection, 0), "stored");
-    fake_tell(connection, CLIENT_CONNECTION_LOST, "cut");
+    fake_report(connection, CLIENT_CONNECTION_LOST, "cut");
     fake_vanish(fake_at(connection, 0));
     world_pass(&world, 120);
     fake_answer(fake_at(world_make_ready(&world), 0), "stored");

@@ -305,8 +305,8 @@ struct fake_call *fake_at(const struct fake_connection *connection, unsigned at)
     return call;
 }
 
-void fake_tell(struct fake_connection *connection, enum client_connection_state state,
-               const char *reason)
+void fake_report(struct fake_connection *connection, enum client_connection_state state,
+                 const char *reason)
 {
     assert_false(connection->closed);
     assert_int_equal(connection->world->inside, 0);
@@ -321,13 +321,13 @@ void fake_tell(struct fake_connection *connection, enum client_connection_state 
 
 void fake_ready(struct fake_connection *connection)
 {
-    fake_tell(connection, CLIENT_CONNECTION_READY, NULL);
+    fake_report(connection, CLIENT_CONNECTION_READY, NULL);
     world_run(connection->world);
 }
 
 void fake_drain(struct fake_connection *connection)
 {
-    fake_tell(connection, CLIENT_CONNECTION_DRAINING, NULL);
+    fake_report(connection, CLIENT_CONNECTION_DRAINING, NULL);
     world_run(connection->world);
 }
 
@@ -338,7 +338,7 @@ void fake_lose(struct fake_connection *connection, bool unseen)
                                        .unseen = unseen};
     struct world *world = connection->world;
 
-    fake_tell(connection, CLIENT_CONNECTION_LOST, "cannot connect to nowhere: nobody listens");
+    fake_report(connection, CLIENT_CONNECTION_LOST, "cannot connect to nowhere: nobody listens");
     fake_end_all(connection, &lost);
     world_run(world);
 }

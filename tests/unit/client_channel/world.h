@@ -119,8 +119,8 @@ struct client_channel_statistics world_statistics(const struct world *world);
 struct fake_connection *world_newest(struct world *world);
 
 /* A move of a connection, told to the channel. */
-void fake_tell(struct fake_connection *connection, enum client_connection_state state,
-               const char *reason);
+void fake_report(struct fake_connection *connection, enum client_connection_state state,
+                 const char *reason);
 /* The same, with a step afterwards. */
 void fake_ready(struct fake_connection *connection);
 void fake_drain(struct fake_connection *connection);

@@ -322,7 +322,7 @@ static void test_invalid(void **state)
 
 /* Goal: where no one listens the answer says so, after as many tries as the configuration allows.
  * Method: a port that was given back. */
-static void test_nobody_there(void **state)
+static void test_no_server(void **state)
 {
     struct errata_channel_config config = {.attempts_max = 2, .backoff_initial_ms = 1};
     struct world world = {.count = 0};
@@ -479,7 +479,7 @@ int run_blocking_tests(void)
         cmocka_unit_test(test_stream),
         cmocka_unit_test(test_upload),
         cmocka_unit_test(test_invalid),
-        cmocka_unit_test(test_nobody_there),
+        cmocka_unit_test(test_no_server),
         cmocka_unit_test(test_refused_configuration),
         cmocka_unit_test(test_sigpipe),
         cmocka_unit_test(test_sigpipe_of_the_program),

@@ -22,7 +22,7 @@ static bool reads(const struct errata_channel_config *config, struct library_con
     return library_config_read(config, &(struct problem){told, sizeof(told)}, ret_config);
 }
 
-static void assert_told(const char *words)
+static void assert_reported(const char *words)
 {
     if (strstr(told, words) == NULL) {
         print_error("not told of \"%s\": %s\n", words, told);
@@ -131,7 +131,7 @@ static void test_numbers_out_of_range(void **state)
         struct library_config config;
 
         assert_false(reads(&table[i].config, &config));
-        assert_told(table[i].told);
+        assert_reported(table[i].told);
     }
 }
 
@@ -159,7 +159,7 @@ static void test_user_agent(void **state)
     name[LIBRARY_USER_AGENT_BYTES_MAX] = 'x';
     name[LIBRARY_USER_AGENT_BYTES_MAX + 1] = '\0';
     assert_false(reads(&given, &config));
-    assert_told("at most 200 bytes");
+    assert_reported("at most 200 bytes");
 }
 
 /* Goal: a token may have 4,096 bytes and no more. Method: both sides of the limit. */
@@ -222,8 +222,8 @@ static void test_token_files(void **state)
         if (table[i].told == NULL) {
             assert_true(slice_equal(config.lower.connection.token, SLICE("secret")));
         } else {
-            assert_told(table[i].told);
-            assert_told("/tmp/errata_token_");
+            assert_reported(table[i].told);
+            assert_reported("/tmp/errata_token_");
         }
     }
 }
@@ -244,7 +244,7 @@ static void test_token_file_size(void **state)
     assert_int_equal(config.lower.connection.token.size, TOKEN_BYTES_MAX);
     token[TOKEN_BYTES_MAX] = 't';
     assert_false(reads_file(slice_of(token, TOKEN_BYTES_MAX + 2), &config));
-    assert_told("at most 4096 bytes");
+    assert_reported("at most 4096 bytes");
     assert_false(reads(&endless, &config));
     assert_told("has no token");
 }

@@ -221,7 +221,7 @@ static void test_ends_by_this_side(void **state)
 
 /* Goal: where no one listens the call ends, and says after how many tries. Method: a port that was
  * given back. */
-static void test_nobody_there(void **state)
+static void test_no_server(void **state)
 {
     struct errata_channel_statistics statistics;
     struct world world;
@@ -288,7 +288,7 @@ int run_loop_tests(void)
         cmocka_unit_test(test_two_loops),
         cmocka_unit_test(test_two_channels_of_one_loop),
         cmocka_unit_test(test_ends_by_this_side),
-        cmocka_unit_test(test_nobody_there),
+        cmocka_unit_test(test_no_server),
         cmocka_unit_test(test_refused_configuration),
         cmocka_unit_test(test_no_memory),
     };

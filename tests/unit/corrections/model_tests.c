@@ -245,8 +245,8 @@ static uint64_t seq_of_id(struct model *model, struct store_txn *txn, struct sli
 }
 
 /* The seq of an answered event or example, and whether it is superseded. */
-static void tell_message(struct model *model, struct store_txn *txn, struct slice message,
-                         struct buffer *buffer)
+static void report_message(struct model *model, struct store_txn *txn, struct slice message,
+                           struct buffer *buffer)
 {
     struct wire_reader reader = wire_reader_of(message);
     struct wire_field field;
@@ -276,7 +276,7 @@ static struct slice answered_examples(struct model *model, const struct examples
     assert_int_equal(examples_write(txn, query, &body), OK);
     for (reader = wire_reader_of(buffer_slice(&body)); wire_next(&reader, &field) == OK;) {
         if (field.number == GET_EXAMPLES_RESPONSE_EXAMPLES_FIELD) {
-            tell_message(model, txn, field.bytes, &told);
+            report_message(model, txn, field.bytes, &told);
         }
     }
     store_abort(txn);
@@ -404,7 +404,7 @@ static struct slice answered_list(struct model *model, const struct list_filter 
         buffer_init(&body, &model->world.arena, 4096);
         assert_int_equal(list_write(&model->world.ctx, txn, &page, &body, &more), OK);
         for (reader = wire_reader_of(buffer_slice(&body)); wire_next(&reader, &field) == OK;) {
-            tell_message(model, txn, field.bytes, &told);
+            report_message(model, txn, field.bytes, &told);
             events++;
         }
         assert_true(events == page_size || !more);

@@ -135,7 +135,7 @@ static void wait_at_gate(void *data)
     uv_sem_wait(&gate->open);
 }
 
-static void behind_gate(void *data, enum err result)
+static void after_gate(void *data, enum err result)
 {
     struct gate *gate = data;
 
@@ -157,7 +157,7 @@ static void test_kept_thread(void **state)
     assert_int_equal(uv_loop_init(&loop), 0);
     assert_int_equal(pool_new(&loop, &pool), OK);
     for (size_t i = 0; i < POOL_JOBS_MAX; i++) {
-        assert_int_equal(pool_submit(pool, wait_at_gate, behind_gate, &gate), OK);
+        assert_int_equal(pool_submit(pool, wait_at_gate, after_gate, &gate), OK);
     }
     for (size_t i = 0; i < POOL_JOBS_KEPT; i++) {
         assert_int_equal(pool_submit_kept(pool, work, done, &jobs[i]), OK);

@@ -144,8 +144,8 @@ static void test_large_documents(void **state)
 }
 
 /* Reports the table counts of all profiles in an order, by pages of `page_size`. */
-static struct slice told_profiles(struct store_world *world, enum profile_order order,
-                                  uint32_t page_size)
+static struct slice reported_profiles(struct store_world *world, enum profile_order order,
+                                      uint32_t page_size)
 {
     struct profile_list list = {.org = paper_org(), .order = order, .page_size = page_size};
     struct buffer told;
@@ -185,11 +185,12 @@ static void test_profiles_in_orders(void **state)
         (void)ingest_number(world, i, layouts[i]); /* again: it counts for nothing */
     }
     for (uint32_t page_size = 1; page_size <= 5; page_size++) {
-        struct slice last = told_profiles(world, PROFILE_ORDER_LAST_SEEN, page_size);
-        struct slice most = told_profiles(world, PROFILE_ORDER_MOST_SEEN, page_size);
+        struct slice last = reported_profiles(world, PROFILE_ORDER_LAST_SEEN, page_size);
+        struct slice most = reported_profiles(world, PROFILE_ORDER_MOST_SEEN, page_size);
 
         assert_true(slice_equal(last, SLICE(" 1:2 4:2 3:3 2:2")));
-        assert_true(slice_equal(last, told_profiles(world, PROFILE_ORDER_UNSPECIFIED, page_size)));
+        assert_true(
+            slice_equal(last, reported_profiles(world, PROFILE_ORDER_UNSPECIFIED, page_size)));
         assert_true(slice_starts_with(most, SLICE(" 3:3")));
         assert_int_equal(most.size, last.size);
     }

@@ -608,7 +608,7 @@ static void test_order(void **state)
 }
 
 /* Goal: a cut second phase has nothing to explain, and may be drawn. Method: both after a cut. */
-static void test_behind_cut(void **state)
+static void test_after_cut(void **state)
 {
     struct world *world = *state;
     errata_worker_Frame frame;
@@ -739,7 +739,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_truncated, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_lies, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_order, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_behind_cut, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_after_cut, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_bytes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_encoder, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_no_memory, set_up, tear_down),

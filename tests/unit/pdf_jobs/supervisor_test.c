@@ -114,7 +114,7 @@ static void test_restart(void **state)
 
 /* Goal: a worker that was ready for the greatest pause begins with the smallest one again. Method: a
  * greatest pause that is short, and waiting for it. */
-static void test_begins_anew(void **state)
+static void test_starts_over(void **state)
 {
     struct world *world = *state;
     struct pdf_supervisor *supervisor = &world->supervisor;
@@ -248,7 +248,7 @@ int run_supervisor_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_restart, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_begins_anew, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_starts_over, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_pauses_grow, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_not_ready, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_missing_program, set_up, tear_down),

@@ -164,13 +164,13 @@ static void test_groups(void **state)
 }
 
 static size_t told;
-static enum pdf_cut told_cut;
+static enum pdf_cut reported_cut;
 
 static void note_cut(void *user, enum pdf_cut cut)
 {
     assert_ptr_equal(user, &told);
     told++;
-    told_cut = cut;
+    reported_cut = cut;
 }
 
 /* Draws `count` paths; `path` has room for two numbers. */
@@ -212,7 +212,7 @@ static void test_operations(void **state)
             assert_int_equal(explanation.path_operations, MEASURE_PATH_OPERATIONS_MAX);
             assert_int_equal(explanation.ruling_count, 1);
         } else {
-            assert_int_equal(told_cut, PDF_CUT_PATHS);
+            assert_int_equal(reported_cut, PDF_CUT_PATHS);
         }
         measure_close(document);
     }

@@ -60,7 +60,7 @@ static struct slice hex_of(struct arena *arena, struct slice bytes)
 }
 
 /* The hex digits of the lines after `label`, up to the next word that is none. */
-static struct slice hex_behind(struct arena *arena, const char *section, const char *label)
+static struct slice hex_after(struct arena *arena, const char *section, const char *label)
 {
     const char *at = strstr(section, label);
     struct buffer buffer;
@@ -117,8 +117,8 @@ static void compare_example(struct arena *arena, const char *text, const struct 
         return;
     }
     assert_true(arena_copy(arena, slice_of(fence, (size_t)(end - fence)), &section));
-    assert_true(slice_equal(hex_behind(arena, (const char *)section.data, "\nkey"), key));
-    assert_true(slice_equal(hex_behind(arena, (const char *)section.data, "\nrecord"), record));
+    assert_true(slice_equal(hex_after(arena, (const char *)section.data, "\nkey"), key));
+    assert_true(slice_equal(hex_after(arena, (const char *)section.data, "\nrecord"), record));
 }
 
 static struct slice sample_of(struct arena *arena, const char *name)

@@ -24,7 +24,7 @@ static void learn(struct writer_cost *cost, uint32_t small, uint32_t large, int6
 }
 
 /* Goal: the sync and the cost of each request are distinguished. Method: commits of two sizes. */
-static void test_parts_are_told_apart(void **state)
+static void test_parts_are_distinguished(void **state)
 {
     struct writer_cost cost = {0};
 
@@ -212,10 +212,10 @@ static void test_waits_that_do_not_pay(void **state)
 int run_writer_cost_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parts_are_told_apart),  cmocka_unit_test(test_work_of_a_batch),
-        cmocka_unit_test(test_stalls_and_changes),    cmocka_unit_test(test_noise_is_forgotten),
-        cmocka_unit_test(test_forecasts_fade),        cmocka_unit_test(test_wait_by_batches),
-        cmocka_unit_test(test_wait_for_callers),      cmocka_unit_test(test_no_wait_for_callers),
+        cmocka_unit_test(test_parts_are_distinguished), cmocka_unit_test(test_work_of_a_batch),
+        cmocka_unit_test(test_stalls_and_changes),      cmocka_unit_test(test_noise_is_forgotten),
+        cmocka_unit_test(test_forecasts_fade),          cmocka_unit_test(test_wait_by_batches),
+        cmocka_unit_test(test_wait_for_callers),        cmocka_unit_test(test_no_wait_for_callers),
         cmocka_unit_test(test_waits_that_do_not_pay),
     };
 

@@ -140,7 +140,7 @@ static void test_too_large_together(void **state)
 /* Goal: writes that went through in the reserve's room are the last ones until it is made again.
  * Method: a batch fails as full, and so does one after a member that fits; their members fit one by
  * one, and the reserve can't be made. */
-static void test_full_behind_a_batch_that_fitted_in_parts(void **state)
+static void test_full_after_a_batch_that_fitted_in_parts(void **state)
 {
     static const uint64_t full_members[] = {0, 1};
     struct writer_world *world = *state;
@@ -290,7 +290,7 @@ int run_writer_failure_tests(void)
                                         writer_world_tear_down),
         cmocka_unit_test_setup_teardown(test_too_large_together, writer_world_set_up,
                                         writer_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_full_behind_a_batch_that_fitted_in_parts,
+        cmocka_unit_test_setup_teardown(test_full_after_a_batch_that_fitted_in_parts,
                                         writer_world_set_up, writer_world_tear_down),
         cmocka_unit_test_setup_teardown(test_failing_sync, writer_world_set_up,
                                         writer_world_tear_down),

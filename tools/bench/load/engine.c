@@ -231,7 +231,7 @@ static void note_end(struct engine *engine, struct engine_result *result)
 
 /* --- the loop --- */
 
-static void tell_progress(struct engine *engine, uint64_t now)
+static void report_progress(struct engine *engine, uint64_t now)
 {
     const struct engine_options *options = engine->options;
 
@@ -300,7 +300,7 @@ static void loop(struct engine *engine, struct engine_result *result)
         if (run->phase != RUN_ENDED) {
             wait_until(engine, next_ns);
         }
-        tell_progress(engine, run->now_ns);
+        report_progress(engine, run->now_ns);
     }
     if (measuring) {
         note_end(engine, result);

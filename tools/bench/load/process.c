@@ -36,7 +36,7 @@ static const char *read_text(const char *path, char *text)
     return text;
 }
 
-static uint64_t number_behind(const char *text, const char *name)
+static uint64_t number_after(const char *text, const char *name)
 {
     const char *at = strstr(text, name);
 
@@ -130,7 +130,7 @@ static bool holds_one(int pid, const unsigned long *inodes, size_t count)
 
         target[size > 0 ? size : 0] = '\0';
         for (size_t i = 0; i < count; i++) {
-            found = found || number_behind(target, "socket:[") == inodes[i];
+            found = found || number_after(target, "socket:[") == inodes[i];
         }
     }
     if (folder != NULL) {
@@ -165,11 +165,11 @@ static int parent_of(int pid)
 {
     char path[PATH_BYTES];
     char text[TEXT_BYTES];
-    const char *behind_name = NULL;
+    const char *after_name = NULL;
 
     (void)snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-    behind_name = strrchr(read_text(path, text), ')');
-    return behind_name != NULL ? (int)strtol(skip_words(behind_name, STAT_PARENT), NULL, 10) : 0;
+    after_name = strrchr(read_text(path, text), ')');
+    return after_name != NULL ? (int)strtol(skip_words(after_name, STAT_PARENT), NULL, 10) : 0;
 }
 
 /* Goes over all processes until nobody new is found: a child's number may be below its parent's. */
@@ -217,8 +217,8 @@ static void add_threads(int pid, uint64_t *cpu_ns, uint64_t *switches)
         *cpu_ns += strtoull(read_text(path, text), NULL, 10);
         (void)snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, thread);
         (void)read_text(path, text);
-        *switches += number_behind(text, "\nvoluntary_ctxt_switches:");
-        *switches += number_behind(text, "\nnonvoluntary_ctxt_switches:");
+        *switches += number_after(text, "\nvoluntary_ctxt_switches:");
+        *switches += number_after(text, "\nnonvoluntary_ctxt_switches:");
     }
     if (folder != NULL) {
         (void)closedir(folder);
@@ -232,9 +232,9 @@ static void add_memory(int pid, struct process_usage *usage)
 
     (void)snprintf(path, sizeof(path), "/proc/%d/status", pid);
     (void)read_text(path, text);
-    usage->rss_anon_bytes += number_behind(text, "\nRssAnon:") * 1024;
-    usage->rss_file_bytes += number_behind(text, "\nRssFile:") * 1024;
-    usage->rss_peak_bytes += number_behind(text, "\nVmHWM:") * 1024;
+    usage->rss_anon_bytes += number_after(text, "\nRssAnon:") * 1024;
+    usage->rss_file_bytes += number_after(text, "\nRssFile:") * 1024;
+    usage->rss_peak_bytes += number_after(text, "\nVmHWM:") * 1024;
 }
 
 /* What `stat` counts holds threads that ended too, but in ticks; the threads' own time is exact. Both
@@ -244,18 +244,18 @@ static bool add_process(int pid, struct process_usage *usage)
     uint64_t tick_ns = NS_A_SECOND / (uint64_t)sysconf(_SC_CLK_TCK);
     char path[PATH_BYTES];
     char text[TEXT_BYTES];
-    const char *behind_name = NULL;
+    const char *after_name = NULL;
     uint64_t times[4]; /* user, system, children's user, children's system */
     uint64_t exact_ns = 0;
     uint64_t ticks_ns = 0;
 
     (void)snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-    behind_name = strrchr(read_text(path, text), ')');
-    if (behind_name == NULL) {
+    after_name = strrchr(read_text(path, text), ')');
+    if (after_name == NULL) {
         return false;
     }
     for (size_t i = 0; i < 4; i++) {
-        times[i] = strtoull(skip_words(behind_name, STAT_TIMES + i), NULL, 10) * tick_ns;
+        times[i] = strtoull(skip_words(after_name, STAT_TIMES + i), NULL, 10) * tick_ns;
     }
     add_threads(pid, &exact_ns, &usage->switches);
     add_memory(pid, usage);

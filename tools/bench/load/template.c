@@ -95,8 +95,8 @@ static size_t varint_at(struct slice bytes, uint64_t *ret_number)
     return 0;
 }
 
-static bool sample_stands_at(struct ctx *scratch, struct slice body, size_t at,
-                             const struct template_place *place, bool second)
+static bool sample_is_at(struct ctx *scratch, struct slice body, size_t at,
+                         const struct template_place *place, bool second)
 {
     struct buffer sample;
 
@@ -121,8 +121,8 @@ static bool locate(struct ctx *scratch, struct slice first_body, struct slice se
     }
     if (first + 1 >= place->width) {
         place->at = first + 1 - place->width;
-        if (sample_stands_at(scratch, first_body, place->at, place, false) &&
-            sample_stands_at(scratch, second_body, place->at, place, true)) {
+        if (sample_is_at(scratch, first_body, place->at, place, false) &&
+            sample_is_at(scratch, second_body, place->at, place, true)) {
             return true;
         }
     }

@@ -170,8 +170,8 @@ static enum cli_exit check_part(struct cli *cli, const char *part, struct slice 
 }
 
 /* One part, asked and told; with --json it becomes one of the list. */
-static enum cli_exit tell_part(struct cli *cli, const char *part, struct buffer *json,
-                               bool *ret_serves)
+static enum cli_exit report_part(struct cli *cli, const char *part, struct buffer *json,
+                                 bool *ret_serves)
 {
     struct slice reply = {NULL, 0};
     struct slice word = {NULL, 0};
@@ -198,7 +198,7 @@ static enum cli_exit tell_part(struct cli *cli, const char *part, struct buffer 
 }
 
 /* Which server the answers are from. */
-static void tell_server(struct cli *cli, struct buffer *json)
+static void report_to_server(struct cli *cli, struct buffer *json)
 {
     const char *source =
         where_source(cli, cli->settings.server_source, "--server", "ERRATA_SERVER");
@@ -230,9 +230,9 @@ static enum cli_exit run_health(struct cli *cli)
         bool serves = true;
 
         if (i == 0) {
-            tell_server(cli, &json);
+            report_to_server(cli, &json);
         }
-        result = tell_part(cli, part, &json, &serves);
+        result = report_part(cli, part, &json, &serves);
         serving = serving && (serves || (wanted == NULL && warning_of(part) != NULL));
     }
     if (result != CLI_OK) {

@@ -46,7 +46,7 @@ struct row {
 
 /* Why files did not go in. */
 struct told {
-    struct slice path; /* of the first; in told_arena */
+    struct slice path; /* of the first; in report_arena */
     struct slice message;
     size_t files;
 };
@@ -69,9 +69,9 @@ struct ingest {
     bool encrypted; /* a file was refused for its password */
     bool taken; /* a file was refused for its id */
     struct told told[TOLD_MAX];
-    size_t told_count;
-    size_t told_files; /* that these are about */
-    struct arena told_arena;
+    size_t reported_count;
+    size_t reported_files; /* that these are about */
+    struct arena report_arena;
     struct slice id; /* of the file that is being given; NUL-terminated in id_bytes */
     char id_bytes[DOCUMENT_ID_BYTES_MAX + 1];
 };
@@ -152,22 +152,22 @@ static void print_json_error(struct ingest *ingest, const char *path, const char
 }
 
 /* Keeps a sentence for below the table, once for all files that it is about. */
-static void note_told(struct ingest *ingest, const char *path, struct slice message)
+static void note_reported(struct ingest *ingest, const char *path, struct slice message)
 {
     struct told told = {.files = 1};
 
-    for (size_t i = 0; i < ingest->told_count; i++) {
+    for (size_t i = 0; i < ingest->reported_count; i++) {
         if (slice_equal(ingest->told[i].message, message)) {
             ingest->told[i].files++;
-            ingest->told_files++;
+            ingest->reported_files++;
             return;
         }
     }
-    if (ingest->told_count < TOLD_MAX &&
-        arena_copy(&ingest->told_arena, slice_text(path), &told.path) &&
-        arena_copy(&ingest->told_arena, message, &told.message)) {
-        ingest->told[ingest->told_count++] = told;
-        ingest->told_files++;
+    if (ingest->reported_count < TOLD_MAX &&
+        arena_copy(&ingest->report_arena, slice_text(path), &told.path) &&
+        arena_copy(&ingest->report_arena, message, &told.message)) {
+        ingest->told[ingest->reported_count++] = told;
+        ingest->reported_files++;
     }
 }
 
@@ -190,7 +190,7 @@ static void add_failure(struct ingest *ingest, const struct upload_file *file, c
     cells[COLUMN_NOTE] = arena_printf(&cli->arena, "%s: %.*s", by_server ? "refused" : "not sent",
                                       (int)reason.size, (const char *)reason.data);
     add_row(ingest, file->index, cells, true);
-    note_told(ingest, file->path, message);
+    note_reported(ingest, file->path, message);
 }
 
 static void add_stored(struct ingest *ingest, const struct upload_file *file, struct slice json)
@@ -403,22 +403,22 @@ static enum cli_exit read_jobs(struct cli *cli, unsigned *ret_jobs)
 }
 
 /* Each refusal in full, and what this program can do about them. */
-static void print_told(struct ingest *ingest, size_t failed)
+static void print_reported(struct ingest *ingest, size_t failed)
 {
     struct cli *cli = ingest->cli;
 
-    for (size_t i = 0; i < ingest->told_count; i++) {
+    for (size_t i = 0; i < ingest->reported_count; i++) {
         const struct told *told = &ingest->told[i];
         struct slice who = told->files == 1
                                ? told->path
-                               : arena_printf(&ingest->told_arena, "%zu files", told->files);
+                               : arena_printf(&ingest->report_arena, "%zu files", told->files);
 
         print_coloured(&cli->err, COLOUR_BOLD, who);
         print_text(&cli->err, ":");
         wrap_message(&cli->err, print_width(who) + 1, 2, told->message);
     }
-    if (failed > ingest->told_files) {
-        cli_note(cli, "and %zu more; --json tells of each", failed - ingest->told_files);
+    if (failed > ingest->reported_files) {
+        cli_note(cli, "and %zu more; --json tells of each", failed - ingest->reported_files);
     }
     if (ingest->encrypted) {
         cli_note(cli, "hint: --password-file FILE opens encrypted PDFs");
@@ -461,7 +461,7 @@ static enum cli_exit conclude(struct ingest *ingest, const struct uploads_result
     }
     progress_hide(&cli->progress);
     if (!cli->json) {
-        print_told(ingest, failed);
+        print_reported(ingest, failed);
     }
     print_summary(ingest, failed, ingest->total - ingest->stored - failed);
     switch (result->stop) {
@@ -528,10 +528,10 @@ enum cli_exit ingest_run(struct cli *cli)
     }
     arena_init(&kept, CLI_ARENA_BYTES_MAX);
     arena_init(&ingest->rows_arena, CLI_ARENA_BYTES_MAX);
-    arena_init(&ingest->told_arena, CLI_ARENA_BYTES_MAX);
+    arena_init(&ingest->report_arena, CLI_ARENA_BYTES_MAX);
     result = run(ingest, &kept);
     files_close(ingest->files);
-    arena_deinit(&ingest->told_arena);
+    arena_deinit(&ingest->report_arena);
     arena_deinit(&ingest->rows_arena);
     arena_deinit(&kept);
     free(ingest);

@@ -79,7 +79,7 @@ struct mapping_import {
 /* Whether this one is told, too. */
 static bool is_told(const struct mapping_import *import)
 {
-    return import->cli->json || import->refused + import->unreadable <= MAPPING_IMPORT_TOLD_MAX;
+    return import->cli->json || import->refused + import->unreadable <= MAPPING_IMPORT_REPORTED_MAX;
 }
 
 static void PRINTF_LIKE(2, 3) note_row(struct mapping_import *import, const char *format, ...)
@@ -403,8 +403,8 @@ static enum cli_exit conclude(struct mapping_import *import, int64_t took_us)
     arena_reset(&cli->arena);
     span = progress_span(&cli->arena, took_us);
     progress_hide(&cli->progress);
-    if (failed > MAPPING_IMPORT_TOLD_MAX && !cli->json) {
-        cli_note(cli, "and %llu more", (unsigned long long)(failed - MAPPING_IMPORT_TOLD_MAX));
+    if (failed > MAPPING_IMPORT_REPORTED_MAX && !cli->json) {
+        cli_note(cli, "and %llu more", (unsigned long long)(failed - MAPPING_IMPORT_REPORTED_MAX));
     }
     if (failed > 0) {
         (void)snprintf(not_stored, sizeof(not_stored), ", %llu not", (unsigned long long)failed);

@@ -10,7 +10,7 @@
 /* Rows on their way at a time, unless --jobs says otherwise. */
 #define MAPPING_IMPORT_JOBS_DEFAULT 64
 /* Rows of which it is told one by one what is wrong with them; the rest are counted. */
-#define MAPPING_IMPORT_TOLD_MAX 20
+#define MAPPING_IMPORT_REPORTED_MAX 20
 
 extern const struct option_spec mapping_import_options[];
 

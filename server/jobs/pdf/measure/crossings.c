@@ -49,7 +49,7 @@ static uint32_t find_root(uint32_t *parents, uint32_t index)
     return index;
 }
 
-static void join(uint32_t *parents, uint32_t a, uint32_t b)
+static void join_sets(uint32_t *parents, uint32_t a, uint32_t b)
 {
     a = find_root(parents, a);
     b = find_root(parents, b);
@@ -136,7 +136,7 @@ static void join_across(struct sweep *sweep, uint32_t index)
             continue;
         }
         if (inside && node->joined) {
-            join(sweep->parents, index, node->member);
+            join_sets(sweep->parents, index, node->member);
             continue;
         }
         if (inside) {
@@ -171,7 +171,7 @@ static struct event *list_events(struct arena *arena, const struct sweep *sweep,
     return events;
 }
 
-static void step(struct sweep *sweep, const struct event *event)
+static void handle_event(struct sweep *sweep, const struct event *event)
 {
     switch (event->kind) {
     case EVENT_START:
@@ -206,7 +206,7 @@ bool rulings_find_groups(struct arena *arena, const struct ruling_list *across,
         sweep.parents[i] = i;
     }
     for (size_t i = 0; i < events_count; i++) {
-        step(&sweep, &events[i]);
+        handle_event(&sweep, &events[i]);
     }
     for (uint32_t i = 0; i < count; i++) {
         sweep.parents[i] = find_root(sweep.parents, i);

@@ -4,7 +4,7 @@
  * is another parser of hostile bytes. Measuring only needs to know whether a colour is almost
  * white, for which the alternate colour space of each profile is sufficient. libpoppler calls lcms
  * through its linkage table, so that the definition here is found first; since only a library
- * refers to it, the linker is told to export it (tools/cmake/parts.cmake).
+ * refers to it, the linker is asked to export it (tools/cmake/parts.cmake).
  */
 #include <stddef.h>
 #include <stdint.h>

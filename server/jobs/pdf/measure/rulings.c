@@ -23,7 +23,7 @@ void rulings_init(struct rulings *rulings, struct arena *arena, struct pdf_page_
     *rulings = (struct rulings){.arena = arena, .page = page, .cut = PDF_CUT_NONE};
 }
 
-static bool grow(struct rulings *rulings, struct ruling_list *list)
+static bool grow_list(struct rulings *rulings, struct ruling_list *list)
 {
     size_t capacity = list->capacity == 0 ? PIECES_CAPACITY_FIRST : list->capacity * 2;
     struct ruling *items = NULL;
@@ -61,7 +61,7 @@ static void add_piece(struct rulings *rulings, bool is_across, double at, double
     }
     if (list->count >= RULING_PIECES_MAX) {
         rulings->cut = PDF_CUT_RULINGS;
-    } else if (list->count < list->capacity || grow(rulings, list)) {
+    } else if (list->count < list->capacity || grow_list(rulings, list)) {
         list->items[list->count++] = piece;
     }
 }

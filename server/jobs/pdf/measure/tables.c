@@ -37,7 +37,7 @@ void tables_add(struct table_search *search, const struct table *table)
 }
 
 /* Takes from the limit of comparisons; false, and the search is stopped, if none is left. */
-static bool look(struct table_search *search, size_t count)
+static bool take_comparisons(struct table_search *search, size_t count)
 {
     if (search->cut != PDF_CUT_NONE) {
         return false;
@@ -111,7 +111,7 @@ static bool is_parted(struct table_search *search, const struct ruling_list *dow
     for (size_t i = first; i < down->count && down->items[i].at < x; i++) {
         const struct ruling *ruling = &down->items[i];
 
-        if (!look(search, 1)) {
+        if (!take_comparisons(search, 1)) {
             return false;
         }
         if (ruling->from - RULING_REACH <= right->middle &&
@@ -155,7 +155,7 @@ bool tables_measure_box(struct table_search *search, const struct area *box,
         *ret_shape = shape;
         return true;
     }
-    if (!look(search, end - first)) {
+    if (!take_comparisons(search, end - first)) {
         return false;
     }
     count = pick_words(search, box, first, end);
@@ -176,7 +176,7 @@ static double measure_area(const struct area *box)
     return (box->x2 - box->x1) * (box->y2 - box->y1);
 }
 
-static bool overlaps(const struct area *a, const struct area *b)
+static bool tables_overlap(const struct area *a, const struct area *b)
 {
     double width = fmin(a->x2, b->x2) - fmax(a->x1, b->x1);
     double height = fmin(a->y2, b->y2) - fmax(a->y1, b->y1);
@@ -208,7 +208,8 @@ static int compare_tables(const void *left, const void *right)
 static bool is_weaker(const struct table_list *found, size_t index)
 {
     for (size_t i = 0; i < index; i++) {
-        if (found->items[i].counted && overlaps(&found->items[i].box, &found->items[index].box)) {
+        if (found->items[i].counted &&
+            tables_overlap(&found->items[i].box, &found->items[index].box)) {
             return true;
         }
     }

@@ -69,7 +69,7 @@ static size_t count_shared(const struct link *a, const struct link *b)
     return shared;
 }
 
-static bool follows(const struct link *above, const struct link *below)
+static bool row_follows(const struct link *above, const struct link *below)
 {
     double height = above->row->y2 - above->row->y1;
     size_t fewer =
@@ -89,7 +89,7 @@ static void chain_rows(struct link *links, size_t count)
         size_t end = i + 2 + ROWS_BETWEEN_MAX < count ? i + 2 + ROWS_BETWEEN_MAX : count;
 
         for (size_t j = i + 1; j < end; j++) {
-            if (!links[j].chained && follows(&links[i], &links[j])) {
+            if (!links[j].chained && row_follows(&links[i], &links[j])) {
                 links[i].next = j;
                 links[j].chained = true;
                 break;

@@ -65,8 +65,8 @@ static bool count_operation(struct tap *tap)
     if (rulings->cut == PDF_CUT_NONE && tap->operations > tap->operations_max) {
         rulings->cut = PDF_CUT_PATHS;
     }
-    if (rulings->cut != PDF_CUT_NONE && !tap->told) {
-        tap->told = true;
+    if (rulings->cut != PDF_CUT_NONE && !tap->cut_reported) {
+        tap->cut_reported = true;
         if (tap->on_cut != NULL) {
             tap->on_cut(tap->user, rulings->cut);
         }
@@ -189,7 +189,7 @@ static bool leave_out(void)
 }
 
 /* Records a stroke or a fill; false if it must be done. */
-static bool note(cairo_t *cr, bool is_fill, bool keeps_path)
+static bool record_path(cairo_t *cr, bool is_fill, bool keeps_path)
 {
     if (!leave_out()) {
         return false;
@@ -203,28 +203,28 @@ static bool note(cairo_t *cr, bool is_fill, bool keeps_path)
 
 void cairo_stroke(cairo_t *cr)
 {
-    if (!note(cr, false, false)) {
+    if (!record_path(cr, false, false)) {
         REAL(cairo_stroke)(cr);
     }
 }
 
 void cairo_stroke_preserve(cairo_t *cr)
 {
-    if (!note(cr, false, true)) {
+    if (!record_path(cr, false, true)) {
         REAL(cairo_stroke_preserve)(cr);
     }
 }
 
 void cairo_fill(cairo_t *cr)
 {
-    if (!note(cr, true, false)) {
+    if (!record_path(cr, true, false)) {
         REAL(cairo_fill)(cr);
     }
 }
 
 void cairo_fill_preserve(cairo_t *cr)
 {
-    if (!note(cr, true, true)) {
+    if (!record_path(cr, true, true)) {
         REAL(cairo_fill_preserve)(cr);
     }
 }

@@ -29,7 +29,7 @@ struct tap {
     /* Called once, if there are more: Poppler can't be stopped within a page. May be NULL. */
     void (*on_cut)(void *user, enum pdf_cut cut);
     void *user;
-    bool told; /* on_cut was called */
+    bool cut_reported; /* on_cut was called */
     bool group_popped; /* a soft mask may follow, which needs a real surface */
     struct path_point *points; /* room for one part of a path; owned */
     size_t points_capacity;

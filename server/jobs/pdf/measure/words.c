@@ -74,7 +74,7 @@ static double distance(double from_1, double to_1, double from_2, double to_2)
 }
 
 /* Returns whether the glyph is apart from the previous one, in any direction. */
-static bool stands_apart(const struct area *before, const struct area *box)
+static bool is_apart(const struct area *before, const struct area *box)
 {
     double size = fmax(before->x2 - before->x1, before->y2 - before->y1);
 
@@ -100,7 +100,7 @@ static size_t walk_glyphs(struct glyph_list glyphs, struct word *words)
         if (!is_finite(&glyph->box)) {
             continue;
         }
-        if (before == NULL || stands_apart(&before->box, &glyph->box)) {
+        if (before == NULL || is_apart(&before->box, &glyph->box)) {
             first = glyph;
             count++;
         }

@@ -98,7 +98,7 @@ static bool write_all(struct slice bytes)
 }
 
 /* Writes and empties the buffer. */
-static enum pdf_exit flush(enum err put, struct buffer *buffer)
+static enum pdf_exit flush_frames(enum err put, struct buffer *buffer)
 {
     bool written = false;
 
@@ -127,7 +127,7 @@ static void end_cut(void *user, enum pdf_cut cut)
     const struct pdf_tables none = {.table_count = 0};
     struct buffer *buffer = user;
 
-    _exit(flush(pdf_answer_put_tables(buffer, cut, &none), buffer));
+    _exit(flush_frames(pdf_answer_put_tables(buffer, cut, &none), buffer));
 }
 
 /* Answers rulings and tables of page 1, then the optional parts. */
@@ -145,18 +145,18 @@ static enum pdf_exit answer_tables(struct measure_document *document, uint32_t f
     if (cut == PDF_CUT_NONE) {
         tables.table_count = count_tables(&explanation);
     }
-    result = flush(pdf_answer_put_tables(buffer, cut, &tables), buffer);
+    result = flush_frames(pdf_answer_put_tables(buffer, cut, &tables), buffer);
     if (result == PDF_EXIT_ANSWERED && cut == PDF_CUT_NONE && (flags & PDF_JOB_EXPLAIN) != 0) {
-        result = flush(pdf_answer_put_explanation(buffer, &explanation), buffer);
+        result = flush_frames(pdf_answer_put_explanation(buffer, &explanation), buffer);
     }
     if (result == PDF_EXIT_ANSWERED && cut == PDF_CUT_NONE && (flags & PDF_JOB_PICTURE) != 0 &&
         measure_draw(document, &explanation, &png)) {
-        result = flush(pdf_answer_put_picture(buffer, png), buffer);
+        result = flush_frames(pdf_answer_put_picture(buffer, png), buffer);
     }
     return result;
 }
 
-static enum pdf_exit answer(const struct child *child, struct buffer *buffer)
+static enum pdf_exit answer_job(const struct child *child, struct buffer *buffer)
 {
     const struct pdf_control_job *job = child->job;
     const struct slice password = slice_of(job->password, job->password_bytes);
@@ -169,12 +169,12 @@ static enum pdf_exit answer(const struct child *child, struct buffer *buffer)
         reason = measure_text(document, &text);
     }
     if (reason != PDF_READ) {
-        return flush(pdf_answer_put_refusal(buffer, reason), buffer);
+        return flush_frames(pdf_answer_put_refusal(buffer, reason), buffer);
     }
     if (child->sandbox->kind == PDF_SANDBOX_CLOSED) {
         text.cmaps_unavailable = true;
     }
-    result = flush(pdf_answer_put_text(buffer, &text), buffer);
+    result = flush_frames(pdf_answer_put_text(buffer, &text), buffer);
     if (result != PDF_EXIT_ANSWERED) {
         return result;
     }
@@ -195,5 +195,5 @@ void child_run(const struct child *child)
     }
     arena_init(&arena, explained ? CHILD_ARENA_EXPLAINED_BYTES_MAX : CHILD_ARENA_BYTES_MAX);
     buffer_init(&buffer, &arena, 0);
-    _exit(answer(child, &buffer));
+    _exit(answer_job(child, &buffer));
 }

@@ -243,8 +243,8 @@ static bool has_ended(pid_t pid)
     return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
 }
 
-/* Reaps ended children, checking each one, since one signal may stand for several. */
-static void reap(struct fork_server *server)
+/* Reaps ended children, checking each one, since one signal may mean several. */
+static void reap_children(struct fork_server *server)
 {
     for (size_t i = 0; i < PDF_CHILDREN_MAX; i++) {
         struct slot *slot = &server->slots[i];
@@ -412,7 +412,7 @@ static enum received receive_end(const struct fork_server *server)
     return control.revents != 0 ? RECEIVED_END : RECEIVED_DATAGRAM;
 }
 
-static enum received receive(const struct fork_server *server, struct delivery *delivery)
+static enum received receive_message(const struct fork_server *server, struct delivery *delivery)
 {
     union {
         struct cmsghdr align;
@@ -446,7 +446,7 @@ static bool take_jobs(struct fork_server *server)
     for (int i = 0; i < JOBS_A_TURN; i++) {
         struct delivery delivery;
 
-        switch (receive(server, &delivery)) {
+        switch (receive_message(server, &delivery)) {
         case RECEIVED_NOTHING:
             return true;
         case RECEIVED_END:
@@ -461,7 +461,7 @@ static bool take_jobs(struct fork_server *server)
 
 /* One turn: ended children, closed sockets, late children, new jobs. False once the server is
  * gone. */
-static bool turn(struct fork_server *server)
+static bool serve_turn(struct fork_server *server)
 {
     struct pollfd polled[2 + PDF_CHILDREN_MAX];
     const int wait_ms = kill_late(server);
@@ -480,7 +480,7 @@ static bool turn(struct fork_server *server)
     kill_cancelled(server, polled + 2);
     if (polled[1].revents != 0) {
         drain_signals(server);
-        reap(server);
+        reap_children(server);
     }
     return polled[0].revents == 0 || take_jobs(server);
 }
@@ -505,13 +505,13 @@ static void end_children(struct fork_server *server)
             slot_kill(&server->slots[i]);
         }
     }
-    reap(server);
+    reap_children(server);
     while (has_children(server) && now_us(server) < until) {
         struct pollfd signals = {.fd = server->signals, .events = POLLIN};
 
         (void)poll(&signals, 1, 10);
         drain_signals(server);
-        reap(server);
+        reap_children(server);
     }
     for (size_t i = 0; i < PDF_CHILDREN_MAX; i++) {
         slot_close_socket(&server->slots[i]);
@@ -539,7 +539,7 @@ enum err fork_server_run(const struct fork_server_config *config)
         (void)close(server.signals);
         return ERR_UNAVAILABLE;
     }
-    while (turn(&server)) {
+    while (serve_turn(&server)) {
     }
     end_children(&server);
     (void)close(server.signals);

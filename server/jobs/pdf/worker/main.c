@@ -145,7 +145,7 @@ static bool fill_standard_descriptors(void)
 
 /* Discards Poppler's messages: they would block at a full pipe, and kill a child that must not
  * extend a file. */
-static bool silence(void)
+static bool silence_poppler(void)
 {
     const int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
     bool ok = fd >= 0;
@@ -210,7 +210,7 @@ const char *__lsan_default_suppressions(void)
 // NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
 #endif
 
-static int serve(const struct options *options)
+static int serve_jobs(const struct options *options)
 {
     struct sandbox sandbox;
     const struct fork_server_config config = {.control = PDF_CONTROL_FD,
@@ -255,7 +255,7 @@ static int serve(const struct options *options)
         sandbox_deinit(&sandbox);
         return EXIT_SYSTEM;
     }
-    err = silence() ? fork_server_run(&config) : ERR_UNAVAILABLE;
+    err = silence_poppler() ? fork_server_run(&config) : ERR_UNAVAILABLE;
     sandbox_deinit(&sandbox);
     return err == OK ? EXIT_SUCCESS : EXIT_SYSTEM;
 }
@@ -273,7 +273,7 @@ int main(int argc, char **argv)
                      measure_poppler_version());
         return EXIT_SUCCESS;
     case ACTION_SERVE:
-        return serve(&options);
+        return serve_jobs(&options);
     case ACTION_REFUSE:
         break;
     }

@@ -280,7 +280,7 @@ static void test_process(void **state)
 }
 
 /* Root can become `nobody`: not in a user namespace that has but one user. */
-static bool can_become_nobody(void)
+static bool can_become_unprivileged(void)
 {
     int status = 0;
     const pid_t pid = fork();
@@ -297,7 +297,7 @@ static bool can_become_nobody(void)
  * take them back or to use them, and reads. */
 static void test_rights(void **state)
 {
-    const bool was_root = can_become_nobody();
+    const bool was_root = can_become_unprivileged();
     int status = 0;
     pid_t pid = fork();
 

@@ -678,7 +678,7 @@ static void test_dies_with_server(void **state)
 
 /* Run with an argument, or NULL, and without its descriptor, the program ends with this code, and these words
  * are in what it says on standard error. */
-static void expect_alone(const char *argument, int code, const char *says)
+static void expect_with(const char *argument, int code, const char *says)
 {
     char said[256] = "";
     int status = 0;
@@ -710,14 +710,14 @@ static void expect_alone(const char *argument, int code, const char *says)
 static void test_by_hand(void **state)
 {
     (void)state;
-    expect_alone("--help", 0, "");
-    expect_alone("--version", 0, "");
-    expect_alone(NULL, 64, "");
-    expect_alone("--nonsense", 64, "nonsense");
-    expect_alone("a-file.pdf", 64, "unexpected argument 'a-file.pdf'");
-    expect_alone("--wall-ms=0", 64, "--wall-ms: invalid value '0'; expected 1 to 600000");
-    expect_alone("--wall-ms=600001", 64, "--wall-ms: invalid value '600001'; expected 1 to 600000");
-    expect_alone("--wall-ms=1x", 64, "--wall-ms: invalid value '1x'; expected 1 to 600000");
+    expect_with("--help", 0, "");
+    expect_with("--version", 0, "");
+    expect_with(NULL, 64, "");
+    expect_with("--nonsense", 64, "nonsense");
+    expect_with("a-file.pdf", 64, "unexpected argument 'a-file.pdf'");
+    expect_with("--wall-ms=0", 64, "--wall-ms: invalid value '0'; expected 1 to 600000");
+    expect_with("--wall-ms=600001", 64, "--wall-ms: invalid value '600001'; expected 1 to 600000");
+    expect_with("--wall-ms=1x", 64, "--wall-ms: invalid value '1x'; expected 1 to 600000");
 }
 
 /* One page, a line of text and a table of two rows of two cells; Poppler makes the cross-reference

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 /* `nobody`, the kernel's overflow id; no name service is needed. */
-#define NOBODY_ID 65534
+#define OVERFLOW_ID 65534
 /* Limits of descriptors: for a child that can open nothing, and for one that opens fonts and
  * CMaps. */
 #define FILES_CLOSED 16
@@ -73,8 +73,8 @@ void sandbox_give_up_rights(void)
     (void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     if (geteuid() == 0) {
         (void)!setgroups(0, NULL);
-        (void)!setresgid(NOBODY_ID, NOBODY_ID, NOBODY_ID);
-        (void)!setresuid(NOBODY_ID, NOBODY_ID, NOBODY_ID);
+        (void)!setresgid(OVERFLOW_ID, OVERFLOW_ID, OVERFLOW_ID);
+        (void)!setresuid(OVERFLOW_ID, OVERFLOW_ID, OVERFLOW_ID);
     }
     (void)syscall(SYS_capset, &header, none);
 }

@@ -108,7 +108,7 @@ static struct scmp_arg_cmp has_bits(unsigned argument, uint64_t mask, uint64_t b
 }
 
 /* Negative numbers are calls that this architecture does not have (stat on aarch64). */
-static bool add(scmp_filter_ctx filter, const struct rule *rule)
+static bool add_rule(scmp_filter_ctx filter, const struct rule *rule)
 {
     return rule->call < 0 || seccomp_rule_add_array(filter, rule->action, rule->call,
                                                     rule->compared, rule->arguments) == 0;
@@ -117,7 +117,7 @@ static bool add(scmp_filter_ctx filter, const struct rule *rule)
 static bool add_calls(scmp_filter_ctx filter, uint32_t action, const int *calls, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (!add(filter, &(struct rule){.call = calls[i], .action = action})) {
+        if (!add_rule(filter, &(struct rule){.call = calls[i], .action = action})) {
             return false;
         }
     }
@@ -127,7 +127,7 @@ static bool add_calls(scmp_filter_ctx filter, uint32_t action, const int *calls,
 static bool add_rules(scmp_filter_ctx filter, const struct rule *rules, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (!add(filter, &rules[i])) {
+        if (!add_rule(filter, &rules[i])) {
             return false;
         }
     }
@@ -151,7 +151,7 @@ static bool add_choice(scmp_filter_ctx filter, const struct choice *choice)
                                   1,
                                   {has_bits(choice->argument, choice->mask, choice->values[i])}};
 
-        if (!add(filter, &rule)) {
+        if (!add_rule(filter, &rule)) {
             return false;
         }
     }

@@ -175,7 +175,7 @@ static void test_token_size(void **state)
     assert_true(slice_equal(config.lower.connection.token, slice_text(token)));
     token[TOKEN_BYTES_MAX] = 't';
     assert_false(reads(&given, &config));
-    assert_told("expected 1 to 4096 bytes");
+    assert_reported("expected 1 to 4096 bytes");
 }
 
 /* Reads a configuration whose token file holds `bytes`. */
@@ -246,7 +246,7 @@ static void test_token_file_size(void **state)
     assert_false(reads_file(slice_of(token, TOKEN_BYTES_MAX + 2), &config));
     assert_reported("at most 4096 bytes");
     assert_false(reads(&endless, &config));
-    assert_told("has no token");
+    assert_reported("has no token");
 }
 
 /* Goal: why a file cannot be read is told. Method: one that is not there, and a folder. */
@@ -262,7 +262,7 @@ static void test_token_file_that_is_none(void **state)
                         "token_file: \"/nowhere/token\" cannot be read: no such file or directory; "
                         "expected a readable file");
     assert_false(reads(&folder, &config));
-    assert_told("token_file: \"/tmp\" cannot be read: illegal operation on a directory");
+    assert_reported("token_file: \"/tmp\" cannot be read: illegal operation on a directory");
 }
 
 int run_config_tests(void)

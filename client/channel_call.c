@@ -282,7 +282,7 @@ static uint32_t call_write_end(const struct lasting_call *call, char *text, size
         (void)snprintf(text, capacity, "the channel was closed");
         return CLIENT_CODE_CANCELLED;
     case CALL_END_LATE:
-        (void)snprintf(text, capacity, "deadline: exceeded before the response arrived");
+        (void)snprintf(text, capacity, "the deadline passed before the response arrived");
         return CLIENT_CODE_DEADLINE_EXCEEDED;
     case CALL_END_LATE_WAITING:
         if (reason[0] == '\0') {
@@ -297,7 +297,7 @@ static uint32_t call_write_end(const struct lasting_call *call, char *text, size
         (void)snprintf(text, capacity, "%s", reason);
         return CLIENT_CODE_UNAVAILABLE;
     case CALL_END_NOT_TAKEN:
-        (void)snprintf(text, capacity, "connection: did not accept the call: %s",
+        (void)snprintf(text, capacity, "the connection did not accept the call: %s",
                        err_text(call->refusal));
         return err_status(call->refusal);
     }

@@ -14,7 +14,7 @@ static enum err run_with_key(struct work_request *request, struct store_txn *txn
 
     if (err == ERR_EXISTS) {
         return fault_say(ctx->fault, err,
-                         "idempotency_key: used for a different request within the last 24 "
+                         "idempotency-key: used for a different request within the last 24 "
                          "hours; expected the same request, or a new key");
     }
     if (err != ERR_NOT_FOUND) {

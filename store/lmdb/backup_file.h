@@ -22,8 +22,8 @@
 
 /* Advice for a lost or damaged store, as the end of a message. */
 #define BACKUP_ADVICE                                                                              \
-    "expected a restored backup: `erratad --restore FILE --data DIR`, with a FILE that `errata "   \
-    "admin backup FILE` wrote and an empty DIR"
+    "restore a backup: `erratad --restore FILE --data DIR`, with a FILE that `errata admin "       \
+    "backup FILE` wrote and an empty DIR"
 
 struct backup_info {
     uint32_t format; /* of the store inside */

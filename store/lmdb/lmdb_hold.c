@@ -19,15 +19,12 @@ void lmdb_hold_init(struct lmdb_hold *hold)
 static enum err say_in_use(const char *path, int holder_pid, struct fault *fault)
 {
     if (holder_pid > 0) {
-        return fault_say(
-            fault, ERR_PRECONDITION,
-            "%s: in use by process %d; expected that process to be stopped, or another folder",
-            path, holder_pid);
+        return fault_say(fault, ERR_PRECONDITION,
+                         "%s: in use by process %d; stop it, or use another folder", path,
+                         holder_pid);
     }
-    return fault_say(
-        fault, ERR_PRECONDITION,
-        "%s: in use by another process; expected that process to be stopped, or another folder",
-        path);
+    return fault_say(fault, ERR_PRECONDITION,
+                     "%s: in use by another process; stop it, or use another folder", path);
 }
 
 /* Opens and locks one of the three. */

@@ -171,7 +171,7 @@ class Cli(ServerCase):
         """Any method by a short name; unknown members and names are refused with what is near."""
         reply = json.loads(self.run_cli("call", "GetExamples", '{"layoutFingerprint": "x"}'))
         self.assertEqual(reply["matchLevel"], "MATCH_LEVEL_NONE")
-        self.assertIn('has no field "layout"',
+        self.assertIn('unknown field "layout"',
                       self.run_cli("call", "GetExamples", '{"layout": "x"}', code=2))
         self.assertIn("did you mean GetExamples?", self.run_cli("call", "GetExampels", code=2))
         failed = json.loads(self.run_cli("--json", "call", "GetExamples", '{"max_examples": -1}', code=1))
@@ -295,7 +295,7 @@ class Cli(ServerCase):
         word = self.file("word", "view\n")
         self.run_both("layouts", "ingest", str(folder / "locked.pdf"), "--password-file", word, code=0)
         _, said = self.run_both("layouts", "ingest", str(folder / "deeper"), "--id-prefix", "t-", code=1)
-        self.assertIn('"t-good" is stored with other bytes', said)
+        self.assertIn("'t-good' is stored with other bytes", said)
         self.assertIn("--id-prefix TEXT or --document ID makes another", said)
         out, _ = self.run_both("layouts", "ingest", str(folder), "--recursive", "--json",
                                "--id-prefix", "t-", code=1)

@@ -173,7 +173,7 @@ class Failures(CliCase):
         self.assertRegex(listed, r"SERVICE +ended")
         viewer = self.token("--role", "viewer")
         said = self.said("examples", "x", "--token-file", viewer, code=1)
-        self.assertIn("it takes OPERATOR, REVIEWER, SERVICE, ADMIN", said)
+        self.assertIn("expected OPERATOR, REVIEWER, SERVICE, ADMIN", said)
         self.assertIn("--token-file or --context name another", said)
 
     def test_a_token_in_a_file_of_its_own(self):
@@ -218,7 +218,7 @@ class Failures(CliCase):
         for words, code, said in (
                 (capture, 2, "--type is missing"),
                 ((*capture, "--type", "line"), 2, "did you mean EXTRACTION_LINE_CORRECTED?"),
-                ((*typed, "--before", "{qty: 1}"), 1, "event.before_json: is not JSON"),
+                ((*typed, "--before", "{qty: 1}"), 1, "event.before_json: invalid JSON"),
                 ((*typed, "--after", "[1]"), 1, "event.after_json: must be a JSON object"),
                 ((*typed, "--before", "@none"), 4, "none can't be read"),
                 ((*typed, "--before", "-", "--after", "-"), 2, "can be given once"),

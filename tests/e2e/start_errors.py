@@ -188,7 +188,7 @@ class StartErrors(unittest.TestCase):
     def test_port_of_a_folder_in_use(self):
         """The folder is locked before it is looked at: a free port, a folder that another has."""
         with Server(data=self.data) as server:
-            self.assertIn(f"{self.data}: is in use by process {server.process.pid}",
+            self.assertIn(f"{self.data}: in use by process {server.process.pid}",
                           self.refused())
 
 

@@ -272,7 +272,7 @@ static void test_refused_after_waiting(void **state)
     (void)world_make_ready(&world);
     assert_int_equal(asked[0].ends, 1);
     assert_int_equal(asked[0].code, CLIENT_CODE_RESOURCE_EXHAUSTED);
-    assert_non_null(strstr(asked[0].message, "connection: did not accept the call: "));
+    assert_non_null(strstr(asked[0].message, "the connection did not accept the call: "));
     assert_int_equal(asked[0].attempts, 0);
     assert_int_equal(asked[1].ends, 0);
     assert_int_equal(fake_count(world_newest(&world)), 1);

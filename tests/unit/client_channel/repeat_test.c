@@ -334,7 +334,7 @@ static void test_what_is_left(void **state)
     assert_int_equal(asked[3].ends, 0);
     world_pass(&world, 1);
     assert_int_equal(asked[3].code, CLIENT_CODE_DEADLINE_EXCEEDED);
-    assert_string_equal(asked[3].message, "deadline: exceeded before the response arrived");
+    assert_string_equal(asked[3].message, "the deadline passed before the response arrived");
     assert_false(asked[3].unseen);
     world_pass(&world, CLIENT_CALL_TIMEOUT_MS - 1000);
     assert_int_equal(asked[0].code, CLIENT_CODE_DEADLINE_EXCEEDED);

@@ -167,7 +167,7 @@ static void test_refuses(void **state)
     } rows[] = {
         {"{\"f_int32\":}", ": invalid JSON"},
         {"", ": invalid JSON, no value at all at byte 0"},
-        {"{\"f_int32\":1,\"f_int32\":1}", ": invalid JSON, a key that stands twice"},
+        {"{\"f_int32\":1,\"f_int32\":1}", ": invalid JSON, a duplicate key"},
         {"[]", ": invalid value []; expected a JSON object"},
         {"null", ": invalid value null; expected a JSON object"},
         {"{\"f_int32\":2147483648}", "f_int32: invalid value 2147483648; expected an integer from "

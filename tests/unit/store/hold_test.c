@@ -131,7 +131,7 @@ static void test_files_removed(void **state)
     remove_at(world, "data/reserve");
     expect_refused(world, "data", ERR_PRECONDITION, "in use by another process");
     store_lmdb_close(backend);
-    expect_refused(world, "data", ERR_CORRUPT, "data.mdb: missing");
+    expect_refused(world, "data", ERR_CORRUPT, "data.mdb is missing");
 }
 
 /* Goal: a program that locks errata.pid alone, as earlier ones did, keeps us out, and its number is named.

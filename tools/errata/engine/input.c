@@ -193,8 +193,8 @@ enum cli_exit input_day(struct cli *cli, const char *option, const char *text,
     }
     if (!read_days_back(text, &back_ms)) {
         return cli_usage(cli,
-                         "--%s \"%s\" is no day: give one such as 2026-11-22, today, yesterday, or "
-                         "a span such as 90d, so many days ago",
+                         "--%s: \"%s\" is not a date; expected one such as 2026-11-22, today, "
+                         "yesterday, or a span such as 90d, that many days ago",
                          option, text);
     }
     seconds = clock_wall_us(cli->ctx.clock) / 1000000 - back_ms / 1000;

@@ -219,7 +219,7 @@ class Failures(CliCase):
                 (capture, 2, "--type is missing"),
                 ((*capture, "--type", "line"), 2, "did you mean EXTRACTION_LINE_CORRECTED?"),
                 ((*typed, "--before", "{qty: 1}"), 1, "event.before_json: invalid JSON"),
-                ((*typed, "--after", "[1]"), 1, "event.after_json: must be a JSON object"),
+                ((*typed, "--after", "[1]"), 1, "event.after_json: an array, `[1]`; expected a JSON object"),
                 ((*typed, "--before", "@none"), 4, "none can't be read"),
                 ((*typed, "--before", "-", "--after", "-"), 2, "can be given once"),
                 ((*typed, "--entity", "line"), 2, "give TYPE/ID"),

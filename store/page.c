@@ -5,68 +5,83 @@
 
 #include "store/base/assert.h"
 
-enum err page_walk_init(struct page_walk *walk, struct store_txn *txn,
-                        const struct page_request *request, struct buffer *body)
+void page_init(struct page *page, uint32_t size, struct slice after, struct buffer *body)
 {
-    ASSERT(request->page_size > 0);
-    memset(walk, 0, sizeof(*walk));
-    if (UNEXPECTED(request->after.size > 0 &&
-                   !slice_starts_with(request->after, key_slice(&request->prefix)))) {
-        return ERR_INTERNAL;
-    }
-    walk->request = *request;
-    walk->body = body;
-    walk->start = body != NULL ? body->size : 0;
-    return store_cursor_init(&walk->cursor, txn, request->table, key_slice(&request->prefix),
-                             request->after, request->order);
+    ASSERT(size > 0);
+    *page = (struct page){
+        .size = size,
+        .after = after,
+        .body = body,
+        .start = body != NULL ? body->size : 0,
+    };
 }
 
-/* Keeps what was written for the current row; false if it does not fit. */
-static bool keep_current(struct page_walk *walk)
+void page_deinit(struct page *page)
 {
-    bool is_item = walk->body == NULL || walk->body->size > walk->before;
+    scan_deinit(&page->scan);
+}
 
-    if (walk->key.size == 0) {
+enum err page_open(struct page *page, struct store_txn *txn, const struct scan_range *range)
+{
+    struct scan_range whole = *range;
+
+    whole.rows_max = UINT32_MAX; /* page_look counts the rows of all ranges */
+    scan_deinit(&page->scan);
+    return scan_init(&page->scan, txn, &whole);
+}
+
+bool page_keep(struct page *page)
+{
+    bool is_item = page->body == NULL || page->body->size > page->before;
+
+    if (page->at.size == 0) {
         return true;
     }
-    if (is_item && walk->count > 0 && walk->body != NULL &&
-        walk->body->size - walk->start > PAGE_BYTES_MAX) {
-        walk->body->size = walk->before;
-        walk->more = true;
+    if (is_item && page->count > 0 && page->body != NULL &&
+        page->body->size - page->start > PAGE_BYTES_MAX) {
+        page->body->size = page->before;
+        page->more = true;
         return false;
     }
-    memcpy(walk->last.bytes, walk->key.data, walk->key.size);
-    walk->last.size = walk->key.size;
-    walk->row_count++;
-    walk->count += is_item;
+    memcpy(page->last.bytes, page->at.data, page->at.size);
+    page->last.size = page->at.size;
+    page->at.size = 0;
+    page->count += is_item;
     return true;
 }
 
-enum err page_walk_next(struct page_walk *walk, struct slice *ret_key, struct slice *ret_value)
+bool page_look(struct page *page)
 {
-    bool first = walk->key.size == 0;
-    enum err err = OK;
-
-    if (!keep_current(walk)) {
-        return ERR_NOT_FOUND;
+    if (page->row_count == PAGE_ROWS_MAX) {
+        page->more = true;
+        return false;
     }
-    err = store_cursor_next(&walk->cursor, &walk->key, ret_value);
-    if (err == OK && first && slice_equal(walk->key, walk->request.after)) {
-        err = store_cursor_next(&walk->cursor, &walk->key, ret_value);
-    }
-    if (err != OK) {
-        return err;
-    }
-    if (walk->count == walk->request.page_size || walk->row_count == PAGE_ROWS_MAX) {
-        walk->more = true;
-        return ERR_NOT_FOUND;
-    }
-    walk->before = walk->body != NULL ? walk->body->size : 0;
-    *ret_key = walk->key;
-    return OK;
+    page->row_count++;
+    return true;
 }
 
-void page_walk_deinit(struct page_walk *walk)
+bool page_begin(struct page *page, struct slice at)
 {
-    store_cursor_deinit(&walk->cursor);
+    ASSERT(at.size > 0 && at.size <= sizeof(page->last.bytes));
+    if (page->count == page->size) {
+        page->more = true;
+        return false;
+    }
+    page->at = at;
+    page->before = page->body != NULL ? page->body->size : 0;
+    return true;
+}
+
+enum err page_next(struct page *page, struct slice *ret_key, struct slice *ret_value)
+{
+    enum err err = OK;
+
+    if (!page_keep(page)) {
+        return ERR_NOT_FOUND;
+    }
+    err = scan_next(&page->scan, ret_key, ret_value);
+    if (err == OK && !(page_look(page) && page_begin(page, *ret_key))) {
+        err = ERR_NOT_FOUND;
+    }
+    return err;
 }

@@ -1,55 +1,59 @@
 /*
- * page.h: one bounded walk over the rows of a prefix: what every list and scan of one call is. It starts
- * after the row where the call before ended, looks at PAGE_ROWS_MAX rows at most, and ends when the page
- * has its items or before it is larger than PAGE_BYTES_MAX. What is written for a row, if anything, is the
- * caller's; a row of which nothing is written is passed over.
+ * page.h: one page of a list: the items that one call returns. A page ends when it has its items, before
+ * it is larger than PAGE_BYTES_MAX, or after PAGE_ROWS_MAX rows; `last` is then the place where the next
+ * call goes on. The list's owner looks at the rows and decides which are items; the caller appends each
+ * item to the page's body before it asks for the next one. A row for which nothing is appended is no item.
  *
- * A place in a list is the key of the row that was looked at last. Rows that come to be before it are
- * not listed, those after it are.
+ * A place is the key of the row that was looked at last, or bytes that the list's owner chose. Rows that
+ * are added before that place while a list is read are not listed, those after it are.
  */
 #ifndef ERRATA_STORE_PAGE_H
 #define ERRATA_STORE_PAGE_H
 
 #include "store/base/buffer.h"
-#include "store/key.h"
+#include "store/scan.h"
 
-/* Rows that one call looks at: 2 ms at 1 us a row from memory, so that a filter that finds nothing does
+/* Rows that one call looks at: 2 ms at 1 us a row from memory, so that a filter that matches nothing does
  * not hold up the calls after it. */
 #define PAGE_ROWS_MAX 2000
 /* A page ends before it is larger than this, but has at least one item: a reply is 4 MiB at most, and an
  * item with what it refers to far below one. */
 #define PAGE_BYTES_MAX (1u << 20)
 
-/* What a page is of. */
-struct page_request {
-    enum store_table table;
-    struct key prefix;
-    enum store_order order;
-    struct slice
-        after; /* `last` of the page before, which begins with prefix; empty: the first page */
-    uint32_t page_size; /* items; from 1 */
-};
-
-struct page_walk {
-    struct store_cursor cursor;
-    struct page_request request;
-    struct buffer *body; /* NULL: each row is an item, and no bytes are counted */
-    size_t start; /* of the page in the body */
-    size_t before; /* what was written for the current row begins here */
-    struct slice key; /* of the current row; empty before the first */
-    uint32_t row_count; /* rows looked at */
-    uint32_t count; /* items that fitted */
-    struct key last; /* of the last row that was looked at, whose item fitted if it has one */
+struct page {
+    /* Set by page_init: */
+    uint32_t size; /* items at most; from 1 */
+    struct slice after; /* `last` of the page before; empty: the first page */
+    struct buffer *body; /* the caller appends items to it; NULL: each row is an item */
+    /* Results: */
+    uint32_t count; /* items */
+    struct key last; /* the place of the last row that was looked at */
     bool more; /* the list goes on after `last` */
+    /* While the page is made: */
+    struct scan scan; /* of page_open */
+    uint32_t row_count; /* rows looked at */
+    size_t start; /* of the page in the body */
+    size_t before; /* size of the body before the current row's item */
+    struct slice at; /* place of the current row; empty: there is none */
 };
 
-MUST_CHECK enum err page_walk_init(struct page_walk *walk, struct store_txn *txn,
-                                   const struct page_request *request, struct buffer *body);
-/* The next row; what it gives is appended to the body. ERR_NOT_FOUND at the page's end; an item that did
- * not fit has then been taken out again. */
-MUST_CHECK enum err page_walk_next(struct page_walk *walk, struct slice *ret_key,
-                                   struct slice *ret_value);
-/* Takes a zeroed walk too. */
-void page_walk_deinit(struct page_walk *walk);
+void page_init(struct page *page, uint32_t size, struct slice after, struct buffer *body);
+/* Accepts a zeroed page too. */
+void page_deinit(struct page *page);
+
+/* Goes on with the rows of a range, instead of those of an earlier one; `rows_max` is the page's. */
+MUST_CHECK enum err page_open(struct page *page, struct store_txn *txn,
+                              const struct scan_range *range);
+/* The next row of the range. ERR_NOT_FOUND at the end of the range or of the page; an item that did not
+ * fit has then been taken out again. */
+MUST_CHECK enum err page_next(struct page *page, struct slice *ret_key, struct slice *ret_value);
+
+/* What page_next is made of, for lists that merge several orders. Each returns false at the page's end. */
+/* Keeps the current row's item, or takes it out if it does not fit. */
+bool page_keep(struct page *page);
+/* Counts a row that is looked at. */
+bool page_look(struct page *page);
+/* Makes the row with this place the current one. `at` is borrowed until page_keep. */
+bool page_begin(struct page *page, struct slice at);
 
 #endif

@@ -1,19 +1,20 @@
 /*
- * analytics_service.c: AnalyticsService: dates and pages of requests become values for the domain,
- * which writes the answers. All of it runs on the pool: a page may look at 2,000 rows, each with rows of
- * others.
+ * analytics_service.c: AnalyticsService: dates of requests become values for the domain, and its reports
+ * become answers. All of it runs on the pool: a page may look at 2,000 rows, each with rows of others.
  */
 #include "server/domain/analytics/coverage.h"
 #include "server/domain/analytics/days.h"
 #include "server/domain/analytics/experiments.h"
 #include "server/domain/analytics/learning.h"
-#include "server/pipeline/page_token.h"
 #include "server/pipeline/service.h"
 #include "store/base/assert.h"
 
 #include <errata/v1/analytics_service.fields.h>
 #include <errata/v1/analytics_service.handlers.h>
 #include <inttypes.h>
+
+/* What one comparison is made of. */
+#define COMPARISON_BYTES_MAX 8192
 
 /* One end of the range; `day` stays where the request leaves it out. */
 static bool read_day(const struct service *service, struct slice path, const char *text,
@@ -79,70 +80,190 @@ enum err analytics_service_get_learning_analytics_prepare(
     return err;
 }
 
+/* The members that are not lists. */
+static void put_sums(const struct learning_report *report, struct buffer *body)
+{
+    const struct get_learning_analytics_response_view sums = {
+        .start_date = slice_of(report->days[0].date, DAY_TEXT_BYTES),
+        .end_date = slice_of(report->days[report->day_count - 1].date, DAY_TEXT_BYTES),
+        .extraction_count = report->extraction_count,
+        .corrected_count = report->corrected_count,
+        .correction_rate = report->correction_rate,
+        .has_correction_rate = report->extraction_count > 0,
+        .mapping_confirmed_count = report->mapping_confirmed_count,
+        .mapping_applied_count = report->mapping_applied_count,
+    };
+
+    get_learning_analytics_response_view_write(&sums, body);
+}
+
+static void put_fields(const struct learning_fields *fields, uint32_t field, struct buffer *body)
+{
+    for (size_t i = 0; i < fields->count; i++) {
+        field_count_view_put(&fields->items[i], field, body);
+    }
+}
+
+static void put_confidence(const struct learning_day *day, struct buffer *body)
+{
+    const struct day_confidence_view view = {
+        .date = slice_of(day->date, DAY_TEXT_BYTES),
+        .extraction_count = day->extraction_count,
+        .mean_confidence = day->mean_confidence,
+        .has_mean_confidence = day->extraction_count > 0,
+        .corrected_count = day->corrected_count,
+    };
+
+    day_confidence_view_put(&view, GET_LEARNING_ANALYTICS_RESPONSE_CONFIDENCE_BY_DAY_FIELD, body);
+}
+
+static void put_report(const struct learning_report *report, struct buffer *body)
+{
+    put_sums(report, body);
+    for (size_t i = 0; i < report->day_count; i++) {
+        const struct day_count_view day = {
+            .date = slice_of(report->days[i].date, DAY_TEXT_BYTES),
+            .count = report->days[i].event_count,
+        };
+
+        day_count_view_put(&day, GET_LEARNING_ANALYTICS_RESPONSE_EVENTS_BY_DAY_FIELD, body);
+    }
+    for (size_t i = 0; i < report->type_count; i++) {
+        event_type_count_view_put(&report->types[i],
+                                  GET_LEARNING_ANALYTICS_RESPONSE_BY_EVENT_TYPE_FIELD, body);
+    }
+    put_fields(&report->fields[FIELD_OF_BOTH],
+               GET_LEARNING_ANALYTICS_RESPONSE_CORRECTED_FIELDS_FIELD, body);
+    put_fields(&report->fields[FIELD_OF_LINE],
+               GET_LEARNING_ANALYTICS_RESPONSE_CORRECTED_LINE_FIELDS_FIELD, body);
+    put_fields(&report->fields[FIELD_OF_HEADER],
+               GET_LEARNING_ANALYTICS_RESPONSE_CORRECTED_HEADER_FIELDS_FIELD, body);
+    for (size_t i = 0; i < report->day_count; i++) {
+        put_confidence(&report->days[i], body);
+    }
+}
+
+/* Appends the layouts of a list as field `field`. */
+static enum err put_layouts(struct ctx *ctx, struct store_txn *txn, struct coverage_list *list,
+                            uint32_t field, struct buffer *body)
+{
+    struct layout_coverage_view layout;
+    enum err err = coverage_list_begin(txn, list);
+
+    while (err == OK) {
+        err = coverage_list_next(ctx, txn, list, &layout);
+        if (err == OK) {
+            layout_coverage_view_put(&layout, field, body);
+        }
+    }
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
 enum err analytics_service_get_learning_analytics_read(
     struct analytics_service_get_learning_analytics_call *call)
 {
-    struct coverage_page most_seen = {
-        .org = call->org,
-        .order = LAYOUT_COVERAGE_ORDER_MOST_SEEN,
-        .page_size = COVERAGE_MOST_SEEN,
-        .field = GET_LEARNING_ANALYTICS_RESPONSE_LAYOUT_STATS_FIELD,
-    };
     size_t top_fields = call->request->top_fields > 0 ? (size_t)call->request->top_fields
                                                       : LEARNING_TOP_FIELDS_DEFAULT;
-    bool more = false;
+    struct learning_report report;
+    struct page page;
+    struct coverage_list most_seen = {
+        .org = call->org,
+        .order = LAYOUT_COVERAGE_ORDER_MOST_SEEN,
+        .page = &page,
+    };
     enum err err =
-        learning_write(call->ctx, call->txn, call->org,
-                       (const struct learning_range *)call->prepared, top_fields, call->body);
+        learning_read(call->ctx, call->txn, call->org, call->prepared, top_fields, &report);
 
-    return err != OK ? err : coverage_write(call->ctx, call->txn, &most_seen, call->body, &more);
+    if (err != OK) {
+        return err;
+    }
+    put_report(&report, call->body);
+    page_init(&page, COVERAGE_MOST_SEEN, slice_of(NULL, 0), call->body);
+    err = put_layouts(call->ctx, call->txn, &most_seen,
+                      GET_LEARNING_ANALYTICS_RESPONSE_LAYOUT_STATS_FIELD, call->body);
+    page_deinit(&page);
+    return err;
 }
 
 enum err analytics_service_list_layout_coverage_read(
     struct analytics_service_list_layout_coverage_call *call)
 {
-    struct coverage_page page = {
-        .org = call->org,
-        .page_size = page_size_of(call->request->page_size),
-        .field = LIST_LAYOUT_COVERAGE_RESPONSE_LAYOUT_STATS_FIELD,
-    };
-    struct sha256_digest filter;
-    bool more = false;
-    enum err err = OK;
+    struct coverage_list list = {.org = call->org, .page = call->page};
 
-    if (UNEXPECTED(!layout_coverage_order_from_wire((int32_t)call->request->order, &page.order))) {
+    if (UNEXPECTED(!layout_coverage_order_from_wire((int32_t)call->request->order, &list.order))) {
         return ERR_INTERNAL; /* check_request refuses it */
     }
-    err = page_token_begin(call->service, &call->request->base, call->request->page_token, &filter,
-                           &page.after);
+    return put_layouts(call->ctx, call->txn, &list,
+                       LIST_LAYOUT_COVERAGE_RESPONSE_LAYOUT_STATS_FIELD, call->body);
+}
+
+/* The comparison as a message, in the arena. */
+static enum err encode_comparison(struct arena *arena,
+                                  const struct experiment_comparison *comparison,
+                                  struct slice *ret_message)
+{
+    struct experiment_comparison_view view = comparison->view;
+
+    return view_encode(&arm_result_view_type, &comparison->treatment, arena, &view.treatment) &&
+                   view_encode(&arm_result_view_type, &comparison->control, arena, &view.control) &&
+                   view_encode(&experiment_comparison_view_type, &view, arena, ret_message)
+               ? OK
+               : ERR_MEMORY;
+}
+
+static enum err put_organization(struct analytics_service_get_experiment_report_call *call)
+{
+    struct get_experiment_report_response_view response = {.has_organization = true};
+    struct experiment_organization organization;
+    enum err err = experiment_read_organization(call->txn, call->org, &organization);
+
     if (err == OK) {
-        err = coverage_write(call->ctx, call->txn, &page, call->body, &more);
+        err = encode_comparison(call->ctx->arena, &organization.comparison, &response.organization);
     }
-    if (err == OK && more) {
-        err = page_token_append(call->service, &filter, &page.last,
-                                LIST_LAYOUT_COVERAGE_RESPONSE_NEXT_PAGE_TOKEN_FIELD, call->body);
+    if (err == OK) {
+        response.holdout_percent = organization.holdout_percent;
+        get_experiment_report_response_view_write(&response, call->body);
     }
+    return err;
+}
+
+/* `scratch` is for one layout at a time. */
+static enum err put_layout(struct arena *scratch, const struct experiment_layout *layout,
+                           struct buffer *body)
+{
+    struct layout_experiment_view view = {
+        .layout_fingerprint = layout->layout_fingerprint,
+        .example_count = layout->example_count,
+        .has_comparison = true,
+    };
+    enum err err = encode_comparison(scratch, &layout->comparison, &view.comparison);
+
+    if (err == OK) {
+        layout_experiment_view_put(&view, GET_EXPERIMENT_REPORT_RESPONSE_LAYOUTS_FIELD, body);
+    }
+    arena_reset(scratch);
     return err;
 }
 
 enum err analytics_service_get_experiment_report_read(
     struct analytics_service_get_experiment_report_call *call)
 {
-    struct experiment_page page = {
-        .org = call->org,
-        .page_size = page_size_of(call->request->page_size),
-    };
-    struct sha256_digest filter;
-    bool more = false;
-    enum err err = page_token_begin(call->service, &call->request->base, call->request->page_token,
-                                    &filter, &page.after);
+    const struct experiment_list list = {.org = call->org, .page = call->page};
+    struct experiment_layout layout;
+    struct arena scratch;
+    enum err err = put_organization(call);
 
-    if (err == OK) {
-        err = experiments_write(call->ctx, call->txn, &page, call->body, &more);
+    if (err != OK) {
+        return err;
     }
-    if (err == OK && more) {
-        err = page_token_append(call->service, &filter, &page.last,
-                                GET_EXPERIMENT_REPORT_RESPONSE_NEXT_PAGE_TOKEN_FIELD, call->body);
+    arena_init(&scratch, COMPARISON_BYTES_MAX);
+    err = experiment_list_begin(call->txn, &list);
+    while (err == OK) {
+        err = experiment_list_next(call->ctx->arena, call->txn, &list, &layout);
+        if (err == OK) {
+            err = put_layout(&scratch, &layout, call->body);
+        }
     }
-    return err;
+    arena_deinit(&scratch);
+    return err == ERR_NOT_FOUND ? OK : err;
 }

@@ -13,20 +13,20 @@
 
 /* Of a method that a token admitted; borrowed from its principal. */
 struct event_caller caller_of(const struct service *service);
+/* The organisation that a request names; the token's own if `org_id` is empty. ERR_NOT_FOUND for another one
+ * if the token may not name others, or if there is no such organisation. */
+MUST_CHECK enum err caller_resolve_org(const struct service *service, struct store_txn *txn,
+                                       const char *org_id, struct org_id *ret_org);
 /* Microseconds since 1970; what is less than a microsecond is cut off. */
 int64_t timestamp_us(const Google__Protobuf__Timestamp *time);
 
-/* The `as_of` that a request gives by a seq, by a time, or not at all. */
-struct as_of {
-    bool is_given;
-    uint64_t seq; /* the last event that the answer can know of; UINT64_MAX: not given */
-};
-
-/* `seq` and `time` are the members of the request's oneof; NULL: not that one. */
-MUST_CHECK enum err as_of_read(struct store_txn *txn, struct org_id org, const uint64_t *seq,
-                               const Google__Protobuf__Timestamp *time, struct as_of *ret_as_of);
-
 /* A time that a request gives, or not (NULL). */
 struct event_time time_given(const Google__Protobuf__Timestamp *time);
+
+/* The range from `start_time` up to, not including, `end_time`, both of a request or NULL, in microseconds:
+ * INT64_MIN and INT64_MAX if not given. False, with the fault, if it ends before it starts. */
+MUST_CHECK bool time_range_read(struct fault *fault, const Google__Protobuf__Timestamp *start_time,
+                                const Google__Protobuf__Timestamp *end_time, int64_t *ret_start_us,
+                                int64_t *ret_end_us);
 
 #endif

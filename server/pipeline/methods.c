@@ -3,7 +3,6 @@
  * has come whole, which of stage, read, write and stream follows, and how it ends. Everything about
  * a method comes from the generated tables; nothing here knows one by name.
  */
-#include "server/codec/redact.h"
 #include "server/domain/text/sanitise.h"
 #include "server/pipeline/rpc.h"
 #include "server/pipeline/status.h"
@@ -393,46 +392,17 @@ struct method_call rpc_method_call(struct rpc *rpc, struct store_txn *txn, struc
     };
 }
 
-enum err rpc_redact(const struct rpc *rpc, struct buffer *body, size_t start)
-{
-    if (rpc->method->open || rpc->principal.role != ROLE_VIEWER) {
-        return OK;
-    }
-    return redact_content(rpc->method->reply, body, start);
-}
-
 /* Writes the reply, in a transaction that is open if the method has one. */
 static enum err write_reply(struct rpc *rpc, struct store_txn *txn)
 {
     uint32_t *likely_bytes = &rpc->pipeline->likely_bytes[rpc->method->index];
     struct buffer *body = call_reply_begin(rpc->call, *likely_bytes);
-    struct method_call call = rpc_method_call(rpc, txn, body);
-    size_t start = body->size;
-    enum err err = rpc->handler->read(&call);
+    enum err err = rpc_read(rpc, txn, body);
 
-    if (err == OK) {
-        err = rpc_redact(rpc, body, start);
-    }
     if (err == OK) {
         *likely_bytes = (uint32_t)body->size;
         err = call_reply_end(rpc->call);
     }
-    return err;
-}
-
-/* A long read finds what was prepared as it was. */
-static enum err find_cost(struct rpc *rpc, struct store_txn *txn, enum read_cost *ret_cost)
-{
-    struct method_call call = rpc_method_call(rpc, txn, NULL);
-    enum err err = OK;
-
-    if (rpc->method->execution == METHOD_BY_COST) {
-        err = rpc->handler->cost(&call);
-    }
-    if (err == OK && call.cost == READ_IS_SHORT) {
-        rpc->prepared = call.prepared;
-    }
-    *ret_cost = call.cost;
     return err;
 }
 
@@ -449,7 +419,7 @@ static enum err answer_read(struct rpc *rpc, enum read_cost *ret_cost)
             return err;
         }
     }
-    err = find_cost(rpc, txn, ret_cost);
+    err = rpc_find_cost(rpc, txn, ret_cost);
     if (err == OK && *ret_cost == READ_IS_SHORT) {
         err = write_reply(rpc, txn);
     }

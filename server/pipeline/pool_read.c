@@ -93,7 +93,6 @@ static enum err read_in_snapshot(struct rpc *rpc)
 {
     const struct pipeline_config *config = &rpc->pipeline->config;
     struct store_txn *txn = NULL;
-    struct method_call call;
     enum err err = OK;
 
     if (service_is_cancelled(&rpc->service)) {
@@ -107,14 +106,10 @@ static enum err read_in_snapshot(struct rpc *rpc)
         err = store_begin(config->backend, STORE_READ, &txn);
     }
     if (err == OK) {
-        call = rpc_method_call(rpc, txn, &rpc->pool_answer);
-        err = rpc->handler->read(&call);
+        err = rpc_read(rpc, txn, &rpc->pool_answer);
     }
     store_abort(txn);
-    if (err == OK) {
-        err = rpc_redact(rpc, &rpc->pool_answer, 0);
-    }
-    return err == OK && !buffer_ok(&rpc->pool_answer) ? ERR_MEMORY : err;
+    return err;
 }
 
 static void read_work(void *job)

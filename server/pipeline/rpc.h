@@ -1,6 +1,6 @@
 /*
  * rpc.h: one call inside the services, for the pipeline's files alone (methods.c, receive.c, stage.c,
- * documents.c, pool_read.c, write.c, stream.c). Lives in the call's arena until rpc_finish.
+ * documents.c, read.c, pool_read.c, write.c, stream.c). Lives in the call's arena until rpc_finish.
  *
  *   RECEIVING --a large message of a stream--> ON_POOL --> RECEIVING
  *   RECEIVING --half-close--> [ON_POOL] --> [READ_WAITING] --> [ON_POOL] --> read and answered --> ENDED
@@ -134,8 +134,6 @@ bool rpc_has_expired(const struct rpc *rpc);
 void rpc_finish(struct rpc *rpc, enum err result);
 /* What a function of the method is called with; `body` and `txn` may be NULL. */
 struct method_call rpc_method_call(struct rpc *rpc, struct store_txn *txn, struct buffer *body);
-/* Takes out of a reply, which `body` has from `start` on, what the caller's role may not see. */
-MUST_CHECK enum err rpc_redact(const struct rpc *rpc, struct buffer *body, size_t start);
 /* The stage is over (on the loop): into the transaction. */
 void rpc_continue(struct rpc *rpc, enum err result);
 /* The kept read transaction, with a snapshot that has all that was committed when it is asked for: the
@@ -181,6 +179,14 @@ void rpc_document_close(struct rpc *rpc);
 void rpc_stage(struct rpc *rpc);
 /* Checks a message and decodes it into ctx->arena, as rpc->request. */
 MUST_CHECK enum err rpc_decode(struct rpc *rpc, struct slice message);
+
+/* read.c */
+/* Appends the reply of a read to `body`. */
+MUST_CHECK enum err rpc_read(struct rpc *rpc, struct store_txn *txn, struct buffer *body);
+/* Whether the read is long; keeps what X_cost prepared if it is short. */
+MUST_CHECK enum err rpc_find_cost(struct rpc *rpc, struct store_txn *txn, enum read_cost *ret_cost);
+/* Removes from a reply, which `body` has from `start` on, what the caller's role may not see. */
+MUST_CHECK enum err rpc_redact(const struct rpc *rpc, struct buffer *body, size_t start);
 
 /* pool_read.c */
 /* Has the read run on the pool, now or once others are done. Ends the call. */

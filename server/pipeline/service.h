@@ -16,6 +16,8 @@
  *   |                          | X_stopped  |                                | stream              |
  *   | bidi stream              | X_message  | each request; after X_start    | stream              |
  *
+ * A list also has `page`, the page that the request asks for, to which X_read appends; the pipeline writes
+ * next_page_token. A method with an `as_of` has it in `as_of`.
  * X is the service and method in snake case: prompt_service_get_examples (with the package for services
  * that are not ours: grpc_health_v1_health_check). The request has passed check_request, so formats, limits
  * and required fields hold. A function explains its error in ctx->fault if that helps the caller.
@@ -34,6 +36,7 @@
 #include "server/pipeline/verify_jobs.h"
 #include "store/base/buffer.h"
 #include "store/base/ctx.h"
+#include "store/page.h"
 #include "store/work.h"
 
 #include <errata/v1/role.fields.h>
@@ -57,6 +60,12 @@ struct principal {
 enum read_cost {
     READ_IS_SHORT,
     READ_IS_LONG
+};
+
+/* The `as_of` of a request: by a seq, by a time, or not given. */
+struct as_of {
+    bool is_given;
+    uint64_t seq; /* the last event that the answer can know of; UINT64_MAX: not given */
 };
 
 struct service_env; /* health, counters, page-token key: server/pipeline/env.h */

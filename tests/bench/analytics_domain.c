@@ -88,21 +88,28 @@ static int64_t cpu_us(void)
 static int64_t ask(struct bench *bench, size_t *ret_answer_bytes, size_t *ret_arena_bytes)
 {
     const struct learning_range range = {LAST_DAY + 1 - (int64_t)bench->days, LAST_DAY};
-    struct coverage_page page = {.org = bench->org,
-                                 .order = LAYOUT_COVERAGE_ORDER_MOST_SEEN,
-                                 .page_size = COVERAGE_MOST_SEEN,
-                                 .field = GET_LEARNING_ANALYTICS_RESPONSE_LAYOUT_STATS_FIELD};
     int64_t started_us = cpu_us();
+    struct learning_report report;
+    struct layout_coverage_view layout;
     struct store_txn *txn = NULL;
     struct buffer body;
-    bool more = false;
+    struct page page;
+    struct coverage_list list = {
+        .org = bench->org, .order = LAYOUT_COVERAGE_ORDER_MOST_SEEN, .page = &page};
+    enum err err = OK;
     int64_t taken_us = 0;
 
     buffer_init(&body, &bench->arena, 4096);
+    page_init(&page, COVERAGE_MOST_SEEN, slice_of(NULL, 0), &body);
     must("begin", store_begin(bench->backend, STORE_READ, &txn));
     must("learning",
-         learning_write(&bench->ctx, txn, bench->org, &range, LEARNING_TOP_FIELDS_DEFAULT, &body));
-    must("coverage", coverage_write(&bench->ctx, txn, &page, &body, &more));
+         learning_read(&bench->ctx, txn, bench->org, &range, LEARNING_TOP_FIELDS_DEFAULT, &report));
+    must("coverage", coverage_list_begin(txn, &list));
+    while ((err = coverage_list_next(&bench->ctx, txn, &list, &layout)) == OK) {
+        layout_coverage_view_put(&layout, 1, &body);
+    }
+    must("end", err == ERR_NOT_FOUND ? OK : err);
+    page_deinit(&page);
     store_abort(txn);
     taken_us = cpu_us() - started_us;
     *ret_answer_bytes = body.size;

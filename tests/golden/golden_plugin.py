@@ -120,6 +120,18 @@ class Refusals(unittest.TestCase):
     def test_refuses_backfill_roles_that_may_not_call(self):
         self.assert_refused("backfill_roles", method(GOOD + " backfill_roles: [ROLE_SERVICE]"))
 
+    def test_refuses_half_a_list_and_a_list_that_writes(self):
+        head = HEAD.replace("message Loop", "message List { int32 page_size = 1; string page_token = 2; "
+                            "string next_page_token = 3; } message Loop")
+        for request, reply in (("A", "List"), ("List", "A")):
+            self.assert_refused("is half a list", method(request=request, reply=reply).replace(HEAD, head),
+                                what="dispatch")
+        self.assert_refused("is a list and no plain read",
+                            method("roles: [ROLE_ADMIN] transaction: TRANSACTION_WRITE", "List",
+                                   "List").replace(HEAD, head), what="dispatch")
+        self.assertEqual(self.run_on(method(request="List", reply="List").replace(HEAD, head),
+                                     what="dispatch"), (0, ""))
+
     def test_refuses_a_kind_of_event_that_nothing_applies(self):
         values = 'A = 1 [(errata.options.event).apply = "x"]; B = 2 {};'
         kinds = ('syntax = "proto3"; package faulty.v1; import "errata/options/options.proto";'

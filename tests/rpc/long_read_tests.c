@@ -3,7 +3,6 @@
  * and what becomes of them when no one waits any more. The pool is the world's list of jobs, of
  * which a test runs one at a time.
  */
-#include "server/domain/analytics/coverage.h"
 #include "server/domain/analytics/days.h"
 #include "server/domain/analytics/learning.h"
 #include "server/domain/counters/keys.h"
@@ -17,6 +16,7 @@
 #include <stdio.h>
 
 #include <cmocka.h>
+#include <errata/v1/analytics_service.handlers.h>
 
 #define LEARNING "errata.v1.AnalyticsService/GetLearningAnalytics"
 #define COVERAGE "errata.v1.AnalyticsService/ListLayoutCoverage"
@@ -64,26 +64,28 @@ static void expect_end(struct exchange *exchange, enum status_code code)
     exchange_close(exchange);
 }
 
-/* What the domain writes, now and here. */
-static struct slice write_learning(struct world *world, struct org_id org)
+/* What the method answers, now and here. */
+static struct slice read_learning(struct world *world, struct org_id org)
 {
+    const Errata__V1__GetLearningAnalyticsRequest request =
+        ERRATA__V1__GET_LEARNING_ANALYTICS_REQUEST__INIT;
     int64_t today = day_of(world->clock.wall_us);
-    const struct learning_range range = {today - 29, today};
-    struct coverage_page page = {.org = org,
-                                 .order = LAYOUT_COVERAGE_ORDER_MOST_SEEN,
-                                 .page_size = COVERAGE_MOST_SEEN,
-                                 .field = GET_LEARNING_ANALYTICS_RESPONSE_LAYOUT_STATS_FIELD};
-    struct store_txn *txn = NULL;
+    struct learning_range range = {today - 29, today};
     struct buffer body;
+    struct analytics_service_get_learning_analytics_call call = {
+        .ctx = &world->ctx,
+        .org = org,
+        .request = &request,
+        .prepared = &range,
+        .body = &body,
+    };
     struct slice whole;
-    bool more = false;
 
     buffer_init(&body, &world->arena, 0);
-    assert_int_equal(store_begin(world->backend, STORE_READ, &txn), OK);
-    assert_int_equal(learning_write(&world->ctx, txn, org, &range, 10, &body), OK);
-    assert_int_equal(coverage_write(&world->ctx, txn, &page, &body, &more), OK);
+    assert_int_equal(store_begin(world->backend, STORE_READ, &call.txn), OK);
+    assert_int_equal(analytics_service_get_learning_analytics_read(&call), OK);
     assert_true(arena_copy(&world->arena, buffer_slice(&body), &whole));
-    store_abort(txn);
+    store_abort(call.txn);
     return whole;
 }
 
@@ -96,8 +98,8 @@ static struct org_id org_of(const char *id)
 }
 
 /* Goal: a read on the pool answers what it would have answered on the loop, and sees all that was
- * committed when it came: its snapshot is no older. Method: a capture before it, its bytes beside the
- * domain's own; both ways of asking for the pool. */
+ * committed when it came: its snapshot is no older. Method: a capture before it, its bytes beside
+ * those of the method's own function; both ways of asking for the pool. */
 static void test_answers(void **state)
 {
     struct world world;
@@ -114,7 +116,7 @@ static void test_answers(void **state)
     open_learning(&exchange, &world, admin);
     assert_int_equal(world.job_count, 1);
     assert_false(exchange.ended);
-    wanted = write_learning(&world, org_of(org));
+    wanted = read_learning(&world, org_of(org));
     world_run(&world);
     assert_true(exchange_read_bytes(&exchange, &reply));
     assert_true(slice_equal(reply, wanted));

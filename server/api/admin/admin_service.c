@@ -4,13 +4,14 @@
  * and server_info.c.
  */
 #include "server/api/admin/admin_wire.h"
-#include "server/auth/auth.h"
 #include "server/auth/token.h"
 #include "server/domain/admin/records.h"
 #include "server/pipeline/caller.h"
 #include "server/pipeline/service.h"
 #include "store/base/assert.h"
+#include "store/base/wire.h"
 
+#include <errata/v1/admin_service.fields.h>
 #include <errata/v1/admin_service.handlers.h>
 #include <inttypes.h>
 
@@ -26,13 +27,6 @@ static struct admin_actor actor_of(const struct service *service)
                                 SOURCE_LIVE, service->principal->server};
 }
 
-static enum err resolve_org(const struct service *service, struct store_txn *txn,
-                            const char *org_id, struct org_id *ret_org)
-{
-    return auth_resolve_org(service->ctx, txn, service->principal->org, service->principal->server,
-                            slice_text(org_id), ret_org);
-}
-
 enum err
 admin_service_create_organization_write(struct admin_service_create_organization_call *call)
 {
@@ -45,15 +39,14 @@ admin_service_create_organization_write(struct admin_service_create_organization
 enum err
 admin_service_create_organization_answer(struct admin_service_create_organization_call *call)
 {
-    Errata__V1__CreateOrganizationResponse response =
-        ERRATA__V1__CREATE_ORGANIZATION_RESPONSE__INIT;
     struct organization_record record;
     enum err err = admin_read_organization(call->txn, call->result->org.uuid, &record);
 
     if (err == OK) {
-        err = admin_wire_organization(call->ctx->arena, &record, &response.organization);
+        admin_wire_put_organization(&record, CREATE_ORGANIZATION_RESPONSE_ORGANIZATION_FIELD,
+                                    call->body);
     }
-    return err != OK ? err : reply_message(call->body, &response.base);
+    return err;
 }
 
 /* The token that is asked for, or all that is wrong with it. */
@@ -108,7 +101,7 @@ enum err admin_service_create_token_write(struct admin_service_create_token_call
     if (err != OK) {
         return err;
     }
-    err = resolve_org(call->service, call->txn, call->request->org_id, &draft.org);
+    err = caller_resolve_org(call->service, call->txn, call->request->org_id, &draft.org);
     if (err != OK) {
         return err;
     }
@@ -118,8 +111,7 @@ enum err admin_service_create_token_write(struct admin_service_create_token_call
 
 enum err admin_service_create_token_answer(struct admin_service_create_token_call *call)
 {
-    Errata__V1__CreateTokenResponse response = ERRATA__V1__CREATE_TOKEN_RESPONSE__INIT;
-    char text[TOKEN_TEXT_BYTES + 1] = "";
+    char text[TOKEN_TEXT_BYTES];
     struct token_record record;
     struct event event;
     uint32_t key_id = 0;
@@ -139,17 +131,14 @@ enum err admin_service_create_token_answer(struct admin_service_create_token_cal
                          key_id);
     }
     err = admin_read_token(call->txn, key_id, &record);
-    if (err == OK) {
-        err = admin_wire_token(call->ctx->arena, key_id, &record, &response.token);
-    }
     if (err != OK) {
         return err;
     }
+    admin_wire_put_token(key_id, &record, CREATE_TOKEN_RESPONSE_TOKEN_FIELD, call->body);
     token_format(key_id, (const struct token_secret *)call->prepared, text);
-    response.secret = text;
-    err = reply_message(call->body, &response.base);
+    wire_put_bytes(call->body, CREATE_TOKEN_RESPONSE_SECRET_FIELD, slice_of(text, sizeof(text)));
     token_cleanse(text, sizeof(text));
-    return err;
+    return OK;
 }
 
 enum err admin_service_revoke_token_write(struct admin_service_revoke_token_call *call)
@@ -157,7 +146,7 @@ enum err admin_service_revoke_token_write(struct admin_service_revoke_token_call
     struct admin_actor actor = actor_of(call->service);
     struct org_id org;
     uint32_t key_id = 0;
-    enum err err = resolve_org(call->service, call->txn, call->request->org_id, &org);
+    enum err err = caller_resolve_org(call->service, call->txn, call->request->org_id, &org);
 
     if (err != OK) {
         return err;
@@ -170,7 +159,6 @@ enum err admin_service_revoke_token_write(struct admin_service_revoke_token_call
 
 enum err admin_service_revoke_token_answer(struct admin_service_revoke_token_call *call)
 {
-    Errata__V1__RevokeTokenResponse response = ERRATA__V1__REVOKE_TOKEN_RESPONSE__INIT;
     struct token_record record;
     uint32_t key_id = 0;
     enum err err = OK;
@@ -180,7 +168,7 @@ enum err admin_service_revoke_token_answer(struct admin_service_revoke_token_cal
     }
     err = admin_read_token(call->txn, key_id, &record);
     if (err == OK) {
-        err = admin_wire_token(call->ctx->arena, key_id, &record, &response.token);
+        admin_wire_put_token(key_id, &record, REVOKE_TOKEN_RESPONSE_TOKEN_FIELD, call->body);
     }
-    return err != OK ? err : reply_message(call->body, &response.base);
+    return err;
 }

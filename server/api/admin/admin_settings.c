@@ -1,27 +1,20 @@
 /*
  * admin_settings.c: AdminService's GetSettings and UpdateSettings: what an organisation has chosen.
  */
-#include "server/auth/auth.h"
 #include "server/domain/settings/settings.h"
+#include "server/pipeline/caller.h"
 #include "server/pipeline/service.h"
 #include "store/base/assert.h"
 
 #include <errata/v1/admin_service.fields.h>
 #include <errata/v1/admin_service.handlers.h>
 
-static enum err resolve_org(const struct service *service, struct store_txn *txn,
-                            const char *org_id, struct org_id *ret_org)
-{
-    return auth_resolve_org(service->ctx, txn, service->principal->org, service->principal->server,
-                            slice_text(org_id), ret_org);
-}
-
 enum err admin_service_get_settings_read(struct admin_service_get_settings_call *call)
 {
     struct organization_settings_view view;
     struct settings settings;
     struct org_id org;
-    enum err err = resolve_org(call->service, call->txn, call->request->org_id, &org);
+    enum err err = caller_resolve_org(call->service, call->txn, call->request->org_id, &org);
 
     if (err == OK) {
         err = settings_read(call->txn, org, &settings);
@@ -74,7 +67,7 @@ enum err admin_service_update_settings_write(struct admin_service_update_setting
         err = read_change(call->service, call->request->settings, &change);
     }
     if (err == OK) {
-        err = resolve_org(call->service, call->txn, call->request->org_id, &org);
+        err = caller_resolve_org(call->service, call->txn, call->request->org_id, &org);
     }
     if (err == OK) {
         err = settings_update(call->ctx, call->txn, org, actor, &change, &seq);

@@ -1,25 +1,9 @@
 /*
- * admin_wire.c: rows of organisations and tokens as wire messages.
+ * admin_wire.c: see admin_wire.h.
  */
 #include "server/api/admin/admin_wire.h"
 
-#include "server/domain/admin/records.h"
-
-/* A C string of the bytes; NULL when there is no room. */
-static char *text_of(struct arena *arena, struct slice bytes)
-{
-    struct slice copy;
-
-    return arena_copy(arena, bytes, &copy) ? (char *)(uintptr_t)copy.data : NULL;
-}
-
-static char *uuid_text_of(struct arena *arena, struct uuid uuid)
-{
-    char text[UUID_TEXT_BYTES];
-
-    uuid_format(uuid, text);
-    return text_of(arena, slice_of(text, sizeof(text)));
-}
+#include <errata/v1/admin_service.views.h>
 
 Google__Protobuf__Timestamp *admin_wire_time(struct arena *arena, int64_t time_us)
 {
@@ -34,72 +18,43 @@ Google__Protobuf__Timestamp *admin_wire_time(struct arena *arena, int64_t time_u
     return time;
 }
 
-enum err admin_wire_organization(struct arena *arena, const struct organization_record *record,
-                                 Errata__V1__Organization **ret_organization)
+void admin_wire_put_organization(const struct organization_record *record, uint32_t field,
+                                 struct buffer *body)
 {
-    Errata__V1__Organization *organization =
-        (Errata__V1__Organization *)arena_alloc(arena, sizeof(*organization));
+    char id[UUID_TEXT_BYTES];
+    const struct organization_view view = {
+        .id = slice_of(id, sizeof(id)),
+        .name = record->name,
+        .created_at_us = record->created_at_us,
+        .has_created_at = true,
+    };
 
-    if (organization == NULL) {
-        return ERR_MEMORY;
-    }
-    errata__v1__organization__init(organization);
-    organization->id = uuid_text_of(arena, record->id);
-    organization->name = text_of(arena, record->name);
-    organization->created_at = admin_wire_time(arena, record->created_at_us);
-    if (organization->id == NULL || organization->name == NULL ||
-        organization->created_at == NULL) {
-        return ERR_MEMORY;
-    }
-    *ret_organization = organization;
-    return OK;
+    uuid_format(record->id, id);
+    organization_view_put(&view, field, body);
 }
 
-/* The times that a token may lack; false when there is no room. */
-static bool fill_times(struct arena *arena, const struct token_record *record,
-                       Errata__V1__Token *token)
+void admin_wire_put_token(uint32_t key_id, const struct token_record *record, uint32_t field,
+                          struct buffer *body)
 {
-    token->created_at = admin_wire_time(arena, record->created_at_us);
-    if (token->created_at == NULL) {
-        return false;
-    }
-    if (record->expire_at_us != 0) {
-        token->expires_at = admin_wire_time(arena, record->expire_at_us);
-    }
-    if (record->revoked_at_us != 0) {
-        token->revoked_at = admin_wire_time(arena, record->revoked_at_us);
-    }
-    return (record->expire_at_us == 0 || token->expires_at != NULL) &&
-           (record->revoked_at_us == 0 || token->revoked_at != NULL);
-}
-
-enum err admin_wire_token(struct arena *arena, uint32_t key_id, const struct token_record *record,
-                          Errata__V1__Token **ret_token)
-{
-    Errata__V1__Token *token = (Errata__V1__Token *)arena_alloc(arena, sizeof(*token));
     char key_id_text[ADMIN_KEY_ID_TEXT_BYTES];
+    char org_id[UUID_TEXT_BYTES];
+    const struct token_view view = {
+        .key_id = slice_of(key_id_text, sizeof(key_id_text)),
+        .org_id = slice_of(org_id, sizeof(org_id)),
+        .role = (enum role)record->role,
+        .server = record->server,
+        .user_id = record->user_id,
+        .has_user_id = record->user_id.size > 0,
+        .expires_at_us = record->expire_at_us,
+        .has_expires_at = record->expire_at_us != 0,
+        .created_at_us = record->created_at_us,
+        .has_created_at = true,
+        .created_by = record->created_by,
+        .revoked_at_us = record->revoked_at_us,
+        .has_revoked_at = record->revoked_at_us != 0,
+    };
 
-    if (token == NULL) {
-        return ERR_MEMORY;
-    }
-    errata__v1__token__init(token);
     admin_format_key_id(key_id, key_id_text);
-    token->key_id = text_of(arena, slice_of(key_id_text, sizeof(key_id_text)));
-    token->org_id = uuid_text_of(arena, record->org);
-    token->role = (Errata__V1__Role)record->role;
-    token->server = record->server;
-    token->created_by = text_of(arena, record->created_by);
-    if (record->user_id.size != 0) {
-        token->_user_id_case = ERRATA__V1__TOKEN___USER_ID_USER_ID;
-        token->user_id = text_of(arena, record->user_id);
-        if (token->user_id == NULL) {
-            return ERR_MEMORY;
-        }
-    }
-    if (token->key_id == NULL || token->org_id == NULL || token->created_by == NULL ||
-        !fill_times(arena, record, token)) {
-        return ERR_MEMORY;
-    }
-    *ret_token = token;
-    return OK;
+    uuid_format(record->org, org_id);
+    token_view_put(&view, field, body);
 }

@@ -3,8 +3,9 @@
  * Wire messages become values for the domain, and stored events become answers; the rules are the
  * domain's. The reads are in feedback_reads.c.
  */
+#include "server/api/feedback/feedback_wire.h"
 #include "server/domain/corrections/capture.h"
-#include "server/domain/corrections/list.h"
+#include "server/domain/events/feedback.h"
 #include "server/pipeline/caller.h"
 #include "server/pipeline/service.h"
 #include "store/base/assert.h"
@@ -109,8 +110,7 @@ enum err feedback_service_capture_feedback_event_answer(
     if (err != OK) {
         return err;
     }
-    return list_append_event(call->ctx, CAPTURE_FEEDBACK_EVENT_RESPONSE_EVENT_FIELD, &event,
-                             LIST_STORED, call->body);
+    return feedback_wire_put(&event, CAPTURE_FEEDBACK_EVENT_RESPONSE_EVENT_FIELD, call->body);
 }
 
 enum err feedback_service_batch_capture_feedback_events_prepare(

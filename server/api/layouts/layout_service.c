@@ -1,12 +1,11 @@
 /*
- * layout_service.c: LayoutService's reads: documents and profiles, which the domain writes as answers;
+ * layout_service.c: LayoutService's reads: documents and profiles;
  * and ComputeFingerprint, a pure function of the request, computed in the stage before. Ingestion is
  * in layout_ingest.c.
  */
 #include "server/domain/fingerprint/fingerprint.h"
 #include "server/domain/layouts/documents.h"
 #include "server/domain/layouts/profiles.h"
-#include "server/pipeline/page_token.h"
 #include "server/pipeline/service.h"
 #include "store/base/assert.h"
 #include "store/base/wire.h"
@@ -58,63 +57,69 @@ enum err layout_service_get_document_read(struct layout_service_get_document_cal
 
 enum err layout_service_list_documents_read(struct layout_service_list_documents_call *call)
 {
-    struct document_list list = {
+    const struct document_list list = {
         .org = call->org,
         .layout_fingerprint = slice_text(call->request->layout_fingerprint),
-        .page_size = (uint32_t)page_size_of(call->request->page_size),
+        .page = call->page,
     };
-    struct sha256_digest filter;
-    bool more = false;
-    enum err err = page_token_begin(call->service, &call->request->base, call->request->page_token,
-                                    &filter, &list.after);
+    struct document_view document;
+    enum err err = document_list_begin(call->txn, &list);
+
+    while (err == OK) {
+        err = document_list_next(call->txn, &list, &document);
+        if (err == OK) {
+            document_view_put(&document, LIST_DOCUMENTS_RESPONSE_DOCUMENTS_FIELD, call->body);
+        }
+    }
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
+static enum err put_profile(struct arena *arena, const struct profile *profile, uint32_t field,
+                            struct buffer *body)
+{
+    struct slice bytes = {NULL, 0};
+    enum err err = profile_encode(arena, profile, &bytes);
 
     if (err == OK) {
-        err = document_list_write(call->txn, &list, call->body, &more);
-    }
-    if (err == OK && more) {
-        err = page_token_append(call->service, &filter, &list.last,
-                                LIST_DOCUMENTS_RESPONSE_NEXT_PAGE_TOKEN_FIELD, call->body);
+        wire_put_bytes(body, field, bytes);
     }
     return err;
 }
 
 enum err layout_service_get_profile_read(struct layout_service_get_profile_call *call)
 {
-    enum err err = profile_append(call->ctx->arena, call->txn, call->org,
-                                  slice_text(call->request->layout_fingerprint),
-                                  GET_PROFILE_RESPONSE_PROFILE_FIELD, call->body);
+    struct profile profile;
+    enum err err = profile_find(call->ctx->arena, call->txn, call->org,
+                                slice_text(call->request->layout_fingerprint), &profile);
 
     if (err == ERR_NOT_FOUND) {
         return fault_say(call->ctx->fault, err,
                          "layout_fingerprint: not found in this organisation; expected the layout "
                          "of an ingested document");
     }
-    return err;
+    return err != OK ? err
+                     : put_profile(call->ctx->arena, &profile, GET_PROFILE_RESPONSE_PROFILE_FIELD,
+                                   call->body);
 }
 
 enum err layout_service_list_profiles_read(struct layout_service_list_profiles_call *call)
 {
-    struct profile_list list = {
-        .org = call->org,
-        .page_size = (uint32_t)page_size_of(call->request->page_size),
-    };
-    struct sha256_digest filter;
-    bool more = false;
+    struct profile_list list = {.org = call->org, .page = call->page};
+    struct profile profile;
     enum err err = OK;
 
     if (UNEXPECTED(!profile_order_from_wire((int32_t)call->request->order, &list.order))) {
         return ERR_INTERNAL; /* check_request refuses it */
     }
-    err = page_token_begin(call->service, &call->request->base, call->request->page_token, &filter,
-                           &list.after);
-    if (err == OK) {
-        err = profile_list_write(call->ctx->arena, call->txn, &list, call->body, &more);
+    err = profile_list_begin(call->txn, &list);
+    while (err == OK) {
+        err = profile_list_next(call->ctx->arena, call->txn, &list, &profile);
+        if (err == OK) {
+            err = put_profile(call->ctx->arena, &profile, LIST_PROFILES_RESPONSE_PROFILES_FIELD,
+                              call->body);
+        }
     }
-    if (err == OK && more) {
-        err = page_token_append(call->service, &filter, &list.last,
-                                LIST_PROFILES_RESPONSE_NEXT_PAGE_TOKEN_FIELD, call->body);
-    }
-    return err;
+    return err == ERR_NOT_FOUND ? OK : err;
 }
 
 enum err

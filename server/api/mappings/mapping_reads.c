@@ -2,12 +2,11 @@
  * mapping_reads.c: MappingService's reads: MatchLines, GetMapping, ListMappings. The lines are folded in
  * the stage before; the domain finds what is known of them.
  */
+#include "server/domain/mappings/change.h"
 #include "server/domain/mappings/list.h"
 #include "server/domain/mappings/match.h"
 #include "server/domain/text/sku.h"
-#include "server/pipeline/caller.h"
 #include "server/pipeline/env.h"
-#include "server/pipeline/page_token.h"
 #include "server/pipeline/service.h"
 #include "store/base/assert.h"
 #include "store/base/wire.h"
@@ -64,31 +63,22 @@ enum err mapping_service_match_lines_prepare(struct mapping_service_match_lines_
 }
 
 /* Which events the answer knows of: all, or those of some time. */
-static enum err read_as_of(struct service *service, struct store_txn *txn,
-                           const Errata__V1__MatchLinesRequest *request, struct match *match)
+static enum err read_as_of(struct mapping_service_match_lines_call *call, struct match *match)
 {
-    bool by_seq = request->as_of_case == ERRATA__V1__MATCH_LINES_REQUEST__AS_OF_AS_OF_SEQ;
-    bool by_time = request->as_of_case == ERRATA__V1__MATCH_LINES_REQUEST__AS_OF_AS_OF_TIME;
     struct log_head head;
-    struct as_of as_of;
-    enum err err = log_read_head(txn, match->org, &head);
+    enum err err = log_read_head(call->txn, match->org, &head);
 
-    if (err != OK) {
+    match->as_of_seq = call->as_of.seq < head.last_seq ? call->as_of.seq : head.last_seq;
+    if (err != OK || !call->as_of.is_given) {
         return err;
     }
-    err = as_of_read(txn, match->org, by_seq ? &request->as_of_seq : NULL,
-                     by_time ? request->as_of_time : NULL, &as_of);
-    match->as_of_seq = as_of.seq < head.last_seq ? as_of.seq : head.last_seq;
-    if (err != OK || !as_of.is_given) {
-        return err;
-    }
-    match->past = arena_calloc(service->ctx->arena, 1, sizeof(*match->past));
+    match->past = arena_calloc(call->ctx->arena, 1, sizeof(*match->past));
     if (match->past == NULL) {
         return ERR_MEMORY;
     }
     match->past->org = match->org;
     match->past->as_of_seq = match->as_of_seq;
-    match->past->arena = service->ctx->arena;
+    match->past->arena = call->ctx->arena;
     return OK;
 }
 
@@ -149,12 +139,11 @@ static enum err put_lines(struct service *service, struct store_txn *txn, struct
     return err;
 }
 
-static enum err look_up(struct service *service, struct store_txn *txn,
-                        const Errata__V1__MatchLinesRequest *request, struct match *match)
+static enum err look_up(struct mapping_service_match_lines_call *call, struct match *match)
 {
-    enum err err = read_as_of(service, txn, request, match);
+    enum err err = read_as_of(call, match);
 
-    return err != OK ? err : match_look_up(service->ctx->arena, txn, match);
+    return err != OK ? err : match_look_up(call->ctx->arena, call->txn, match);
 }
 
 /* Time travel follows events back; else the lines are looked up, and those without a mapping counted. */
@@ -164,15 +153,14 @@ enum err mapping_service_match_lines_cost(struct mapping_service_match_lines_cal
     enum err err = OK;
 
     call->cost = READ_IS_LONG;
-    if (call->request->as_of_case != ERRATA__V1__MATCH_LINES_REQUEST__AS_OF__NOT_SET ||
-        call->request->n_lines > MATCH_LOOP_LINES_MAX) {
+    if (call->as_of.is_given || call->request->n_lines > MATCH_LOOP_LINES_MAX) {
         return OK;
     }
     if (match == NULL) {
         return ERR_MEMORY;
     }
     *match = *(const struct match *)call->prepared;
-    err = look_up(call->service, call->txn, call->request, match);
+    err = look_up(call, match);
     if (err == OK && match->candidate_line_count <= MATCH_LOOP_CANDIDATE_LINES_MAX) {
         match->is_looked_up = true;
         call->prepared = match;
@@ -185,8 +173,7 @@ enum err mapping_service_match_lines_read(struct mapping_service_match_lines_cal
 {
     struct match_lines_response_view response = {.incomplete = false};
     struct match *match = call->prepared;
-    enum err err =
-        match->is_looked_up ? OK : look_up(call->service, call->txn, call->request, match);
+    enum err err = match->is_looked_up ? OK : look_up(call, match);
 
     if (err == OK) {
         err = put_lines(call->service, call->txn, match, call->body);
@@ -198,6 +185,14 @@ enum err mapping_service_match_lines_read(struct mapping_service_match_lines_cal
     response.incomplete = match_is_incomplete(match);
     match_lines_response_view_write(&response, call->body);
     return err;
+}
+
+static void put_mapping(struct org_id org, const struct mapping_row *row, uint32_t field,
+                        struct buffer *body)
+{
+    const struct sku_mapping_view mapping = mapping_view_of(org, &row->record);
+
+    sku_mapping_view_put(&mapping, field, body);
 }
 
 enum err mapping_service_get_mapping_read(struct mapping_service_get_mapping_call *call)
@@ -217,8 +212,8 @@ enum err mapping_service_get_mapping_read(struct mapping_service_get_mapping_cal
     if (err != OK) {
         return err;
     }
-    mapping_put(call->body, GET_MAPPING_RESPONSE_MAPPING_FIELD, org, &row.record);
-    return buffer_ok(call->body) ? OK : ERR_MEMORY;
+    put_mapping(org, &row, GET_MAPPING_RESPONSE_MAPPING_FIELD, call->body);
+    return OK;
 }
 
 static enum err read_list(struct service *service, const Errata__V1__ListMappingsRequest *request,
@@ -236,22 +231,19 @@ enum err mapping_service_list_mappings_read(struct mapping_service_list_mappings
     struct mapping_list list = {
         .org = call->org,
         .customer_id = slice_text(call->request->customer_id),
-        .page_size = (uint32_t)page_size_of(call->request->page_size),
+        .page = call->page,
     };
-    struct sha256_digest filter;
-    bool more = false;
+    struct mapping_row row;
     enum err err = read_list(call->service, call->request, &list);
 
     if (err == OK) {
-        err = page_token_begin(call->service, &call->request->base, call->request->page_token,
-                               &filter, &list.after);
+        err = mapping_list_begin(call->txn, &list);
     }
-    if (err == OK) {
-        err = mapping_list_write(call->ctx->arena, call->txn, &list, call->body, &more);
+    while (err == OK) {
+        err = mapping_list_next(call->ctx->arena, call->txn, &list, &row);
+        if (err == OK) {
+            put_mapping(call->org, &row, LIST_MAPPINGS_RESPONSE_MAPPINGS_FIELD, call->body);
+        }
     }
-    if (err == OK && more) {
-        err = page_token_append(call->service, &filter, &list.last,
-                                LIST_MAPPINGS_RESPONSE_NEXT_PAGE_TOKEN_FIELD, call->body);
-    }
-    return err;
+    return err == ERR_NOT_FOUND ? OK : err;
 }

@@ -1,12 +1,11 @@
 /*
  * prompt_service.c: PromptService's templates and prompts: templates put, read and listed, and a prompt made
- * of one. Wire messages become values for the domain, which writes the answers' bytes itself.
+ * of one. Wire messages become values for the domain, and its results become answers.
  * GetExamples is in get_examples.c.
  */
 #include "server/domain/prompts/prompts.h"
 #include "server/pipeline/caller.h"
 #include "server/pipeline/env.h"
-#include "server/pipeline/page_token.h"
 #include "server/pipeline/service.h"
 #include "store/base/assert.h"
 
@@ -56,15 +55,18 @@ prompt_service_put_prompt_template_write(struct prompt_service_put_prompt_templa
 enum err
 prompt_service_put_prompt_template_answer(struct prompt_service_put_prompt_template_call *call)
 {
+    struct prompt_template template;
     struct event event;
     enum err err = log_read(call->txn, call->result->org, call->result->first_seq, &event);
 
-    if (err != OK) {
-        return err;
+    if (err == OK) {
+        err = prompt_template_of_event(&event, &template);
     }
-    return prompt_template_append_event(call->body,
-                                        PUT_PROMPT_TEMPLATE_RESPONSE_PROMPT_TEMPLATE_FIELD, &event,
-                                        PROMPT_TEMPLATE_WHOLE);
+    if (err == OK) {
+        prompt_template_view_put(&template.view, PUT_PROMPT_TEMPLATE_RESPONSE_PROMPT_TEMPLATE_FIELD,
+                                 call->body);
+    }
+    return err;
 }
 
 enum err
@@ -83,9 +85,9 @@ prompt_service_get_prompt_template_read(struct prompt_service_get_prompt_templat
     if (err != OK) {
         return err;
     }
-    prompt_template_append(call->body, GET_PROMPT_TEMPLATE_RESPONSE_PROMPT_TEMPLATE_FIELD,
-                           &template, PROMPT_TEMPLATE_WHOLE);
-    return buffer_ok(call->body) ? OK : ERR_MEMORY;
+    prompt_template_view_put(&template.view, GET_PROMPT_TEMPLATE_RESPONSE_PROMPT_TEMPLATE_FIELD,
+                             call->body);
+    return OK;
 }
 
 enum err
@@ -94,24 +96,20 @@ prompt_service_list_prompt_templates_read(struct prompt_service_list_prompt_temp
     struct prompt_template_list list = {
         .org = call->org,
         .name = slice_text(call->request->name),
-        .page_size = (uint32_t)page_size_of(call->request->page_size),
-        .detail = PROMPT_TEMPLATE_COMMENT,
+        .page = call->page,
     };
-    struct sha256_digest filter;
-    bool more = false;
-    enum err err = page_token_begin(call->service, &call->request->base, call->request->page_token,
-                                    &filter, &list.after);
+    struct prompt_template_view template;
+    enum err err = OK;
 
-    if (err == OK) {
-        err = prompt_template_list_write(call->ctx, call->txn, &list,
-                                         LIST_PROMPT_TEMPLATES_RESPONSE_PROMPT_TEMPLATES_FIELD,
-                                         call->body, &more);
+    prompt_template_list_begin(&list);
+    while (err == OK) {
+        err = prompt_template_list_next(call->ctx, call->txn, &list, &template);
+        if (err == OK) {
+            prompt_template_view_put(
+                &template, LIST_PROMPT_TEMPLATES_RESPONSE_PROMPT_TEMPLATES_FIELD, call->body);
+        }
     }
-    if (err == OK && more) {
-        err = page_token_append(call->service, &filter, &list.last,
-                                LIST_PROMPT_TEMPLATES_RESPONSE_NEXT_PAGE_TOKEN_FIELD, call->body);
-    }
-    return err;
+    return err == ERR_NOT_FOUND ? OK : err;
 }
 
 /* A map of the request as values of the domain, in the arena. */
@@ -170,38 +168,24 @@ static void read_source(struct fault *fault, const Errata__V1__PreparePromptRequ
     }
 }
 
-static enum err read_as_of(struct store_txn *txn, const Errata__V1__PreparePromptRequest *request,
-                           struct prompt_query *query)
-{
-    bool by_seq = request->as_of_case == ERRATA__V1__PREPARE_PROMPT_REQUEST__AS_OF_AS_OF_SEQ;
-    bool by_time = request->as_of_case == ERRATA__V1__PREPARE_PROMPT_REQUEST__AS_OF_AS_OF_TIME;
-    struct as_of as_of;
-    enum err err = as_of_read(txn, query->examples.org, by_seq ? &request->as_of_seq : NULL,
-                              by_time ? request->as_of_time : NULL, &as_of);
-
-    query->examples.has_as_of = as_of.is_given;
-    query->examples.as_of_seq = as_of.seq;
-    query->stored.as_of_seq = as_of.seq;
-    return err;
-}
-
-static enum err read_query(struct service *service, struct store_txn *txn,
-                           const Errata__V1__PreparePromptRequest *request,
+static enum err read_query(struct prompt_service_prepare_prompt_call *call,
                            struct prompt_query *ret_query)
 {
-    struct arena *arena = service->ctx->arena;
-    struct org_id org = service->principal->org;
+    const Errata__V1__PreparePromptRequest *request = call->request;
+    struct arena *arena = call->ctx->arena;
     struct prompt_query query = {
-        .stored.org = org,
-        .examples = {.org = org,
+        .stored = {.org = call->org, .as_of_seq = call->as_of.seq},
+        .examples = {.org = call->org,
                      .layout_fingerprint = slice_text(request->layout_fingerprint),
                      .document_id = slice_text(request->document_id),
                      .limit = request->max_examples > 0 ? (uint32_t)request->max_examples
                                                         : EXAMPLES_LIMIT_DEFAULT,
                      .view = EXAMPLE_VIEW_HINTS,
                      .include_superseded = request->include_superseded != 0,
-                     .exposure_key = &service->env->exposure_key,
-                     .now_us = clock_wall_us(service->ctx->clock)},
+                     .has_as_of = call->as_of.is_given,
+                     .as_of_seq = call->as_of.seq,
+                     .exposure_key = &call->service->env->exposure_key,
+                     .now_us = clock_wall_us(call->ctx->clock)},
     };
     enum err err = read_values(arena, request->context, request->n_context, &query.context);
 
@@ -214,13 +198,9 @@ static enum err read_query(struct service *service, struct store_txn *txn,
     if (UNEXPECTED(query.examples.limit > EXAMPLES_LIMIT_MAX)) {
         return ERR_INTERNAL; /* check_request refuses such a request */
     }
-    read_source(service->ctx->fault, request, &query);
-    err = prompt_check(service->ctx, &query);
-    if (err == OK) {
-        err = read_as_of(txn, request, &query);
-    }
+    read_source(call->ctx->fault, request, &query);
     *ret_query = query;
-    return err;
+    return prompt_check(call->ctx, &query);
 }
 
 /* The bytes that are sanitised and put in, before it is known where and how often. */
@@ -313,7 +293,7 @@ enum err prompt_service_prepare_prompt_cost(struct prompt_service_prepare_prompt
 {
     struct made_prompt *made = NULL;
     struct prompt_query query;
-    enum err err = read_query(call->service, call->txn, call->request, &query);
+    enum err err = read_query(call, &query);
 
     call->cost = READ_IS_LONG;
     if (err != OK || query.examples.has_as_of || bytes_given(&query) > PROMPT_ON_LOOP_BYTES_MAX) {
@@ -334,7 +314,7 @@ enum err prompt_service_prepare_prompt_read(struct prompt_service_prepare_prompt
     enum err err = OK;
 
     if (made == NULL) {
-        err = read_query(call->service, call->txn, call->request, &query);
+        err = read_query(call, &query);
         if (err == OK) {
             err = make_prompt(call->service, call->txn, &query, &made);
         }

@@ -1,6 +1,6 @@
 /*
- * coverage.c: see coverage.h. A page's place is the key of its last row; keys of the orders of
- * profiles and keys of the layouts' sums differ in size.
+ * coverage.c: see coverage.h. A page's place is the key of its last row: keys of the orders of profiles and
+ * keys of the layouts' sums differ in size.
  */
 #include "server/domain/analytics/coverage.h"
 
@@ -12,21 +12,9 @@
 #include "server/domain/layouts/records.h"
 #include "store/base/text.h"
 
-#include <errata/v1/analytics_service.views.h>
-
 #define SHORT_CHARACTERS 8
 
-/* A page while it is written. */
-struct walk {
-    struct ctx *ctx;
-    struct store_txn *txn;
-    struct coverage_page *page;
-    struct buffer *body;
-    size_t count; /* items that the page has */
-    bool more;
-};
-
-/* What is told of a layout. */
+/* What is known of a layout. */
 struct layout {
     struct slice fingerprint; /* text */
     struct profile_record profile; /* zeroed: no document was ingested */
@@ -55,175 +43,126 @@ static struct layout_coverage_view view_of(const struct layout *layout)
     };
 }
 
-/* The page's next item, whose fingerprint and profile are set. */
-static enum err append(struct walk *walk, struct layout *layout)
+/* The view of a layout whose fingerprint and profile are set. */
+static enum err fill_view(struct arena *arena, struct store_txn *txn, struct org_id org,
+                          struct layout *layout, struct layout_coverage_view *ret_view)
 {
     struct key_fingerprint fingerprint = key_fingerprint_of(layout->fingerprint);
-    struct key head_key = key_layout_head(walk->page->org, &fingerprint);
-    struct layout_coverage_view view;
-    enum err err = layout_head_read(walk->ctx->arena, walk->txn, &head_key, &layout->head);
+    struct key head_key = key_layout_head(org, &fingerprint);
+    enum err err = layout_head_read(arena, txn, &head_key, &layout->head);
 
     if (err == OK) {
-        err = sums_read_layout(walk->txn, walk->page->org, layout->fingerprint, &layout->stats);
+        err = sums_read_layout(txn, org, layout->fingerprint, &layout->stats);
     }
-    if (err != OK) {
-        return err;
+    if (err == OK) {
+        *ret_view = view_of(layout);
     }
-    view = view_of(layout);
-    layout_coverage_view_put(&view, walk->page->field, walk->body);
-    walk->count++;
-    return buffer_ok(walk->body) ? OK : ERR_MEMORY;
+    return err;
 }
 
-/* Where the page ends, if it ends here. */
-static void keep_place(struct walk *walk, struct slice key)
-{
-    memcpy(walk->page->last.bytes, key.data, key.size);
-    walk->page->last.size = key.size;
-}
-
-static enum err append_seen(struct walk *walk, struct slice key)
+/* The next layout that has documents. */
+static enum err next_seen(struct ctx *ctx, struct store_txn *txn, struct coverage_list *list,
+                          struct layout_coverage_view *ret_view)
 {
     struct layout layout = {0};
     struct sha256_digest measured;
-    char text[2 * SHA256_BYTES];
-    enum err err = key_read_profile_order(key, &measured);
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    enum err err = page_next(list->page, &key, &value);
 
+    if (err != OK) {
+        return err;
+    }
+    err = key_read_profile_order(key, &measured);
     if (err == OK) {
-        err = profile_row_read(walk->ctx->arena, walk->txn, walk->page->org, &measured,
-                               &layout.profile);
+        err = profile_row_read(ctx->arena, txn, list->org, &measured, &layout.profile);
     }
     if (err != OK) {
         return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
     }
-    sha256_format(&measured, text);
-    layout.fingerprint = slice_of(text, sizeof(text));
-    keep_place(walk, key);
-    return append(walk, &layout);
+    sha256_format(&measured, list->fingerprint);
+    layout.fingerprint = slice_of(list->fingerprint, sizeof(list->fingerprint));
+    return fill_view(ctx->arena, txn, list->org, &layout, ret_view);
 }
 
-/* A row of the sums is listed behind the profiles where it is a layout's, and that has none. Keys of
- * both tables are the same. */
-static enum err is_unseen(struct walk *walk, struct slice key,
+/* Whether a row of the sums is a layout's that has no profile. Keys of both tables are the same. */
+static enum err is_unseen(struct store_txn *txn, struct slice key,
                           const struct layout_stats_record *stats, bool *ret_unseen)
 {
     struct slice value = {NULL, 0};
-    enum err err = ERR_NOT_FOUND;
+    enum err err = OK;
 
     *ret_unseen = false;
     if (stats->layout_fingerprint.size == 0) {
         return OK;
     }
-    err = store_get(walk->txn, TABLE_PROFILE, key, &value);
+    err = store_get(txn, TABLE_PROFILE, key, &value);
     *ret_unseen = err == ERR_NOT_FOUND;
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-static enum err append_unseen(struct walk *walk, struct slice key, struct slice value)
+/* The next layout that has no documents. */
+static enum err next_unseen(struct ctx *ctx, struct store_txn *txn, struct coverage_list *list,
+                            struct layout_coverage_view *ret_view)
 {
     struct layout layout = {0};
-    struct layout_stats_record stats;
     bool unseen = false;
-    enum err err = record_decode_layout_stats(value, &stats);
 
-    if (err == OK) {
-        err = is_unseen(walk, key, &stats, &unseen);
-    }
-    if (err != OK) {
-        return err;
-    }
-    if (!unseen) {
-        keep_place(walk, key);
-        return OK;
-    }
-    if (walk->count == walk->page->page_size) {
-        walk->more = true;
-        return OK;
-    }
-    layout.fingerprint = stats.layout_fingerprint;
-    keep_place(walk, key);
-    return append(walk, &layout);
-}
-
-/* Begins behind the page before. */
-static enum err open_cursor(struct walk *walk, enum store_table table, struct slice after,
-                            struct store_cursor *cursor)
-{
-    struct key prefix = key_org(walk->page->org);
-
-    return store_cursor_init(cursor, walk->txn, table, key_slice(&prefix), after, STORE_ASCENDING);
-}
-
-/* The next row that is not `after` itself. */
-static enum err next_row(struct store_cursor *cursor, struct slice after, struct slice *ret_key,
-                         struct slice *ret_value)
-{
-    enum err err = store_cursor_next(cursor, ret_key, ret_value);
-
-    if (err == OK && slice_equal(*ret_key, after)) {
-        err = store_cursor_next(cursor, ret_key, ret_value);
-    }
-    return err;
-}
-
-static enum err walk_seen(struct walk *walk, struct slice after)
-{
-    enum store_table table = walk->page->order == LAYOUT_COVERAGE_ORDER_MOST_SEEN
-                                 ? TABLE_PROFILE_MOST_SEEN
-                                 : TABLE_PROFILE_LAST_SEEN;
-    struct store_cursor cursor = {0};
-    enum err err = open_cursor(walk, table, after, &cursor);
-
-    while (err == OK && !walk->more) {
+    while (!unseen) {
+        struct layout_stats_record stats;
         struct slice key = {NULL, 0};
         struct slice value = {NULL, 0};
+        enum err err = page_next(list->page, &key, &value);
 
-        err = next_row(&cursor, after, &key, &value);
-        if (err == OK && walk->count == walk->page->page_size) {
-            walk->more = true;
-        } else if (err == OK) {
-            err = append_seen(walk, key);
+        if (err == OK) {
+            err = record_decode_layout_stats(value, &stats);
         }
+        if (err == OK) {
+            err = is_unseen(txn, key, &stats, &unseen);
+        }
+        if (err != OK) {
+            return err;
+        }
+        layout.fingerprint = stats.layout_fingerprint;
     }
-    store_cursor_deinit(&cursor);
-    return err == ERR_NOT_FOUND ? OK : err;
+    return fill_view(ctx->arena, txn, list->org, &layout, ret_view);
 }
 
-static enum err walk_unseen(struct walk *walk, struct slice after)
+static enum err open_table(struct store_txn *txn, const struct coverage_list *list,
+                           enum store_table table, struct slice after)
 {
-    struct store_cursor cursor = {0};
-    enum err err = open_cursor(walk, TABLE_LAYOUT_STATS, after, &cursor);
+    const struct scan_range range = {.table = table, .prefix = key_org(list->org), .after = after};
 
-    for (size_t rows = 0; err == OK && !walk->more; rows++) {
-        struct slice key = {NULL, 0};
-        struct slice value = {NULL, 0};
-
-        err = next_row(&cursor, after, &key, &value);
-        if (err == OK && rows == COVERAGE_ROWS_MAX) {
-            walk->more = true;
-        } else if (err == OK) {
-            err = append_unseen(walk, key, value);
-        }
-    }
-    store_cursor_deinit(&cursor);
-    return err == ERR_NOT_FOUND ? OK : err;
+    return page_open(list->page, txn, &range);
 }
 
-enum err coverage_write(struct ctx *ctx, struct store_txn *txn, struct coverage_page *page,
-                        struct buffer *body, bool *ret_more)
+enum err coverage_list_begin(struct store_txn *txn, struct coverage_list *list)
 {
     const struct key_fingerprint none = {{0}};
-    struct key sums = key_layout_stats(page->org, &none);
-    bool behind_seen = page->after.size == sums.size;
-    struct walk walk = {.ctx = ctx, .txn = txn, .page = page, .body = body};
+    struct key sums = key_layout_stats(list->org, &none);
+
+    list->seen_ended = list->page->after.size == sums.size;
+    if (list->seen_ended) {
+        return open_table(txn, list, TABLE_LAYOUT_STATS, list->page->after);
+    }
+    return open_table(txn, list,
+                      list->order == LAYOUT_COVERAGE_ORDER_MOST_SEEN ? TABLE_PROFILE_MOST_SEEN
+                                                                     : TABLE_PROFILE_LAST_SEEN,
+                      list->page->after);
+}
+
+enum err coverage_list_next(struct ctx *ctx, struct store_txn *txn, struct coverage_list *list,
+                            struct layout_coverage_view *ret_layout)
+{
     enum err err = OK;
 
-    if (!behind_seen) {
-        err = walk_seen(&walk, page->after);
+    if (!list->seen_ended) {
+        err = next_seen(ctx, txn, list, ret_layout);
+        if (err != ERR_NOT_FOUND || list->page->more) {
+            return err;
+        }
+        list->seen_ended = true;
+        err = open_table(txn, list, TABLE_LAYOUT_STATS, slice_of(NULL, 0));
     }
-    if (err == OK && !walk.more) {
-        err = walk_unseen(&walk, behind_seen ? page->after : slice_of(NULL, 0));
-    }
-    *ret_more = walk.more;
-    return err;
+    return err != OK ? err : next_unseen(ctx, txn, list, ret_layout);
 }

@@ -1,30 +1,48 @@
 /*
  * experiments.h: whether examples help: extractions of documents that got them beside extractions of
  * documents that were held out, of the organisation and of each layout. What is compared are accuracies:
- * the share of extractions that nobody corrected.
+ * the share of extractions that were not corrected.
  */
 #ifndef ERRATA_SERVER_DOMAIN_ANALYTICS_EXPERIMENTS_H
 #define ERRATA_SERVER_DOMAIN_ANALYTICS_EXPERIMENTS_H
 
-#include "store/base/buffer.h"
 #include "store/base/ctx.h"
-#include "store/key.h"
+#include "store/page.h"
 
-/* Layouts that a page looks at: those without a counted extraction are not listed. */
-#define EXPERIMENT_ROWS_MAX 2000
+#include <errata/v1/analytics_service.views.h>
 
-/* One page. An item takes at most some 300 bytes, so the largest page is far below 1 MiB. */
-struct experiment_page {
-    struct org_id org;
-    size_t page_size; /* 1 to 1000 */
-    struct slice after; /* `last` of the page before; empty: the first page */
-    struct key last; /* where this page ended */
+/* An ExperimentComparison: the two arms belong into the view. */
+struct experiment_comparison {
+    struct experiment_comparison_view view;
+    struct arm_result_view treatment;
+    struct arm_result_view control;
 };
 
-/* Appends the fields of a GetExperimentReportResponse, but for next_page_token. `ret_more` tells that
- * the list of layouts goes on behind page->last. */
-MUST_CHECK enum err experiments_write(struct ctx *ctx, struct store_txn *txn,
-                                      struct experiment_page *page, struct buffer *body,
-                                      bool *ret_more);
+struct experiment_organization {
+    uint32_t holdout_percent;
+    struct experiment_comparison comparison;
+};
+
+MUST_CHECK enum err experiment_read_organization(struct store_txn *txn, struct org_id org,
+                                                 struct experiment_organization *ret_organization);
+
+struct experiment_layout {
+    struct slice layout_fingerprint; /* borrowed from the transaction */
+    uint64_t example_count;
+    struct experiment_comparison comparison;
+};
+
+/* A list of the layouts that have a counted extraction and enough examples. */
+struct experiment_list {
+    struct org_id org;
+    struct page *page;
+};
+
+MUST_CHECK enum err experiment_list_begin(struct store_txn *txn,
+                                          const struct experiment_list *list);
+/* ERR_NOT_FOUND at the end of the page. */
+MUST_CHECK enum err experiment_list_next(struct arena *arena, struct store_txn *txn,
+                                         const struct experiment_list *list,
+                                         struct experiment_layout *ret_layout);
 
 #endif

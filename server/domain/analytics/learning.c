@@ -3,21 +3,14 @@
  */
 #include "server/domain/analytics/learning.h"
 
-#include "server/domain/analytics/days.h"
-#include "server/domain/analytics/field_counts.h"
 #include "server/domain/counters/counters.h"
 #include "server/domain/counters/keys.h"
 #include "server/domain/counters/records.h"
 #include "server/domain/experiment/sums.h"
 #include "store/base/assert.h"
-#include "store/base/wire.h"
 #include "store/scan.h"
 
-#include <errata/v1/analytics_service.views.h>
-#include <errata/v1/feedback_event.fields.h>
-
-/* Values of FeedbackEventType. */
-#define TYPE_COUNT (FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED + 1)
+#define TYPE_COUNT LEARNING_TYPES_MAX
 
 struct day_sums {
     uint64_t events;
@@ -214,140 +207,104 @@ static enum err add_up(struct ctx *ctx, struct store_txn *txn, struct learning *
     return err;
 }
 
-static void write_days(const struct learning *learning, struct buffer *body)
+static enum err fill_days(struct arena *arena, const struct learning *learning,
+                          struct learning_report *report)
 {
-    for (size_t i = 0; i < day_count_of(&learning->range); i++) {
-        char text[DAY_TEXT_BYTES];
-        const struct day_count_view day = {
-            .date = slice_of(text, sizeof(text)),
-            .count = learning->days[i].events,
-        };
+    struct learning_day *days = NULL;
 
-        day_format(learning->range.first_day + (int64_t)i, text);
-        day_count_view_put(&day, GET_LEARNING_ANALYTICS_RESPONSE_EVENTS_BY_DAY_FIELD, body);
+    report->day_count = day_count_of(&learning->range);
+    days = arena_calloc(arena, report->day_count, sizeof(*days));
+    if (days == NULL) {
+        return ERR_MEMORY;
     }
+    for (size_t i = 0; i < report->day_count; i++) {
+        const struct day_sums *sums = &learning->days[i];
+
+        day_format(learning->range.first_day + (int64_t)i, days[i].date);
+        days[i].event_count = sums->events;
+        days[i].extraction_count = sums->extractions;
+        days[i].corrected_count = sums->corrected;
+        if (sums->extractions > 0) {
+            days[i].mean_confidence = (double)sums->confidence /
+                                      ((double)SUMS_CONFIDENCE_UNIT * (double)sums->extractions);
+        }
+        add_to(&report->extraction_count, sums->extractions);
+        add_to(&report->corrected_count, sums->corrected);
+    }
+    report->days = days;
+    return OK;
 }
 
-/* The most frequent type that was not told; 0: none is left. */
-static size_t next_type(const uint64_t types[TYPE_COUNT], const bool told[TYPE_COUNT])
+/* The most frequent type that is not listed yet; 0: there is none. */
+static size_t next_type(const uint64_t types[TYPE_COUNT], const bool listed[TYPE_COUNT])
 {
     size_t best = 0;
 
     for (size_t type = 1; type < TYPE_COUNT; type++) {
-        if (!told[type] && types[type] > (best == 0 ? 0 : types[best])) {
+        if (!listed[type] && types[type] > (best == 0 ? 0 : types[best])) {
             best = type;
         }
     }
     return best;
 }
 
-static void write_types(const struct learning *learning, struct buffer *body)
+static void fill_types(const struct learning *learning, struct learning_report *report)
 {
-    bool told[TYPE_COUNT] = {false};
+    bool listed[TYPE_COUNT] = {false};
 
-    for (size_t type = next_type(learning->types, told); type != 0;
-         type = next_type(learning->types, told)) {
-        const struct event_type_count_view count = {
+    for (size_t type = next_type(learning->types, listed); type != 0;
+         type = next_type(learning->types, listed)) {
+        report->types[report->type_count] = (struct event_type_count_view){
             .event_type = (enum feedback_event_type)type,
             .count = learning->types[type],
         };
-
-        told[type] = true;
-        event_type_count_view_put(&count, GET_LEARNING_ANALYTICS_RESPONSE_BY_EVENT_TYPE_FIELD,
-                                  body);
+        listed[type] = true;
+        report->type_count++;
     }
 }
 
-/* One of the lists of fields. */
-struct field_list {
-    enum field_kind kind;
-    uint32_t field; /* of the answer */
-};
-
-static const struct field_list field_lists[] = {
-    {FIELD_OF_BOTH, GET_LEARNING_ANALYTICS_RESPONSE_CORRECTED_FIELDS_FIELD},
-    {FIELD_OF_LINE, GET_LEARNING_ANALYTICS_RESPONSE_CORRECTED_LINE_FIELDS_FIELD},
-    {FIELD_OF_HEADER, GET_LEARNING_ANALYTICS_RESPONSE_CORRECTED_HEADER_FIELDS_FIELD},
-};
-
-static void write_fields(const struct field_list *list, const struct field_count *const *top,
-                         size_t count, struct buffer *body)
-{
-    for (size_t i = 0; i < count; i++) {
-        const struct field_count_view field = {
-            .field = top[i]->name,
-            .count = field_count_of(top[i], list->kind),
-        };
-
-        field_count_view_put(&field, list->field, body);
-    }
-}
-
-static void write_confidence(const struct learning *learning, struct buffer *body)
-{
-    for (size_t i = 0; i < day_count_of(&learning->range); i++) {
-        const struct day_sums *sums = &learning->days[i];
-        bool has_mean = sums->extractions > 0;
-        char text[DAY_TEXT_BYTES];
-        const struct day_confidence_view day = {
-            .date = slice_of(text, sizeof(text)),
-            .extraction_count = sums->extractions,
-            .mean_confidence = has_mean ? (double)sums->confidence / ((double)SUMS_CONFIDENCE_UNIT *
-                                                                      (double)sums->extractions)
-                                        : 0,
-            .has_mean_confidence = has_mean,
-            .corrected_count = sums->corrected,
-        };
-
-        day_format(learning->range.first_day + (int64_t)i, text);
-        day_confidence_view_put(&day, GET_LEARNING_ANALYTICS_RESPONSE_CONFIDENCE_BY_DAY_FIELD,
-                                body);
-    }
-}
-
-/* Writes the members that are not lists. */
-static void write_sums(const struct learning *learning, struct buffer *body)
-{
-    char first[DAY_TEXT_BYTES];
-    char last[DAY_TEXT_BYTES];
-    struct get_learning_analytics_response_view sums = {
-        .start_date = slice_of(first, sizeof(first)),
-        .end_date = slice_of(last, sizeof(last)),
-        .mapping_confirmed_count = learning->types[FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED],
-        .mapping_applied_count = learning->applied,
-    };
-
-    day_format(learning->range.first_day, first);
-    day_format(learning->range.last_day, last);
-    for (size_t i = 0; i < day_count_of(&learning->range); i++) {
-        add_to(&sums.extraction_count, learning->days[i].extractions);
-        add_to(&sums.corrected_count, learning->days[i].corrected);
-    }
-    if (sums.extraction_count > 0) {
-        sums.correction_rate = (double)sums.corrected_count / (double)sums.extraction_count;
-        sums.has_correction_rate = true;
-    }
-    get_learning_analytics_response_view_write(&sums, body);
-}
-
-static enum err write_all(const struct learning *learning, size_t top_fields, struct buffer *body)
+static enum err fill_fields(struct arena *arena, const struct learning *learning,
+                            enum field_kind kind, size_t top_fields, struct learning_fields *fields)
 {
     const struct field_count *top[LEARNING_TOP_FIELDS_MAX];
+    struct field_count_view *items = NULL;
 
-    write_sums(learning, body);
-    write_days(learning, body);
-    write_types(learning, body);
-    for (size_t i = 0; i < sizeof(field_lists) / sizeof(field_lists[0]); i++) {
-        size_t count = field_counts_top(&learning->fields, field_lists[i].kind, top_fields, top);
-
-        write_fields(&field_lists[i], top, count, body);
+    fields->count = field_counts_top(&learning->fields, kind, top_fields, top);
+    items = arena_calloc(arena, fields->count + 1, sizeof(*items));
+    if (items == NULL) {
+        return ERR_MEMORY;
     }
-    write_confidence(learning, body);
-    return buffer_ok(body) ? OK : ERR_MEMORY;
+    for (size_t i = 0; i < fields->count; i++) {
+        items[i] = (struct field_count_view){
+            .field = top[i]->name,
+            .count = field_count_of(top[i], kind),
+        };
+    }
+    fields->items = items;
+    return OK;
 }
 
-enum err learning_write(struct ctx *ctx, struct store_txn *txn, struct org_id org,
-                        const struct learning_range *range, size_t top_fields, struct buffer *body)
+static enum err fill_report(struct arena *arena, const struct learning *learning, size_t top_fields,
+                            struct learning_report *report)
+{
+    enum err err = fill_days(arena, learning, report);
+
+    fill_types(learning, report);
+    for (enum field_kind kind = FIELD_OF_LINE; kind <= FIELD_OF_BOTH && err == OK; kind++) {
+        err = fill_fields(arena, learning, kind, top_fields, &report->fields[kind]);
+    }
+    if (report->extraction_count > 0) {
+        report->correction_rate =
+            (double)report->corrected_count / (double)report->extraction_count;
+    }
+    report->mapping_confirmed_count = learning->types[FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED];
+    report->mapping_applied_count = learning->applied;
+    return err;
+}
+
+enum err learning_read(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                       const struct learning_range *range, size_t top_fields,
+                       struct learning_report *ret_report)
 {
     struct learning *learning = arena_calloc(ctx->arena, 1, sizeof(*learning));
     enum err err = OK;
@@ -358,8 +315,9 @@ enum err learning_write(struct ctx *ctx, struct store_txn *txn, struct org_id or
     if (learning == NULL) {
         return ERR_MEMORY;
     }
+    memset(ret_report, 0, sizeof(*ret_report));
     learning->org = org;
     learning->range = *range;
     err = add_up(ctx, txn, learning);
-    return err != OK ? err : write_all(learning, top_fields, body);
+    return err != OK ? err : fill_report(ctx->arena, learning, top_fields, ret_report);
 }

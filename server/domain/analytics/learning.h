@@ -7,10 +7,14 @@
 #ifndef ERRATA_SERVER_DOMAIN_ANALYTICS_LEARNING_H
 #define ERRATA_SERVER_DOMAIN_ANALYTICS_LEARNING_H
 
+#include "server/domain/analytics/days.h"
+#include "server/domain/analytics/field_counts.h"
 #include "server/domain/counters/counters.h"
-#include "store/base/buffer.h"
 #include "store/base/ctx.h"
 #include "store/key.h"
+
+#include <errata/v1/analytics_service.views.h>
+#include <errata/v1/feedback_event.fields.h>
 
 #define LEARNING_DAYS_MAX 366
 /* Rows of a range: of each day, names of corrected fields twice, and fewer than a hundred others. */
@@ -25,10 +29,40 @@ struct learning_range {
     int64_t last_day;
 };
 
-/* Appends the fields of a GetLearningAnalyticsResponse, but for layout_stats. `top_fields` is from 1
- * to LEARNING_TOP_FIELDS_MAX. */
-MUST_CHECK enum err learning_write(struct ctx *ctx, struct store_txn *txn, struct org_id org,
-                                   const struct learning_range *range, size_t top_fields,
-                                   struct buffer *body);
+struct learning_day {
+    char date[DAY_TEXT_BYTES];
+    uint64_t event_count;
+    uint64_t extraction_count;
+    uint64_t corrected_count;
+    double mean_confidence; /* of its extractions; 0 without any */
+};
+
+/* Corrected fields, most frequent first. */
+struct learning_fields {
+    const struct field_count_view *items;
+    size_t count;
+};
+
+/* Values of FeedbackEventType. */
+#define LEARNING_TYPES_MAX (FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED + 1)
+
+/* What was learned; lists are in the arena, names borrowed from the transaction. */
+struct learning_report {
+    const struct learning_day *days;
+    size_t day_count;
+    struct event_type_count_view types[LEARNING_TYPES_MAX]; /* most frequent first */
+    size_t type_count;
+    struct learning_fields fields[FIELD_OF_BOTH + 1]; /* by enum field_kind */
+    uint64_t extraction_count;
+    uint64_t corrected_count;
+    double correction_rate; /* of the extractions; 0 without any */
+    uint64_t mapping_confirmed_count;
+    uint64_t mapping_applied_count;
+};
+
+/* `top_fields` is the most of each list of fields, from 1 to LEARNING_TOP_FIELDS_MAX. */
+MUST_CHECK enum err learning_read(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                                  const struct learning_range *range, size_t top_fields,
+                                  struct learning_report *ret_report);
 
 #endif

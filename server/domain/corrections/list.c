@@ -1,60 +1,14 @@
 /*
- * list.c: see list.h. A walk looks at one candidate after the other in the order of the answer; a page
- * ends when it is full, or when it has looked at enough, and the place of the last candidate that was
- * passed says where the next page begins.
+ * list.c: see list.h. A list compares the next event of both orders, and returns the newer one if it is
+ * wanted; the place of the last event that was passed says where the next page begins.
  */
 #include "server/domain/corrections/list.h"
 
-#include "server/domain/json/diff.h"
-#include "store/base/wire.h"
+#include "store/base/assert.h"
+#include "store/base/bytes.h"
 
-#include <errata/v1/feedback_service.fields.h>
-
-/* A page that is being written. */
-struct list_walk {
-    struct ctx *ctx;
-    struct store_txn *txn;
-    struct list_page *page;
-    struct buffer *body;
-    size_t body_start;
-    uint32_t count; /* events answered */
-    uint32_t examined; /* rows looked at */
-    struct store_cursor index; /* events apart from the log's order, or a layout's */
-    bool index_ended;
-    struct event indexed; /* the next of the index, once `has_indexed` */
-    bool has_indexed;
-    struct event logged; /* the next of the log that is not apart, once `has_logged` */
-    bool has_logged;
-    struct event below; /* the one before it in the log, of any kind, once `has_below` */
-    bool has_below;
-    bool full; /* the page ended before its list */
-};
-
-enum err list_append_event(struct ctx *ctx, uint32_t field, const struct event *event,
-                           enum list_detail detail, struct buffer *body)
-{
-    struct slice content = event->content;
-    struct feedback_event_view view;
-    struct buffer diff = {0};
-    enum err err = OK;
-
-    buffer_init(&diff, ctx->arena, 0);
-    if (detail == LIST_WITH_DIFF) {
-        err = feedback_view_read(event, &view);
-        if (err == OK) {
-            err = diff_append(ctx->arena, FEEDBACK_EVENT_DIFF_FIELD, view.before_json,
-                              view.after_json, &diff);
-        }
-    }
-    if (err != OK) {
-        return err;
-    }
-    wire_put_header(body, field, event->facts.size + content.size + diff.size);
-    buffer_append(body, event->facts);
-    buffer_append(body, content);
-    buffer_append(body, buffer_slice(&diff));
-    return buffer_ok(body) ? OK : ERR_MEMORY;
-}
+/* Of a place: the next of the log, and the last of the index by its time and seq. */
+#define LIST_PLACE_BYTES 24
 
 static bool asks(struct slice wanted, struct slice found)
 {
@@ -91,48 +45,8 @@ static bool is_wanted(const struct list_filter *filter, const struct event *even
            (filter->field.size == 0 || has_field(view, filter->field));
 }
 
-/* Answers an event where it is wanted. Sets `full`, and answers nothing, where it does not fit. */
-static enum err answer(struct list_walk *walk, const struct event *event)
-{
-    size_t before = walk->body->size;
-    struct feedback_event_view view;
-    enum err err = OK;
-
-    if (event->kind != EVENT_FEEDBACK) {
-        return OK;
-    }
-    err = feedback_view_read(event, &view);
-    if (err != OK || !is_wanted(walk->page->filter, event, &view)) {
-        return err;
-    }
-    if (walk->count == walk->page->page_size) {
-        walk->full = true;
-        return OK;
-    }
-    err = list_append_event(walk->ctx, LIST_FEEDBACK_EVENTS_RESPONSE_EVENTS_FIELD, event,
-                            walk->page->detail, walk->body);
-    if (err == OK && walk->count > 0 && walk->body->size - walk->body_start > LIST_PAGE_BYTES_MAX) {
-        walk->body->size = before;
-        walk->full = true;
-        return OK;
-    }
-    walk->count++;
-    return err;
-}
-
-/* Looking at another row ends the page where it has looked at enough. */
-static bool may_examine(struct list_walk *walk)
-{
-    if (walk->examined == LIST_ROWS_MAX) {
-        walk->full = true;
-        return false;
-    }
-    walk->examined++;
-    return true;
-}
-
-/* The next event of the index. */
-static enum err fill_indexed(struct list_walk *walk)
+/* Reads the next event of the index. ERR_NOT_FOUND at the end of the page. */
+static enum err fill_indexed(struct store_txn *txn, struct feedback_list *list)
 {
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
@@ -140,73 +54,75 @@ static enum err fill_indexed(struct list_walk *walk)
     uint64_t seq = 0;
     enum err err = OK;
 
-    if (walk->has_indexed || walk->index_ended || !may_examine(walk)) {
+    if (list->has_indexed || list->index_ended) {
         return OK;
     }
-    err = store_cursor_next(&walk->index, &key, &value);
+    if (!page_look(list->page)) {
+        return ERR_NOT_FOUND;
+    }
+    err = scan_next(&list->page->scan, &key, &value);
     if (err == OK) {
         err = key_read_newest_first(key, &created_at_us, &seq);
     }
-    if (err == ERR_NOT_FOUND || (err == OK && created_at_us < walk->page->filter->start_us)) {
-        walk->index_ended = true;
+    if (err == ERR_NOT_FOUND || (err == OK && created_at_us < list->filter->start_us)) {
+        list->index_ended = true;
         return OK;
     }
     if (err == OK) {
-        err = log_read(walk->txn, walk->page->org, seq, &walk->indexed);
+        err = log_read(txn, list->org, seq, &list->indexed);
     }
-    walk->has_indexed = err == OK;
+    list->has_indexed = err == OK;
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
 /* Reads the event at the place into `logged`, and the one before it into `below`, each once. */
-static enum err read_logged(struct list_walk *walk)
+static enum err read_logged(struct store_txn *txn, struct feedback_list *list)
 {
-    uint64_t seq = walk->page->place.log_seq;
+    uint64_t seq = list->log_seq;
     enum err err = OK;
 
-    if (walk->has_below && walk->below.seq == seq) {
-        walk->logged = walk->below;
+    if (list->has_below && list->below.seq == seq) {
+        list->logged = list->below;
     } else {
-        err = log_read(walk->txn, walk->page->org, seq, &walk->logged);
+        err = log_read(txn, list->org, seq, &list->logged);
     }
-    walk->has_below = false;
+    list->has_below = false;
     if (err == OK && seq > 1) {
-        err = log_read(walk->txn, walk->page->org, seq - 1, &walk->below);
-        walk->has_below = err == OK;
+        err = log_read(txn, list->org, seq - 1, &list->below);
+        list->has_below = err == OK;
     }
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
 /* Goes to the first of the events that have the recorded_at of `logged`; those after it are all apart.
  * There may be years of them, if a clock was years ahead once. */
-static enum err skip_apart(struct list_walk *walk)
+static enum err skip_apart(struct store_txn *txn, struct feedback_list *list)
 {
-    struct list_place *place = &walk->page->place;
-    enum err err =
-        log_seq_at(walk->txn, walk->page->org, walk->logged.recorded_at_us - 1, &place->log_seq);
+    enum err err = log_seq_at(txn, list->org, list->logged.recorded_at_us - 1, &list->log_seq);
 
-    place->log_seq++;
+    list->log_seq++;
     return err;
 }
 
-/* The next event of the log that its order places; those apart come from the index. */
-static enum err fill_logged(struct list_walk *walk)
+/* Reads the next event of the log that its order places; those apart come from the index. ERR_NOT_FOUND at
+ * the end of the page. */
+static enum err fill_logged(struct store_txn *txn, struct feedback_list *list)
 {
-    struct list_place *place = &walk->page->place;
+    const struct event *logged = &list->logged;
 
-    while (!walk->has_logged && place->log_seq > 0 && may_examine(walk)) {
-        const struct event *logged = &walk->logged;
-        enum err err = read_logged(walk);
+    while (!list->has_logged && list->log_seq > 0) {
+        enum err err = page_look(list->page) ? read_logged(txn, list) : ERR_NOT_FOUND;
 
-        if (err == OK && logged->recorded_at_us < walk->page->filter->start_us) {
-            place->log_seq = 0;
-        } else if (err == OK && walk->has_below &&
-                   walk->below.recorded_at_us == logged->recorded_at_us) {
-            err = skip_apart(walk);
-        } else if (logged->source == SOURCE_BACKFILL || logged->kind != EVENT_FEEDBACK) {
-            place->log_seq--;
+        if (err == OK && logged->recorded_at_us < list->filter->start_us) {
+            list->log_seq = 0;
+        } else if (err == OK && list->has_below &&
+                   list->below.recorded_at_us == logged->recorded_at_us) {
+            err = skip_apart(txn, list);
+        } else if (err == OK &&
+                   (logged->source == SOURCE_BACKFILL || logged->kind != EVENT_FEEDBACK)) {
+            list->log_seq--;
         } else {
-            walk->has_logged = true;
+            list->has_logged = err == OK;
         }
         if (err != OK) {
             return err;
@@ -221,114 +137,140 @@ static bool is_newer(const struct event *a, const struct event *b)
                                                 : a->seq > b->seq;
 }
 
-/* Answers the newer of the two candidates and passes it; false at the list's end. */
-static enum err step(struct list_walk *walk, bool *ret_ended)
+/* Passes the newer of the next events of both orders. */
+static const struct event *pass_newer(struct feedback_list *list)
 {
-    struct list_place *place = &walk->page->place;
-    bool logged =
-        walk->has_logged && (!walk->has_indexed || is_newer(&walk->logged, &walk->indexed));
-    enum err err = OK;
-
-    *ret_ended = !walk->has_logged && !walk->has_indexed;
-    if (*ret_ended) {
-        return OK;
+    if (list->has_logged && (!list->has_indexed || is_newer(&list->logged, &list->indexed))) {
+        list->log_seq--;
+        list->has_logged = false;
+        return &list->logged;
     }
-    err = answer(walk, logged ? &walk->logged : &walk->indexed);
-    if (err != OK || walk->full) {
+    list->index_created_at_us = list->indexed.created_at_us;
+    list->index_seq = list->indexed.seq;
+    list->has_indexed = false;
+    return &list->indexed;
+}
+
+static struct key place_of(const struct feedback_list *list)
+{
+    struct key place = {.size = 0};
+
+    key_put_be64(&place, list->log_seq);
+    key_put_be64(&place, (uint64_t)list->index_created_at_us);
+    key_put_be64(&place, list->index_seq);
+    return place;
+}
+
+/* The next event of both orders, wanted or not; `ret_before` is the place before it. ERR_NOT_FOUND at the end
+ * of the list or of the page. */
+static enum err next_event(struct store_txn *txn, struct feedback_list *list,
+                           struct key *ret_before, const struct event **ret_event)
+{
+    enum err err = fill_indexed(txn, list);
+
+    if (err == OK) {
+        err = fill_logged(txn, list);
+    }
+    *ret_before = place_of(list);
+    if (err == OK && !list->has_logged && !list->has_indexed) {
+        err = ERR_NOT_FOUND;
+    }
+    if (err == OK) {
+        *ret_event = pass_newer(list);
+    }
+    return err;
+}
+
+enum err feedback_list_next(struct store_txn *txn, struct feedback_list *list,
+                            const struct event **ret_event, struct feedback_event_view *ret_view)
+{
+    struct key before = {.size = 0};
+    enum err err = page_keep(list->page) ? OK : ERR_NOT_FOUND;
+    bool wanted = false;
+
+    if (err != OK) {
         return err;
     }
-    if (logged) {
-        place->log_seq--;
-        walk->has_logged = false;
-    } else {
-        place->index_created_at_us = walk->indexed.created_at_us;
-        place->index_seq = walk->indexed.seq;
-        walk->has_indexed = false;
+    while (err == OK && !wanted) {
+        err = next_event(txn, list, &before, ret_event);
+        if (err == OK && (*ret_event)->kind == EVENT_FEEDBACK) {
+            err = feedback_view_read(*ret_event, ret_view);
+            wanted = err == OK && is_wanted(list->filter, *ret_event, ret_view);
+        }
     }
-    return OK;
+    list->place = place_of(list);
+    if (err == OK && !page_begin(list->page, key_slice(&list->place))) {
+        err = ERR_NOT_FOUND;
+    }
+    if (err == ERR_NOT_FOUND) {
+        list->page->last = before; /* what was passed since the last item is not looked at again */
+    }
+    return err;
 }
 
-static struct key index_key(const struct list_page *page, int64_t created_at_us, uint64_t seq)
+static struct key index_key(const struct feedback_list *list, int64_t created_at_us, uint64_t seq)
 {
-    if (page->filter->layout_fingerprint.size > 0) {
-        return key_subject(page->org, SUBJECT_LAYOUT, page->filter->layout_fingerprint,
+    if (list->filter->layout_fingerprint.size > 0) {
+        return key_subject(list->org, SUBJECT_LAYOUT, list->filter->layout_fingerprint,
                            created_at_us, seq);
     }
-    return key_backfill(page->org, created_at_us, seq);
+    return key_backfill(list->org, created_at_us, seq);
 }
 
-/* Starts behind the last row that was passed, or at the newest that the filter may want. */
-static enum err open_index(struct list_walk *walk)
+/* Begins after the last row that was passed, or at the newest that the filter may want. */
+static enum err open_index(struct store_txn *txn, const struct feedback_list *list)
 {
-    const struct list_page *page = walk->page;
-    bool by_layout = page->filter->layout_fingerprint.size > 0;
-    struct key prefix =
-        by_layout ? key_subject_prefix(page->org, SUBJECT_LAYOUT, page->filter->layout_fingerprint)
-                  : key_org(page->org);
-    int64_t last_us = page->filter->end_us == INT64_MAX ? INT64_MAX : page->filter->end_us - 1;
-    struct key from = index_key(page, last_us, UINT64_MAX);
+    const struct list_filter *filter = list->filter;
+    bool by_layout = filter->layout_fingerprint.size > 0;
+    int64_t last_us = filter->end_us == INT64_MAX ? INT64_MAX : filter->end_us - 1;
+    struct key after = list->index_seq != 0
+                           ? index_key(list, list->index_created_at_us, list->index_seq)
+                           : index_key(list, last_us, UINT64_MAX); /* no row has that seq */
+    const struct scan_range range = {
+        .table = by_layout ? TABLE_SUBJECT : TABLE_BACKFILL,
+        .prefix = by_layout
+                      ? key_subject_prefix(list->org, SUBJECT_LAYOUT, filter->layout_fingerprint)
+                      : key_org(list->org),
+        .after = key_slice(&after),
+    };
 
-    if (page->place.index_seq != 0) {
-        from = index_key(page, page->place.index_created_at_us, page->place.index_seq - 1);
-    }
-    return store_cursor_init(&walk->index, walk->txn, by_layout ? TABLE_SUBJECT : TABLE_BACKFILL,
-                             key_slice(&prefix), key_slice(&from), STORE_ASCENDING);
+    return page_open(list->page, txn, &range);
 }
 
-/* A first page begins at the log's end, or at the last event before the filter's. A layout's events
- * all stand in the index, so the log has nothing to add. */
-static enum err start_place(struct list_walk *walk)
+/* A first page begins at the log's end, or at the last event before the filter's. A layout's events are
+ * all in the index, so the log has nothing to add. */
+static enum err start_log(struct store_txn *txn, struct feedback_list *list)
 {
-    struct list_page *page = walk->page;
     struct log_head head = {0};
     enum err err = OK;
 
-    if (page->has_place) {
+    if (list->filter->layout_fingerprint.size > 0) {
         return OK;
     }
-    page->place = (struct list_place){0, 0, 0};
-    if (page->filter->layout_fingerprint.size > 0) {
-        return OK;
+    if (list->filter->end_us != INT64_MAX) {
+        return log_seq_at(txn, list->org, list->filter->end_us - 1, &list->log_seq);
     }
-    if (page->filter->end_us != INT64_MAX) {
-        return log_seq_at(walk->txn, page->org, page->filter->end_us - 1, &page->place.log_seq);
-    }
-    err = log_read_head(walk->txn, page->org, &head);
-    page->place.log_seq = head.last_seq;
+    err = log_read_head(txn, list->org, &head);
+    list->log_seq = head.last_seq;
     return err;
 }
 
-enum err list_write(struct ctx *ctx, struct store_txn *txn, struct list_page *page,
-                    struct buffer *body, bool *ret_more)
+/* Goes on where the page before ended. */
+static enum err read_place(struct slice place, struct feedback_list *list)
 {
-    struct list_walk *walk = arena_calloc(ctx->arena, 1, sizeof(*walk));
-    bool ended = false;
-    enum err err = OK;
+    if (UNEXPECTED(place.size != LIST_PLACE_BYTES)) {
+        return ERR_INTERNAL; /* the page token is of this list */
+    }
+    list->log_seq = bytes_get_be64(place.data);
+    list->index_created_at_us = (int64_t)bytes_get_be64(place.data + 8);
+    list->index_seq = bytes_get_be64(place.data + 16);
+    return OK;
+}
 
-    if (walk == NULL) {
-        return ERR_MEMORY;
-    }
-    walk->ctx = ctx;
-    walk->txn = txn;
-    walk->page = page;
-    walk->body = body;
-    walk->body_start = body->size;
-    err = start_place(walk);
-    if (err == OK) {
-        err = open_index(walk);
-    }
-    while (err == OK && !walk->full && !ended) {
-        err = fill_indexed(walk);
-        if (err == OK && !walk->full) {
-            err = fill_logged(walk);
-        }
-        if (err == OK && !walk->full) {
-            err = step(walk, &ended);
-        }
-    }
-    store_cursor_deinit(&walk->index);
-    if (err == OK) {
-        *ret_more = walk->full;
-    }
-    return err;
+enum err feedback_list_begin(struct store_txn *txn, struct feedback_list *list)
+{
+    enum err err =
+        list->page->after.size > 0 ? read_place(list->page->after, list) : start_log(txn, list);
+
+    return err != OK ? err : open_index(txn, list);
 }

@@ -40,8 +40,9 @@ static enum err encode_profile(struct ctx *ctx, struct store_txn *txn, struct or
     };
     struct key head_key = profile_head_key(org, &event->measured);
     struct layout_head_record head;
-    struct profile_record profile = {.seen_count = 0};
-    enum err err = profile_row_read(ctx->arena, txn, org, &event->measured, &profile);
+    struct profile_record record = {.seen_count = 0};
+    struct profile profile;
+    enum err err = profile_row_read(ctx->arena, txn, org, &event->measured, &record);
 
     if (err == OK || err == ERR_NOT_FOUND) {
         err = layout_head_read(ctx->arena, txn, &head_key, &head);
@@ -49,8 +50,9 @@ static enum err encode_profile(struct ctx *ctx, struct store_txn *txn, struct or
     if (err != OK) {
         return err;
     }
-    profile_count(&profile, &event->measured, &addend);
-    return profile_encode(ctx->arena, &profile, &head, ret_bytes);
+    profile_count(&record, &event->measured, &addend);
+    profile_of(&record, &head, &profile);
+    return profile_encode(ctx->arena, &profile, ret_bytes);
 }
 
 /* Facts and content; `id` is the document's, `profile` empty if it has none. */

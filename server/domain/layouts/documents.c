@@ -6,7 +6,6 @@
 #include "server/domain/layouts/document_facts.h"
 #include "server/domain/layouts/keys.h"
 #include "server/domain/layouts/records.h"
-#include "store/page.h"
 
 enum err document_read(struct store_txn *txn, struct org_id org, struct slice document_id,
                        struct event *ret_event)
@@ -146,53 +145,39 @@ enum err document_ingested_of_event(struct arena *arena, const struct event *eve
     return buffer_ok(&document) ? OK : ERR_MEMORY;
 }
 
-/* The document of a list's row. */
-static enum err take_row(struct store_txn *txn, const struct document_list *list, struct slice key,
-                         struct buffer *body)
+enum err document_list_begin(struct store_txn *txn, const struct document_list *list)
+{
+    bool by_layout = list->layout_fingerprint.size > 0;
+    struct key_fingerprint fingerprint = key_fingerprint_of(list->layout_fingerprint);
+    const struct scan_range range = {
+        .table = by_layout ? TABLE_DOCUMENT_LAYOUT : TABLE_DOCUMENT_TIME,
+        .prefix = by_layout ? key_layout_prefix(list->org, &fingerprint) : key_org(list->org),
+        .after = list->page->after,
+    };
+
+    return page_open(list->page, txn, &range);
+}
+
+enum err document_list_next(struct store_txn *txn, const struct document_list *list,
+                            struct document_view *ret_document)
 {
     const struct document_detail detail = {.first_page_alone = true};
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
     struct event event;
-    struct document_view document;
     int64_t created_at_us = 0;
     uint64_t seq = 0;
-    enum err err = key_read_newest_first(key, &created_at_us, &seq);
+    enum err err = page_next(list->page, &key, &value);
 
+    if (err != OK) {
+        return err;
+    }
+    err = key_read_newest_first(key, &created_at_us, &seq);
     if (err == OK) {
         err = document_event_read(txn, list->org, seq, &event);
     }
     if (err == OK) {
-        err = document_of_event(&event, detail, &document);
+        err = document_of_event(&event, detail, ret_document);
     }
-    if (err == OK) {
-        document_view_put(&document, LIST_DOCUMENTS_RESPONSE_DOCUMENTS_FIELD, body);
-    }
-    return err;
-}
-
-enum err document_list_write(struct store_txn *txn, struct document_list *list, struct buffer *body,
-                             bool *ret_more)
-{
-    bool by_layout = list->layout_fingerprint.size > 0;
-    struct key_fingerprint fingerprint = key_fingerprint_of(list->layout_fingerprint);
-    const struct page_request request = {
-        .table = by_layout ? TABLE_DOCUMENT_LAYOUT : TABLE_DOCUMENT_TIME,
-        .prefix = by_layout ? key_layout_prefix(list->org, &fingerprint) : key_org(list->org),
-        .after = list->after,
-        .page_size = list->page_size,
-    };
-    struct page_walk walk;
-    struct slice key = {NULL, 0};
-    struct slice value = {NULL, 0};
-    enum err err = page_walk_init(&walk, txn, &request, body);
-
-    while (err == OK) {
-        err = page_walk_next(&walk, &key, &value);
-        if (err == OK) {
-            err = take_row(txn, list, key, body);
-        }
-    }
-    page_walk_deinit(&walk);
-    list->last = walk.last;
-    *ret_more = walk.more;
-    return err == ERR_NOT_FOUND ? OK : err;
+    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }

@@ -8,8 +8,8 @@
 #define ERRATA_SERVER_DOMAIN_LAYOUTS_DOCUMENTS_H
 
 #include "server/domain/fingerprint/document_measures.h"
-#include "store/base/buffer.h"
 #include "store/log.h"
+#include "store/page.h"
 
 #include <errata/v1/event.views.h>
 #include <errata/v1/layout_service.views.h>
@@ -64,17 +64,16 @@ MUST_CHECK enum err document_profile_of_event(const struct event *event, struct 
 MUST_CHECK enum err document_ingested_of_event(struct arena *arena, const struct event *event,
                                                struct document_ingested_view *ret_ingested);
 
-/* One page of documents, newest first, each with its first page's size alone. */
+/* A list of documents, newest first, each with only its first page's size. */
 struct document_list {
     struct org_id org;
-    struct slice layout_fingerprint; /* empty: of all layouts, and of none */
-    uint32_t page_size; /* from 1 */
-    struct slice after; /* `last` of the page before; empty: the first page */
-    struct key last; /* where this page ended */
+    struct slice layout_fingerprint; /* empty: documents of all layouts, and of none */
+    struct page *page;
 };
 
-/* Appends the documents of one page. `ret_more` tells that the list goes on behind list->last. */
-MUST_CHECK enum err document_list_write(struct store_txn *txn, struct document_list *list,
-                                        struct buffer *body, bool *ret_more);
+MUST_CHECK enum err document_list_begin(struct store_txn *txn, const struct document_list *list);
+/* The next document, borrowed from the transaction. ERR_NOT_FOUND at the end of the page. */
+MUST_CHECK enum err document_list_next(struct store_txn *txn, const struct document_list *list,
+                                       struct document_view *ret_document);
 
 #endif

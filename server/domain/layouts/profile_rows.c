@@ -6,8 +6,6 @@
 #include "server/domain/layouts/keys.h"
 #include "server/domain/layouts/records.h"
 
-#include <errata/v1/layout_service.views.h>
-
 static struct key_fingerprint fingerprint_of(const struct sha256_digest *measured)
 {
     char text[2 * SHA256_BYTES];
@@ -111,47 +109,48 @@ static double mean_of(uint64_t sum, uint64_t unit, uint64_t count)
     return (double)sum / ((double)unit * (double)count);
 }
 
-static bool encode_stats(struct arena *arena, const struct profile_record *profile,
-                         struct slice *ret_bytes)
+void profile_of(const struct profile_record *record, const struct layout_head_record *head,
+                struct profile *ret_profile)
 {
-    uint64_t count = profile->seen_count;
-    const struct layout_stats_view view = {
-        .page_count = mean_of(profile->page_count_sum, 1, count),
-        .text_coverage_ratio = mean_of(profile->text_coverage_sum, 100, count),
-        .table_count = mean_of(profile->table_count_sum, 1, count),
-        .text_density = mean_of(profile->text_density_sum, 10000, count),
-        .fp_version = profile->fp_version,
-    };
+    uint64_t count = record->seen_count;
 
-    return view_encode(&layout_stats_view_type, &view, arena, ret_bytes);
+    *ret_profile = (struct profile){
+        .view =
+            {
+                .id = record->id,
+                .seen_count = count,
+                .example_count = head->example_count,
+                .feedback_count = head->feedback_count,
+                .first_seen_at_us = record->first_seen_at_us,
+                .has_first_seen_at = true,
+                .last_seen_at_us = record->last_seen_at_us,
+                .has_last_seen_at = true,
+                .created_at_us = record->first_seen_at_us,
+                .has_created_at = true,
+                .updated_at_us = head->updated_at_us > record->last_seen_at_us
+                                     ? head->updated_at_us
+                                     : record->last_seen_at_us,
+                .has_updated_at = true,
+                .has_stats = true,
+            },
+        .stats =
+            {
+                .page_count = mean_of(record->page_count_sum, 1, count),
+                .text_coverage_ratio = mean_of(record->text_coverage_sum, 100, count),
+                .table_count = mean_of(record->table_count_sum, 1, count),
+                .text_density = mean_of(record->text_density_sum, 10000, count),
+                .fp_version = record->fp_version,
+            },
+    };
+    sha256_format(&record->measured, ret_profile->fingerprint);
 }
 
-enum err profile_encode(struct arena *arena, const struct profile_record *profile,
-                        const struct layout_head_record *head, struct slice *ret_bytes)
+enum err profile_encode(struct arena *arena, const struct profile *profile, struct slice *ret_bytes)
 {
-    int64_t updated_at_us = head->updated_at_us > profile->last_seen_at_us
-                                ? head->updated_at_us
-                                : profile->last_seen_at_us;
-    char fingerprint[2 * SHA256_BYTES];
-    struct layout_profile_view view = {
-        .id = profile->id,
-        .layout_fingerprint = slice_of(fingerprint, sizeof(fingerprint)),
-        .seen_count = profile->seen_count,
-        .example_count = head->example_count,
-        .feedback_count = head->feedback_count,
-        .first_seen_at_us = profile->first_seen_at_us,
-        .has_first_seen_at = true,
-        .last_seen_at_us = profile->last_seen_at_us,
-        .has_last_seen_at = true,
-        .created_at_us = profile->first_seen_at_us,
-        .has_created_at = true,
-        .updated_at_us = updated_at_us,
-        .has_updated_at = true,
-        .has_stats = true,
-    };
+    struct layout_profile_view view = profile->view;
 
-    sha256_format(&profile->measured, fingerprint);
-    return encode_stats(arena, profile, &view.stats) &&
+    view.layout_fingerprint = slice_of(profile->fingerprint, sizeof(profile->fingerprint));
+    return view_encode(&layout_stats_view_type, &profile->stats, arena, &view.stats) &&
                    view_encode(&layout_profile_view_type, &view, arena, ret_bytes)
                ? OK
                : ERR_MEMORY;

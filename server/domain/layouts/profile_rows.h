@@ -1,12 +1,13 @@
 /*
  * profile_rows.h: profiles as rows: read, counted up, written with their places in the two orders,
- * and told as the wire bytes of LayoutProfile. Means are divided here, when a profile is told; what
- * is stored is added up in integers.
+ * and as a LayoutProfile. Rows hold integer sums; means are divided here.
  */
 #ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_PROFILE_ROWS_H
 #define ERRATA_SERVER_DOMAIN_LAYOUTS_PROFILE_ROWS_H
 
 #include "server/domain/layouts/records.h"
+
+#include <errata/v1/layout_service.views.h>
 
 /* What one document adds. */
 struct profile_addend {
@@ -33,8 +34,19 @@ MUST_CHECK enum err profile_row_write(struct arena *arena, struct store_txn *txn
                                       const struct profile_record *profile);
 /* The head row of its layout. */
 struct key profile_head_key(struct org_id org, const struct sha256_digest *measured);
-/* The wire bytes of LayoutProfile. */
-MUST_CHECK enum err profile_encode(struct arena *arena, const struct profile_record *profile,
-                                   const struct layout_head_record *head, struct slice *ret_bytes);
+
+/* A LayoutProfile: `stats` and `fingerprint` belong into the view. */
+struct profile {
+    struct layout_profile_view view;
+    struct layout_stats_view stats;
+    char fingerprint[2 * SHA256_BYTES];
+};
+
+/* Fills a profile from its rows; `stats.fp_version` is borrowed from `record`. */
+void profile_of(const struct profile_record *record, const struct layout_head_record *head,
+                struct profile *ret_profile);
+/* The wire bytes of the LayoutProfile. */
+MUST_CHECK enum err profile_encode(struct arena *arena, const struct profile *profile,
+                                   struct slice *ret_bytes);
 
 #endif

@@ -5,36 +5,27 @@
 
 #include "server/domain/layouts/keys.h"
 #include "server/domain/layouts/layout_head.h"
-#include "server/domain/layouts/profile_rows.h"
 #include "server/domain/layouts/records.h"
-#include "store/base/wire.h"
-#include "store/page.h"
 
-static enum err append_one(struct arena *arena, struct store_txn *txn, struct org_id org,
-                           const struct sha256_digest *measured, uint32_t field,
-                           struct buffer *body)
+static enum err read_profile(struct arena *arena, struct store_txn *txn, struct org_id org,
+                             const struct sha256_digest *measured, struct profile *ret_profile)
 {
     struct key head_key = profile_head_key(org, measured);
-    struct profile_record profile;
+    struct profile_record record;
     struct layout_head_record head;
-    struct slice bytes = {NULL, 0};
-    enum err err = profile_row_read(arena, txn, org, measured, &profile);
+    enum err err = profile_row_read(arena, txn, org, measured, &record);
 
     if (err == OK) {
         err = layout_head_read(arena, txn, &head_key, &head);
     }
     if (err == OK) {
-        err = profile_encode(arena, &profile, &head, &bytes);
+        profile_of(&record, &head, ret_profile);
     }
-    if (err != OK) {
-        return err;
-    }
-    wire_put_bytes(body, field, bytes);
-    return buffer_ok(body) ? OK : ERR_MEMORY;
+    return err;
 }
 
-enum err profile_append(struct arena *arena, struct store_txn *txn, struct org_id org,
-                        struct slice layout_fingerprint, uint32_t field, struct buffer *body)
+enum err profile_find(struct arena *arena, struct store_txn *txn, struct org_id org,
+                      struct slice layout_fingerprint, struct profile *ret_profile)
 {
     struct sha256_digest measured;
 
@@ -42,7 +33,7 @@ enum err profile_append(struct arena *arena, struct store_txn *txn, struct org_i
     if (!sha256_parse(layout_fingerprint, &measured)) {
         return ERR_NOT_FOUND;
     }
-    return append_one(arena, txn, org, &measured, field, body);
+    return read_profile(arena, txn, org, &measured, ret_profile);
 }
 
 static enum store_table table_of(enum profile_order order)
@@ -57,41 +48,31 @@ static enum store_table table_of(enum profile_order order)
     return TABLE_PROFILE_LAST_SEEN;
 }
 
-/* The profile of an order's row. */
-static enum err take_row(struct arena *arena, struct store_txn *txn, struct org_id org,
-                         struct slice key, struct buffer *body)
+enum err profile_list_begin(struct store_txn *txn, const struct profile_list *list)
 {
-    struct sha256_digest measured;
-    enum err err = key_read_profile_order(key, &measured);
-
-    if (err == OK) {
-        err = append_one(arena, txn, org, &measured, LIST_PROFILES_RESPONSE_PROFILES_FIELD, body);
-    }
-    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
-}
-
-enum err profile_list_write(struct arena *arena, struct store_txn *txn, struct profile_list *list,
-                            struct buffer *body, bool *ret_more)
-{
-    const struct page_request request = {
+    const struct scan_range range = {
         .table = table_of(list->order),
         .prefix = key_org(list->org),
-        .after = list->after,
-        .page_size = list->page_size,
+        .after = list->page->after,
     };
-    struct page_walk walk;
+
+    return page_open(list->page, txn, &range);
+}
+
+enum err profile_list_next(struct arena *arena, struct store_txn *txn,
+                           const struct profile_list *list, struct profile *ret_profile)
+{
+    struct sha256_digest measured;
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
-    enum err err = page_walk_init(&walk, txn, &request, body);
+    enum err err = page_next(list->page, &key, &value);
 
-    while (err == OK) {
-        err = page_walk_next(&walk, &key, &value);
-        if (err == OK) {
-            err = take_row(arena, txn, list->org, key, body);
-        }
+    if (err != OK) {
+        return err;
     }
-    page_walk_deinit(&walk);
-    list->last = walk.last;
-    *ret_more = walk.more;
-    return err == ERR_NOT_FOUND ? OK : err;
+    err = key_read_profile_order(key, &measured);
+    if (err == OK) {
+        err = read_profile(arena, txn, list->org, &measured, ret_profile);
+    }
+    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }

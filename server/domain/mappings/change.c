@@ -11,7 +11,7 @@
 #include <errata/v1/feedback_event.fields.h>
 #include <errata/v1/sku_mapping.views.h>
 
-static struct sku_mapping_view view_of(struct org_id org, const struct mapping_record *record)
+struct sku_mapping_view mapping_view_of(struct org_id org, const struct mapping_record *record)
 {
     return (struct sku_mapping_view){
         .id = record->id,
@@ -33,18 +33,10 @@ static struct sku_mapping_view view_of(struct org_id org, const struct mapping_r
     };
 }
 
-void mapping_put(struct buffer *body, uint32_t field, struct org_id org,
-                 const struct mapping_record *record)
-{
-    struct sku_mapping_view mapping = view_of(org, record);
-
-    sku_mapping_view_put(&mapping, field, body);
-}
-
 enum err mapping_change_put(struct arena *arena, struct buffer *body, uint32_t field,
                             struct org_id org, const struct mapping_change *change)
 {
-    struct sku_mapping_view mapping = view_of(org, &change->row.record);
+    struct sku_mapping_view mapping = mapping_view_of(org, &change->row.record);
     struct mapping_change_view view = {
         .has_mapping = true,
         .seq = change->row.seq,

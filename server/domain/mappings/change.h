@@ -11,7 +11,7 @@
 #include "server/domain/mappings/rows.h"
 #include "store/base/buffer.h"
 
-#include <errata/v1/sku_mapping.fields.h>
+#include <errata/v1/sku_mapping.views.h>
 
 /* The judged one, and the superseded one. */
 #define MAPPING_CHANGES_MAX 2
@@ -29,9 +29,8 @@ struct mapping_changes {
     size_t count; /* 0: the event changed no mapping */
 };
 
-/* Appends a SkuMapping as field `field`. */
-void mapping_put(struct buffer *body, uint32_t field, struct org_id org,
-                 const struct mapping_record *record);
+/* The SkuMapping of a row, which borrows from it. */
+struct sku_mapping_view mapping_view_of(struct org_id org, const struct mapping_record *record);
 /* Appends a MappingChange as field `field`; `arena` is for what it is made of. */
 MUST_CHECK enum err mapping_change_put(struct arena *arena, struct buffer *body, uint32_t field,
                                        struct org_id org, const struct mapping_change *change);

@@ -5,9 +5,6 @@
 
 #include "server/domain/mappings/keys.h"
 #include "server/domain/text/sku.h"
-#include "store/page.h"
-
-#include <errata/v1/mapping_service.fields.h>
 
 static struct key prefix_of(const struct mapping_list *list)
 {
@@ -32,52 +29,41 @@ static enum err matches(struct arena *arena, const struct mapping_list *list,
     return err;
 }
 
-/* Appends the mapping of a row where it is wanted. */
-static enum err take_row(struct arena *arena, struct store_txn *txn, struct mapping_list *list,
-                         struct slice key, struct buffer *body)
+enum err mapping_list_begin(struct store_txn *txn, const struct mapping_list *list)
 {
-    struct mapping_row row;
-    bool wanted = false;
-    uint64_t seq = 0;
-    enum err err = key_read_mapping_sku(key, &seq);
-
-    if (err == OK) {
-        err = mapping_row_read(txn, list->org, seq, &row);
-    }
-    if (err == OK) {
-        err = matches(arena, list, &row.record, &wanted);
-    }
-    if (err != OK) {
-        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
-    }
-    if (wanted) {
-        mapping_put(body, LIST_MAPPINGS_RESPONSE_MAPPINGS_FIELD, list->org, &row.record);
-    }
-    return buffer_ok(body) ? OK : ERR_MEMORY;
-}
-
-enum err mapping_list_write(struct arena *arena, struct store_txn *txn, struct mapping_list *list,
-                            struct buffer *body, bool *ret_more)
-{
-    const struct page_request request = {
+    const struct scan_range range = {
         .table = TABLE_MAPPING_SKU,
         .prefix = prefix_of(list),
-        .after = list->after,
-        .page_size = list->page_size,
+        .after = list->page->after,
     };
-    struct page_walk walk;
+
+    return page_open(list->page, txn, &range);
+}
+
+enum err mapping_list_next(struct arena *arena, struct store_txn *txn,
+                           const struct mapping_list *list, struct mapping_row *ret_row)
+{
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
-    enum err err = page_walk_init(&walk, txn, &request, body);
+    uint64_t seq = 0;
+    bool wanted = false;
+    enum err err = OK;
 
-    while (err == OK) {
-        err = page_walk_next(&walk, &key, &value);
+    while (!wanted) {
+        err = page_next(list->page, &key, &value);
+        if (err != OK) {
+            return err;
+        }
+        err = key_read_mapping_sku(key, &seq);
         if (err == OK) {
-            err = take_row(arena, txn, list, key, body);
+            err = mapping_row_read(txn, list->org, seq, ret_row);
+        }
+        if (err == OK) {
+            err = matches(arena, list, &ret_row->record, &wanted);
+        }
+        if (err != OK) {
+            return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
         }
     }
-    page_walk_deinit(&walk);
-    list->last = walk.last;
-    *ret_more = walk.more;
-    return err == ERR_NOT_FOUND ? OK : err;
+    return OK;
 }

@@ -6,21 +6,22 @@
 #ifndef ERRATA_SERVER_DOMAIN_MAPPINGS_LIST_H
 #define ERRATA_SERVER_DOMAIN_MAPPINGS_LIST_H
 
-#include "server/domain/mappings/change.h"
+#include "server/domain/mappings/rows.h"
+#include "store/page.h"
+
+#include <errata/v1/sku_mapping.fields.h>
 
 struct mapping_list {
     struct org_id org;
     struct slice customer_id; /* empty: all customers' */
     enum mapping_status status; /* UNSPECIFIED: any */
     struct slice folded_prefix; /* of the customer SKU; empty: any */
-    uint32_t page_size; /* from 1 */
-    struct slice after; /* `last` of the page before; empty: the first page */
-    struct key last; /* the last row that this page looked at */
+    struct page *page;
 };
 
-/* Appends the mappings of one page. `ret_more` tells that the list may go on behind list->last. */
-MUST_CHECK enum err mapping_list_write(struct arena *arena, struct store_txn *txn,
-                                       struct mapping_list *list, struct buffer *body,
-                                       bool *ret_more);
+MUST_CHECK enum err mapping_list_begin(struct store_txn *txn, const struct mapping_list *list);
+/* The next mapping, borrowed from the transaction. ERR_NOT_FOUND at the end of the page. */
+MUST_CHECK enum err mapping_list_next(struct arena *arena, struct store_txn *txn,
+                                      const struct mapping_list *list, struct mapping_row *ret_row);
 
 #endif

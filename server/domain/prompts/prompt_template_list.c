@@ -1,7 +1,7 @@
 /*
- * prompt_template_list.c: pages of templates. Rows of one name stand newest first, so the newest of
- * each name is found by one seek a name. The shipped template has no row: it is put in where its key
- * would stand, version 0 of its name, unless the organisation has put versions of its own.
+ * prompt_template_list.c: lists of templates. Rows of one name are newest first, so the newest version of each
+ * name is found by one seek for each name. The shipped template has no row: it is listed where its key
+ * would be, version 0 of its name, unless the organisation has put versions of its own.
  */
 #include "server/domain/prompts/keys.h"
 #include "server/domain/prompts/prompt_templates.h"
@@ -11,24 +11,10 @@
 /* The inverted version at the end of a key. */
 #define VERSION_BYTES 4
 
-/* A page under way. */
-struct walk {
-    struct ctx *ctx;
-    struct store_txn *txn;
-    struct prompt_template_list *list;
-    struct buffer *body;
-    uint32_t field;
-    size_t start; /* of the page in the body */
-    struct key shipped; /* where the shipped template stands */
-    bool shipped_due; /* it belongs behind what was listed */
-    struct key at; /* the list goes on behind this; empty: at its beginning */
-    uint32_t count; /* of items that fitted */
-};
-
-/* What stands next in a list. */
+/* The next item of a list. */
 struct item {
     struct key key;
-    uint64_t seq; /* of its event; 0: the shipped one */
+    uint64_t seq; /* of its event; 0: the shipped template */
 };
 
 static struct key key_of(struct slice bytes)
@@ -41,69 +27,60 @@ static struct key key_of(struct slice bytes)
     return key;
 }
 
-static struct key prefix_of(const struct walk *walk)
+/* The first row after list->at. ERR_NOT_FOUND after the last one, or at the end of the page. */
+static enum err next_row(struct store_txn *txn, struct prompt_template_list *list,
+                         struct item *ret_item)
 {
-    return walk->list->name.size > 0 ? key_prompt_template_prefix(walk->list->org, walk->list->name)
-                                     : key_org(walk->list->org);
-}
-
-/* The first row behind walk->at. ERR_NOT_FOUND behind the last. */
-static enum err next_row(const struct walk *walk, struct item *ret_item)
-{
-    struct key prefix = prefix_of(walk);
-    struct slice at = key_slice(&walk->at);
+    const struct scan_range range = {
+        .table = TABLE_PROMPT_TEMPLATE,
+        .prefix = list->name.size > 0 ? key_prompt_template_prefix(list->org, list->name)
+                                      : key_org(list->org),
+        .after = key_slice(&list->at),
+    };
     struct prompt_template_record record;
-    struct store_cursor cursor = {0};
-    struct slice key;
-    struct slice value;
-    enum err err = store_cursor_init(&cursor, walk->txn, TABLE_PROMPT_TEMPLATE, key_slice(&prefix),
-                                     at, STORE_ASCENDING);
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    enum err err = page_open(list->page, txn, &range);
 
     if (err == OK) {
-        err = store_cursor_next(&cursor, &key, &value);
-    }
-    if (err == OK && at.size > 0 && slice_equal(key, at)) {
-        err = store_cursor_next(&cursor, &key, &value);
+        err = scan_next(&list->page->scan, &key, &value);
     }
     if (err == OK) {
         err = record_decode_prompt_template(value, &record);
     }
-    if (err == OK && key.size != walk->shipped.size) {
+    if (err == OK && key.size != list->shipped.size) {
         err = ERR_CORRUPT;
     }
     if (err == OK) {
         *ret_item = (struct item){key_of(key), record.seq};
     }
-    store_cursor_deinit(&cursor);
     return err;
 }
 
-/* Rows of the shipped template's name stand before it and, in a list of names, instead of it. */
-static void pass_shipped(struct walk *walk, const struct item *row)
+/* Versions of the shipped template's name come before it and, in a list of names, replace it. */
+static void replace_shipped(struct prompt_template_list *list, const struct item *row)
 {
-    struct key own = key_prompt_template_prefix(walk->list->org, shipped_name());
+    struct key own = key_prompt_template_prefix(list->org, shipped_name());
 
-    if (walk->list->name.size == 0 && slice_starts_with(key_slice(&row->key), key_slice(&own))) {
-        walk->shipped_due = false;
+    if (list->name.size == 0 && slice_starts_with(key_slice(&row->key), key_slice(&own))) {
+        list->shipped_due = false;
     }
 }
 
-/* What the list has next. ERR_NOT_FOUND at its end. */
-static enum err next_item(struct walk *walk, struct item *ret_item)
+/* ERR_NOT_FOUND at the end of the list. */
+static enum err next_item(struct store_txn *txn, struct prompt_template_list *list,
+                          struct item *ret_item)
 {
-    const struct item shipped = {.key = walk->shipped};
     struct item row;
-    enum err err = next_row(walk, &row);
+    enum err err = next_row(txn, list, &row);
 
-    if (err != OK && err != ERR_NOT_FOUND) {
-        return err;
-    }
     if (err == OK) {
-        pass_shipped(walk, &row);
+        replace_shipped(list, &row);
     }
-    if (walk->shipped_due && (err == ERR_NOT_FOUND ||
-                              slice_compare(key_slice(&walk->shipped), key_slice(&row.key)) < 0)) {
-        *ret_item = shipped;
+    if ((err == OK || err == ERR_NOT_FOUND) && list->shipped_due &&
+        (err == ERR_NOT_FOUND ||
+         slice_compare(key_slice(&list->shipped), key_slice(&row.key)) < 0)) {
+        *ret_item = (struct item){.key = list->shipped};
         return OK;
     }
     if (err == OK) {
@@ -112,80 +89,73 @@ static enum err next_item(struct walk *walk, struct item *ret_item)
     return err;
 }
 
-static enum err append_item(struct walk *walk, const struct item *item)
+static enum err read_item(struct ctx *ctx, struct store_txn *txn,
+                          const struct prompt_template_list *list, const struct item *item,
+                          struct prompt_template *ret_template)
 {
-    const struct prompt_template_query query = {.org = walk->list->org,
-                                                .name = shipped_name(),
-                                                .has_version = true,
-                                                .as_of_seq = UINT64_MAX};
-    struct prompt_template template;
+    const struct prompt_template_query shipped = {
+        .org = list->org,
+        .name = shipped_name(),
+        .has_version = true,
+        .as_of_seq = UINT64_MAX,
+    };
     struct event event;
     enum err err = OK;
 
     if (item->seq == 0) {
-        err = prompt_template_find(walk->ctx, walk->txn, &query, &template);
-        if (err == OK) {
-            prompt_template_append(walk->body, walk->field, &template, walk->list->detail);
-        }
-        return err;
+        return prompt_template_find(ctx, txn, &shipped, ret_template);
     }
-    err = log_read(walk->txn, walk->list->org, item->seq, &event);
-    if (err != OK) {
-        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    err = log_read(txn, list->org, item->seq, &event);
+    if (err == OK) {
+        err = prompt_template_of_event(&event, ret_template);
     }
-    return prompt_template_append_event(walk->body, walk->field, &event, walk->list->detail);
+    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
-/* The item is listed: the list goes on behind it; in a list of names behind its other versions too, where
- * version 0 of the name would stand. */
-static void pass(struct walk *walk, const struct item *item)
+/* The place of an item: its key; in a list of names the last key of its name, so that the other versions
+ * are skipped. */
+static struct key place_of(const struct prompt_template_list *list, const struct item *item)
 {
-    walk->count++;
-    walk->at = item->key;
-    if (item->seq == 0) {
-        walk->shipped_due = false;
-    } else if (walk->list->name.size == 0) {
-        memset(walk->at.bytes + walk->at.size - VERSION_BYTES, 0xff, VERSION_BYTES);
+    struct key place = item->key;
+
+    if (item->seq != 0 && list->name.size == 0) {
+        memset(place.bytes + place.size - VERSION_BYTES, 0xff, VERSION_BYTES);
     }
-    walk->list->last = walk->at;
+    return place;
 }
 
-static void start(struct walk *walk)
+void prompt_template_list_begin(struct prompt_template_list *list)
 {
-    struct prompt_template_list *list = walk->list;
-
-    walk->start = walk->body->size;
-    walk->shipped = key_prompt_template(list->org, shipped_name(), 0);
-    walk->at = key_of(list->after);
-    walk->shipped_due = (list->name.size == 0 || slice_equal(list->name, shipped_name())) &&
-                        slice_compare(list->after, key_slice(&walk->shipped)) < 0;
+    list->shipped = key_prompt_template(list->org, shipped_name(), 0);
+    list->at = key_of(list->page->after);
+    list->shipped_due = (list->name.size == 0 || slice_equal(list->name, shipped_name())) &&
+                        slice_compare(list->page->after, key_slice(&list->shipped)) < 0;
 }
 
-enum err prompt_template_list_write(struct ctx *ctx, struct store_txn *txn,
-                                    struct prompt_template_list *list, uint32_t field,
-                                    struct buffer *body, bool *ret_more)
+enum err prompt_template_list_next(struct ctx *ctx, struct store_txn *txn,
+                                   struct prompt_template_list *list,
+                                   struct prompt_template_view *ret_template)
 {
-    struct walk walk = {.ctx = ctx, .txn = txn, .list = list, .body = body, .field = field};
+    struct prompt_template template;
     struct item item;
     enum err err = OK;
 
-    start(&walk);
-    while ((err = next_item(&walk, &item)) == OK && walk.count < list->page_size) {
-        size_t before = body->size;
-
-        err = append_item(&walk, &item);
-        if (err != OK) {
-            return err;
-        }
-        if (walk.count > 0 && body->size - walk.start > PROMPT_TEMPLATES_PAGE_BYTES_MAX) {
-            body->size = before;
-            break;
-        }
-        pass(&walk, &item);
+    if (!page_keep(list->page)) {
+        return ERR_NOT_FOUND;
     }
-    if (err != OK && err != ERR_NOT_FOUND) {
+    err = next_item(txn, list, &item);
+    if (err != OK) {
         return err;
     }
-    *ret_more = err == OK;
-    return buffer_ok(body) ? OK : ERR_MEMORY;
+    list->at = place_of(list, &item);
+    list->shipped_due = list->shipped_due && item.seq != 0;
+    if (!page_look(list->page) || !page_begin(list->page, key_slice(&list->at))) {
+        return ERR_NOT_FOUND;
+    }
+    err = read_item(ctx, txn, list, &item, &template);
+    if (err == OK) {
+        *ret_template = template.view;
+        ret_template->text = slice_of(NULL, 0);
+    }
+    return err;
 }

@@ -139,8 +139,7 @@ enum err prompts_apply(struct ctx *ctx, struct store_txn *txn, const struct even
     return err != OK ? err : store_put(txn, TABLE_PROMPT_TEMPLATE, key_slice(&key), bytes);
 }
 
-/* A stored event as a template. */
-static enum err read_event(const struct event *event, struct prompt_template *ret_template)
+enum err prompt_template_of_event(const struct event *event, struct prompt_template *ret_template)
 {
     struct prompt_template_view view;
     enum err err = ERR_CORRUPT;
@@ -255,30 +254,5 @@ enum err prompt_template_find(struct ctx *ctx, struct store_txn *txn,
     if (err != OK) {
         return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
     }
-    return read_event(&event, ret_template);
-}
-
-void prompt_template_append(struct buffer *body, uint32_t field,
-                            const struct prompt_template *template,
-                            enum prompt_template_detail detail)
-{
-    struct prompt_template_view view = template->view;
-
-    if (detail != PROMPT_TEMPLATE_WHOLE) {
-        view.text = slice_of(NULL, 0);
-    }
-    prompt_template_view_put(&view, field, body);
-}
-
-enum err prompt_template_append_event(struct buffer *body, uint32_t field,
-                                      const struct event *event, enum prompt_template_detail detail)
-{
-    struct prompt_template template;
-    enum err err = read_event(event, &template);
-
-    if (err != OK) {
-        return err;
-    }
-    prompt_template_append(body, field, &template, detail);
-    return buffer_ok(body) ? OK : ERR_MEMORY;
+    return prompt_template_of_event(&event, ret_template);
 }

@@ -9,11 +9,9 @@
 
 #include "server/domain/text/template.h"
 #include "store/log.h"
+#include "store/page.h"
 
 #include <errata/v1/prompt_template.views.h>
-
-/* A page of a list ends before it is larger than this, but has at least one template. */
-#define PROMPT_TEMPLATES_PAGE_BYTES_MAX (1u << 20)
 
 /* What a caller puts; prompt_template_prepare has looked at it. */
 struct prompt_template_draft {
@@ -52,35 +50,27 @@ MUST_CHECK enum err prompt_template_find(struct ctx *ctx, struct store_txn *txn,
                                          const struct prompt_template_query *query,
                                          struct prompt_template *ret_template);
 
-enum prompt_template_detail {
-    PROMPT_TEMPLATE_COMMENT, /* without its text */
-    PROMPT_TEMPLATE_WHOLE
-};
+/* The template that an EVENT_PROMPT_TEMPLATE_PUT put, borrowed from it. ERR_CORRUPT for another event. */
+MUST_CHECK enum err prompt_template_of_event(const struct event *event,
+                                             struct prompt_template *ret_template);
 
-/* Appends a PromptTemplate as field `field`. */
-void prompt_template_append(struct buffer *body, uint32_t field,
-                            const struct prompt_template *template,
-                            enum prompt_template_detail detail);
-/* The same of the template that an EVENT_PROMPT_TEMPLATE_PUT put. ERR_CORRUPT for another event. */
-MUST_CHECK enum err prompt_template_append_event(struct buffer *body, uint32_t field,
-                                                 const struct event *event,
-                                                 enum prompt_template_detail detail);
-
-/* One page: of one name, all versions, newest first; or the newest of each name, by the first
+/* A list: of one name, all versions, newest first; or the newest of each name, by the first
  * KEY_NAME_BYTES of the names. */
 struct prompt_template_list {
     struct org_id org;
-    struct slice name; /* empty: of each name the newest */
-    uint32_t page_size; /* from 1 */
-    enum prompt_template_detail detail;
-    struct slice after; /* `last` of the page before; empty: the first page */
-    struct key last; /* where this page ended */
+    struct slice name; /* empty: the newest version of each name */
+    struct page *page;
+    /* While it is read: */
+    struct key shipped; /* the place of the shipped template, which has no row */
+    bool shipped_due; /* it is not listed yet, and no version of its name replaces it */
+    struct key at; /* the place of the last item; empty: the beginning of the list */
 };
 
-/* Appends the templates of one page as field `field`. `ret_more` tells that the list goes on behind
- * list->last. */
-MUST_CHECK enum err prompt_template_list_write(struct ctx *ctx, struct store_txn *txn,
-                                               struct prompt_template_list *list, uint32_t field,
-                                               struct buffer *body, bool *ret_more);
+void prompt_template_list_begin(struct prompt_template_list *list);
+/* The next template, without its text; borrowed from the transaction, or in the arena. ERR_NOT_FOUND at
+ * the end of the page. */
+MUST_CHECK enum err prompt_template_list_next(struct ctx *ctx, struct store_txn *txn,
+                                              struct prompt_template_list *list,
+                                              struct prompt_template_view *ret_template);
 
 #endif

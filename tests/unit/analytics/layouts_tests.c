@@ -48,14 +48,14 @@ static struct store_txn *begin(struct store_world *world)
 static void test_coverage_rows(void **state)
 {
     enum {
-        LAYOUTS = 2 * COVERAGE_ROWS_MAX + 100,
+        LAYOUTS = 2 * PAGE_ROWS_MAX + 100,
         UNSEEN_EACH = 500
     };
     struct store_world *world = *state;
-    struct coverage_page page = {.org = store_world_org(1),
-                                 .page_size = 1000,
-                                 .field = LIST_LAYOUT_COVERAGE_RESPONSE_LAYOUT_STATS_FIELD};
+    struct page page;
+    struct coverage_list list = {.org = store_world_org(1), .page = &page};
     struct store_txn *txn = begin(world);
+    struct slice after = {NULL, 0};
     size_t pages = 0;
     size_t items = 0;
     bool more = true;
@@ -67,25 +67,28 @@ static void test_coverage_rows(void **state)
 
         name_layout(&name, i);
         fingerprint = key_fingerprint_of(name.slice);
-        key = key_profile(page.org, &fingerprint);
-        assert_int_equal(sums_name_layout(&world->ctx, txn, page.org, name.slice), OK);
+        key = key_profile(list.org, &fingerprint);
+        assert_int_equal(sums_name_layout(&world->ctx, txn, list.org, name.slice), OK);
         if (i % UNSEEN_EACH != 0) {
             assert_int_equal(store_put(txn, TABLE_PROFILE, key_slice(&key), SLICE("-")), OK);
         }
     }
     while (more) {
-        Errata__V1__ListLayoutCoverageResponse *response = NULL;
+        struct layout_coverage_view layout;
         struct buffer body;
 
         buffer_init(&body, &world->arena, 0);
-        assert_int_equal(coverage_write(&world->ctx, txn, &page, &body, &more), OK);
-        response = errata__v1__list_layout_coverage_response__unpack(NULL, body.size, body.data);
-        assert_non_null(response);
-        items += response->n_layout_stats;
-        errata__v1__list_layout_coverage_response__free_unpacked(response, NULL);
+        page_init(&page, 1000, after, &body);
+        assert_int_equal(coverage_list_begin(txn, &list), OK);
+        while (coverage_list_next(&world->ctx, txn, &list, &layout) == OK) {
+            layout_coverage_view_put(&layout, 1, &body);
+            items++;
+        }
+        page_deinit(&page);
         pages++;
         assert_true(pages < 10);
-        assert_true(arena_copy(&world->arena, key_slice(&page.last), &page.after));
+        more = page.more;
+        assert_true(arena_copy(&world->arena, key_slice(&page.last), &after));
     }
     assert_int_equal(pages, 3);
     assert_int_equal(items, (LAYOUTS + UNSEEN_EACH - 1) / UNSEEN_EACH);
@@ -122,21 +125,34 @@ static void set_examples(struct store_world *world, struct store_txn *txn, struc
     assert_int_equal(layout_head_write(&world->arena, txn, &key, &head), OK);
 }
 
-static Errata__V1__GetExperimentReportResponse *report(struct store_world *world,
-                                                       struct store_txn *txn, size_t page_size,
-                                                       struct slice *after, bool *ret_more)
+/* What GetExperimentReport is made of. */
+struct report {
+    struct experiment_organization organization;
+    struct experiment_layout layouts[50];
+    size_t layout_count;
+};
+
+static struct report report(struct store_world *world, struct store_txn *txn, uint32_t page_size,
+                            struct slice *after, bool *ret_more)
 {
-    struct experiment_page page = {
-        .org = store_world_org(1), .page_size = page_size, .after = *after};
-    Errata__V1__GetExperimentReportResponse *response = NULL;
+    struct page page;
+    const struct experiment_list list = {.org = store_world_org(1), .page = &page};
+    struct report report = {.layout_count = 0};
     struct buffer body;
 
+    assert_int_equal(experiment_read_organization(txn, list.org, &report.organization), OK);
     buffer_init(&body, &world->arena, 0);
-    assert_int_equal(experiments_write(&world->ctx, txn, &page, &body, ret_more), OK);
+    page_init(&page, page_size, *after, &body);
+    assert_int_equal(experiment_list_begin(txn, &list), OK);
+    while (experiment_list_next(&world->arena, txn, &list, &report.layouts[report.layout_count]) ==
+           OK) {
+        buffer_append_byte(&body, 'l');
+        report.layout_count++;
+    }
+    page_deinit(&page);
+    *ret_more = page.more;
     assert_true(arena_copy(&world->arena, key_slice(&page.last), after));
-    response = errata__v1__get_experiment_report_response__unpack(NULL, body.size, body.data);
-    assert_non_null(response);
-    return response;
+    return report;
 }
 
 /* Goal: arms beside each other, with all that is told of them, for a layout and for all (SC-005: 15%
@@ -145,8 +161,8 @@ static void test_experiment(void **state)
 {
     struct store_world *world = *state;
     struct store_txn *txn = begin(world);
-    Errata__V1__GetExperimentReportResponse *response = NULL;
-    const Errata__V1__ExperimentComparison *both = NULL;
+    struct report found;
+    const struct experiment_comparison *both = NULL;
     struct slice after = {NULL, 0};
     bool more = false;
 
@@ -154,27 +170,26 @@ static void test_experiment(void **state)
     extract(world, txn, SLICE("both"), EXPERIMENT_ARM_CONTROL, 100, 20);
     extract(world, txn, SLICE("both"), EXPERIMENT_ARM_NONE, 50, 50);
     set_examples(world, txn, SLICE("both"), 3);
-    response = report(world, txn, 50, &after, &more);
+    found = report(world, txn, 50, &after, &more);
     assert_false(more);
-    assert_int_equal(response->holdout_percent, 0);
-    assert_int_equal(response->n_layouts, 1);
-    assert_string_equal(response->layouts[0]->layout_fingerprint, "both");
-    assert_int_equal(response->layouts[0]->example_count, 3);
-    both = response->layouts[0]->comparison;
-    assert_int_equal(both->treatment->extraction_count, 100);
-    assert_int_equal(both->treatment->corrected_count, 8);
-    assert_true(both->treatment->accuracy == 0.92);
-    assert_int_equal(both->treatment->field_count, 1000);
-    assert_int_equal(both->treatment->corrected_field_count, 16);
-    assert_true(both->treatment->field_accuracy == 0.984);
-    assert_true(both->control->accuracy == 0.8);
-    assert_true(both->relative_improvement == 0.15 && both->target_reached);
-    assert_true(both->improvement_low > 0 && both->improvement_low < 0.15);
-    assert_true(both->improvement_high > 0.15 && both->improvement_high < 0.5);
-    assert_true(both->p_value > 0.01 && both->p_value < 0.05);
-    assert_int_equal(response->organization->treatment->extraction_count, 100);
-    assert_true(response->organization->p_value == both->p_value);
-    errata__v1__get_experiment_report_response__free_unpacked(response, NULL);
+    assert_int_equal(found.organization.holdout_percent, 0);
+    assert_int_equal(found.layout_count, 1);
+    assert_true(slice_equal(found.layouts[0].layout_fingerprint, SLICE("both")));
+    assert_int_equal(found.layouts[0].example_count, 3);
+    both = &found.layouts[0].comparison;
+    assert_int_equal(both->treatment.extraction_count, 100);
+    assert_int_equal(both->treatment.corrected_count, 8);
+    assert_true(both->treatment.accuracy == 0.92);
+    assert_int_equal(both->treatment.field_count, 1000);
+    assert_int_equal(both->treatment.corrected_field_count, 16);
+    assert_true(both->treatment.field_accuracy == 0.984);
+    assert_true(both->control.accuracy == 0.8);
+    assert_true(both->view.relative_improvement == 0.15 && both->view.target_reached);
+    assert_true(both->view.improvement_low > 0 && both->view.improvement_low < 0.15);
+    assert_true(both->view.improvement_high > 0.15 && both->view.improvement_high < 0.5);
+    assert_true(both->view.p_value > 0.01 && both->view.p_value < 0.05);
+    assert_int_equal(found.organization.comparison.treatment.extraction_count, 100);
+    assert_true(found.organization.comparison.view.p_value == both->view.p_value);
     store_abort(txn);
 }
 
@@ -184,35 +199,32 @@ static void test_absent(void **state)
 {
     struct store_world *world = *state;
     struct store_txn *txn = begin(world);
-    Errata__V1__GetExperimentReportResponse *response = NULL;
-    const Errata__V1__ExperimentComparison *whole = NULL;
+    struct report found;
+    const struct experiment_comparison *whole = NULL;
     struct slice after = {NULL, 0};
     bool more = false;
 
-    response = report(world, txn, 50, &after, &more);
-    assert_int_equal(response->organization->treatment->_accuracy_case, 0);
-    assert_int_equal(response->organization->_p_value_case, 0);
-    assert_int_equal(response->organization->_relative_improvement_case, 0);
-    errata__v1__get_experiment_report_response__free_unpacked(response, NULL);
+    found = report(world, txn, 50, &after, &more);
+    assert_false(found.organization.comparison.treatment.has_accuracy);
+    assert_false(found.organization.comparison.view.has_p_value);
+    assert_false(found.organization.comparison.view.has_relative_improvement);
     extract(world, txn, SLICE("a"), EXPERIMENT_ARM_TREATMENT, 5, 0);
     after = slice_of(NULL, 0);
-    response = report(world, txn, 50, &after, &more);
-    assert_int_not_equal(response->organization->treatment->_accuracy_case, 0);
-    assert_int_equal(response->organization->control->_accuracy_case, 0);
-    assert_int_equal(response->organization->_p_value_case, 0);
-    errata__v1__get_experiment_report_response__free_unpacked(response, NULL);
+    found = report(world, txn, 50, &after, &more);
+    assert_true(found.organization.comparison.treatment.has_accuracy);
+    assert_false(found.organization.comparison.control.has_accuracy);
+    assert_false(found.organization.comparison.view.has_p_value);
     extract(world, txn, SLICE("a"), EXPERIMENT_ARM_CONTROL, 5, 5);
     after = slice_of(NULL, 0);
-    response = report(world, txn, 50, &after, &more);
-    whole = response->organization;
-    assert_int_not_equal(whole->_p_value_case, 0);
-    assert_true(whole->p_value < 0.01);
-    assert_int_equal(whole->_relative_improvement_case, 0);
-    assert_int_equal(whole->_improvement_low_case, 0);
-    assert_int_equal(whole->_improvement_high_case, 0);
-    assert_false(whole->target_reached);
-    assert_true(whole->control->accuracy == 0);
-    errata__v1__get_experiment_report_response__free_unpacked(response, NULL);
+    found = report(world, txn, 50, &after, &more);
+    whole = &found.organization.comparison;
+    assert_true(whole->view.has_p_value);
+    assert_true(whole->view.p_value < 0.01);
+    assert_false(whole->view.has_relative_improvement);
+    assert_false(whole->view.has_improvement_low);
+    assert_false(whole->view.has_improvement_high);
+    assert_false(whole->view.target_reached);
+    assert_true(whole->control.accuracy == 0);
     store_abort(txn);
 }
 
@@ -224,7 +236,7 @@ static void test_experiment_pages(void **state)
     enum {
         LISTED = 7,
         OTHERS = 12,
-        SILENT = EXPERIMENT_ROWS_MAX + 50
+        SILENT = PAGE_ROWS_MAX + 50
     };
     struct store_world *world = *state;
     struct store_txn *txn = begin(world);
@@ -241,23 +253,21 @@ static void test_experiment_pages(void **state)
     name_layout(&name, LISTED + OTHERS);
     set_examples(world, txn, name.slice, 9);
     extract(world, txn, name.slice, EXPERIMENT_ARM_NONE, 1, 0);
-    for (size_t page_size = 1; page_size <= LISTED + 1; page_size++) {
+    for (uint32_t page_size = 1; page_size <= LISTED + 1; page_size++) {
         unsigned listed = 0;
 
         after = slice_of(NULL, 0);
         for (more = true; more;) {
-            Errata__V1__GetExperimentReportResponse *response =
-                report(world, txn, page_size, &after, &more);
+            const struct report found = report(world, txn, page_size, &after, &more);
 
-            assert_int_equal(response->organization->treatment->extraction_count, 10);
-            for (size_t i = 0; i < response->n_layouts; i++) {
-                const Errata__V1__LayoutExperiment *layout = response->layouts[i];
+            assert_int_equal(found.organization.comparison.treatment.extraction_count, 10);
+            for (size_t i = 0; i < found.layout_count; i++) {
+                const struct experiment_layout *layout = &found.layouts[i];
 
                 assert_true(layout->example_count >= 3 && layout->example_count < 3 + LISTED);
                 assert_int_equal(listed >> layout->example_count & 1, 0);
                 listed |= 1u << layout->example_count;
             }
-            errata__v1__get_experiment_report_response__free_unpacked(response, NULL);
         }
         assert_int_equal(listed, ((1u << LISTED) - 1) << 3);
     }
@@ -266,11 +276,9 @@ static void test_experiment_pages(void **state)
         assert_int_equal(sums_name_layout(&world->ctx, txn, store_world_org(1), name.slice), OK);
     }
     after = slice_of(NULL, 0);
-    errata__v1__get_experiment_report_response__free_unpacked(report(world, txn, 50, &after, &more),
-                                                              NULL);
+    (void)report(world, txn, 50, &after, &more);
     assert_true(more);
-    errata__v1__get_experiment_report_response__free_unpacked(report(world, txn, 50, &after, &more),
-                                                              NULL);
+    (void)report(world, txn, 50, &after, &more);
     assert_false(more);
     store_abort(txn);
 }

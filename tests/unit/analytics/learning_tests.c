@@ -122,24 +122,13 @@ static void must_add(struct store_world *world, struct store_txn *txn, int64_t d
     assert_int_equal(counters_add(&world->ctx, txn, &at, dimension, name, amount), OK);
 }
 
-static enum err write_learning(struct store_world *world, struct store_txn *txn,
-                               struct learning_range range, size_t top_fields,
-                               struct buffer *ret_body)
+static struct learning_report learn(struct store_world *world, struct store_txn *txn,
+                                    struct learning_range range)
 {
-    buffer_init(ret_body, &world->arena, 0);
-    return learning_write(&world->ctx, txn, store_world_org(1), &range, top_fields, ret_body);
-}
+    struct learning_report report;
 
-static Errata__V1__GetLearningAnalyticsResponse *
-learn(struct store_world *world, struct store_txn *txn, struct learning_range range)
-{
-    Errata__V1__GetLearningAnalyticsResponse *response = NULL;
-    struct buffer body;
-
-    assert_int_equal(write_learning(world, txn, range, 3, &body), OK);
-    response = errata__v1__get_learning_analytics_response__unpack(NULL, body.size, body.data);
-    assert_non_null(response);
-    return response;
+    assert_int_equal(learning_read(&world->ctx, txn, store_world_org(1), &range, 3, &report), OK);
+    return report;
 }
 
 /* Goal: sums are divided when they are told, days keep their own, and a range takes no more than itself.
@@ -149,7 +138,7 @@ static void test_sums(void **state)
     static const struct slice no_name = {NULL, 0};
     struct store_world *world = *state;
     struct store_txn *txn = NULL;
-    Errata__V1__GetLearningAnalyticsResponse *response = NULL;
+    struct learning_report report;
 
     assert_int_equal(store_begin(world->backend, STORE_WRITE, &txn), OK);
     for (int64_t day = DAY - 1; day <= DAY + 2; day++) {
@@ -160,26 +149,24 @@ static void test_sums(void **state)
         must_add(world, txn, day, COUNTER_EVENT_TYPE, SLICE("1"), 2);
         must_add(world, txn, day, COUNTER_EVENT_TYPE, SLICE("5"), 3);
     }
-    response = learn(world, txn, (struct learning_range){DAY, DAY + 1});
-    assert_int_equal(response->n_confidence_by_day, 2);
-    assert_int_equal(response->confidence_by_day[0]->extraction_count, 4);
-    assert_true(response->confidence_by_day[0]->mean_confidence == 0.75);
-    assert_int_equal(response->confidence_by_day[0]->corrected_count, 1);
-    assert_int_equal(response->confidence_by_day[1]->corrected_count, 0);
-    assert_int_equal(response->extraction_count, 8);
-    assert_int_equal(response->corrected_count, 1);
-    assert_true(response->correction_rate == 0.125);
-    assert_int_equal(response->mapping_applied_count, 20);
-    assert_int_equal(response->mapping_confirmed_count, 4);
-    assert_int_equal(response->events_by_day[0]->count, 5);
-    assert_int_equal(response->n_by_event_type, 2);
-    assert_int_equal(response->by_event_type[0]->event_type, 5);
-    assert_int_equal(response->by_event_type[0]->count, 6);
-    errata__v1__get_learning_analytics_response__free_unpacked(response, NULL);
-    response = learn(world, txn, (struct learning_range){DAY + 3, DAY + 3});
-    assert_int_equal(response->_correction_rate_case, 0);
-    assert_int_equal(response->extraction_count, 0);
-    errata__v1__get_learning_analytics_response__free_unpacked(response, NULL);
+    report = learn(world, txn, (struct learning_range){DAY, DAY + 1});
+    assert_int_equal(report.day_count, 2);
+    assert_int_equal(report.days[0].extraction_count, 4);
+    assert_true(report.days[0].mean_confidence == 0.75);
+    assert_int_equal(report.days[0].corrected_count, 1);
+    assert_int_equal(report.days[1].corrected_count, 0);
+    assert_int_equal(report.extraction_count, 8);
+    assert_int_equal(report.corrected_count, 1);
+    assert_true(report.correction_rate == 0.125);
+    assert_int_equal(report.mapping_applied_count, 20);
+    assert_int_equal(report.mapping_confirmed_count, 4);
+    assert_int_equal(report.days[0].event_count, 5);
+    assert_int_equal(report.type_count, 2);
+    assert_int_equal(report.types[0].event_type, 5);
+    assert_int_equal(report.types[0].count, 6);
+    report = learn(world, txn, (struct learning_range){DAY + 3, DAY + 3});
+    assert_true(report.correction_rate == 0);
+    assert_int_equal(report.extraction_count, 0);
     store_abort(txn);
 }
 
@@ -189,7 +176,7 @@ static void test_longest_range(void **state)
 {
     struct store_world *world = *state;
     struct store_txn *txn = NULL;
-    Errata__V1__GetLearningAnalyticsResponse *response = NULL;
+    struct learning_report report;
 
     assert_int_equal(store_begin(world->backend, STORE_WRITE, &txn), OK);
     for (int64_t day = DAY; day < DAY + LEARNING_DAYS_MAX + 5; day++) {
@@ -207,16 +194,23 @@ static void test_longest_range(void **state)
                 OK);
         }
     }
-    response = learn(world, txn, (struct learning_range){DAY, DAY + LEARNING_DAYS_MAX - 1});
-    assert_int_equal(response->n_events_by_day, LEARNING_DAYS_MAX);
-    assert_int_equal(response->n_corrected_fields, 3);
-    assert_string_equal(response->corrected_fields[0]->field, "shared");
-    assert_int_equal(response->corrected_fields[0]->count, 2 * LEARNING_DAYS_MAX);
-    assert_string_equal(response->corrected_fields[1]->field, "own-20000");
-    assert_int_equal(response->corrected_fields[1]->count, 2);
-    assert_int_equal(response->corrected_line_fields[0]->count, LEARNING_DAYS_MAX);
-    errata__v1__get_learning_analytics_response__free_unpacked(response, NULL);
+    report = learn(world, txn, (struct learning_range){DAY, DAY + LEARNING_DAYS_MAX - 1});
+    assert_int_equal(report.day_count, LEARNING_DAYS_MAX);
+    assert_int_equal(report.fields[FIELD_OF_BOTH].count, 3);
+    assert_true(slice_equal(report.fields[FIELD_OF_BOTH].items[0].field, SLICE("shared")));
+    assert_int_equal(report.fields[FIELD_OF_BOTH].items[0].count, 2 * LEARNING_DAYS_MAX);
+    assert_true(slice_equal(report.fields[FIELD_OF_BOTH].items[1].field, SLICE("own-20000")));
+    assert_int_equal(report.fields[FIELD_OF_BOTH].items[1].count, 2);
+    assert_int_equal(report.fields[FIELD_OF_LINE].items[0].count, LEARNING_DAYS_MAX);
     store_abort(txn);
+}
+
+static enum err try_to_learn(struct store_world *world, struct store_txn *txn)
+{
+    const struct learning_range range = {DAY, DAY};
+    struct learning_report report;
+
+    return learning_read(&world->ctx, txn, store_world_org(1), &range, 1, &report);
 }
 
 /* Goal: counters that can't be are told as damage, not answered. Method: a type that there is not, one
@@ -226,25 +220,23 @@ static void test_damaged(void **state)
     static const struct slice no_name = {NULL, 0};
     static const char *const types[] = {"0", "6", "99999999999999999999999", "x", "1x"};
     struct store_world *world = *state;
-    const struct learning_range range = {DAY, DAY};
     struct store_txn *txn = NULL;
-    struct buffer body;
 
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
         assert_int_equal(store_begin(world->backend, STORE_WRITE, &txn), OK);
         must_add(world, txn, DAY, COUNTER_EVENT_TYPE, slice_text(types[i]), 1);
-        assert_int_equal(write_learning(world, txn, range, 1, &body), ERR_CORRUPT);
+        assert_int_equal(try_to_learn(world, txn), ERR_CORRUPT);
         store_abort(txn);
     }
     assert_int_equal(store_begin(world->backend, STORE_WRITE, &txn), OK);
     must_add(world, txn, DAY, COUNTER_FIELD_NAMES, no_name, COUNTERS_FIELD_NAMES_MAX + 1);
-    assert_int_equal(write_learning(world, txn, range, 1, &body), ERR_CORRUPT);
+    assert_int_equal(try_to_learn(world, txn), ERR_CORRUPT);
     store_abort(txn);
     assert_int_equal(store_begin(world->backend, STORE_WRITE, &txn), OK);
     must_add(world, txn, DAY, COUNTER_LINE_FIELD, SLICE("other"), 1);
-    assert_int_equal(write_learning(world, txn, range, 1, &body), OK);
+    assert_int_equal(try_to_learn(world, txn), OK);
     must_add(world, txn, DAY, COUNTER_LINE_FIELD, SLICE("never told"), 1);
-    assert_int_equal(write_learning(world, txn, range, 1, &body), ERR_CORRUPT);
+    assert_int_equal(try_to_learn(world, txn), ERR_CORRUPT);
     store_abort(txn);
 }
 

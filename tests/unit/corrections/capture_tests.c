@@ -8,6 +8,7 @@
 #include "server/domain/counters/counters.h"
 #include "server/domain/counters/keys.h"
 #include "server/domain/counters/records.h"
+#include "server/domain/json/diff.h"
 #include "server/domain/layouts/keys.h"
 #include "server/domain/layouts/records.h"
 #include "store/base/text.h"
@@ -436,11 +437,10 @@ static void test_counter_bound(void **state)
 static void test_page_bytes(void **state)
 {
     const struct list_filter filter = {.start_us = INT64_MIN, .end_us = INT64_MAX};
-    struct list_page page = {.filter = &filter, .page_size = 1000, .detail = LIST_WITH_DIFF};
+    struct pages pages = {.size = 1000, .more = true};
     struct capture_input input = line_corrected("abc", "{}", "", "");
     struct world world;
     size_t events = 0;
-    bool more = true;
 
     (void)state;
     world_init(&world, 1);
@@ -449,22 +449,28 @@ static void test_page_bytes(void **state)
     for (int i = 0; i < 150; i++) {
         (void)world_capture(&world, &input, 1);
     }
-    page.org = world.org;
-    for (int pages = 0; more; pages++) {
+    for (int count = 0; pages.more; count++) {
         struct store_txn *txn = world_begin(&world, STORE_READ);
-        struct wire_reader reader;
-        struct wire_field field;
+        const struct event *event = NULL;
+        struct feedback_event_view view;
+        struct feedback_list list;
         struct buffer body;
+        struct page page;
 
-        assert_true(pages < 20);
+        assert_true(count < 20);
         buffer_init(&body, &world.arena, 0);
-        assert_int_equal(list_write(&world.ctx, txn, &page, &body, &more), OK);
-        assert_true(body.size <= LIST_PAGE_BYTES_MAX);
-        for (reader = wire_reader_of(buffer_slice(&body)); wire_next(&reader, &field) == OK;) {
-            events++;
+        world_begin_list(&world, txn, &pages, &filter, &page, &list);
+        page.body = &body;
+        while (feedback_list_next(txn, &list, &event, &view) == OK) {
+            buffer_append(&body, event->facts);
+            buffer_append(&body, event->content);
+            assert_int_equal(diff_append(&world.arena, 1, view.before_json, view.after_json, &body),
+                             OK);
         }
+        world_end_page(&world, &page, &pages);
+        assert_true(body.size <= PAGE_BYTES_MAX);
+        events += page.count;
         store_abort(txn);
-        page.has_place = true;
     }
     assert_int_equal(events, 150);
     world_deinit(&world);

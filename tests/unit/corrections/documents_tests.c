@@ -409,8 +409,7 @@ static void check_profile(struct model *model, struct store_txn *txn, unsigned l
 {
     struct world *world = &model->world;
     uint64_t counts[3] = {0, 0, 0}; /* documents, events, examples */
-    Errata__V1__GetProfileResponse *answer = NULL;
-    struct buffer body;
+    struct profile profile;
     enum err err = OK;
 
     for (uint64_t seq = 1; seq <= model->count; seq++) {
@@ -421,19 +420,14 @@ static void check_profile(struct model *model, struct store_txn *txn, unsigned l
             counts[2] += fact->captured && fact->example;
         }
     }
-    buffer_init(&body, &world->arena, 256);
-    err = profile_append(&world->arena, txn, world->org, model->fingerprints[layout],
-                         GET_PROFILE_RESPONSE_PROFILE_FIELD, &body);
+    err = profile_find(&world->arena, txn, world->org, model->fingerprints[layout], &profile);
     assert_int_equal(err, counts[0] > 0 ? OK : ERR_NOT_FOUND);
     if (err != OK) {
         return;
     }
-    answer = errata__v1__get_profile_response__unpack(NULL, body.size, body.data);
-    assert_non_null(answer);
-    assert_int_equal(answer->profile->seen_count, counts[0]);
-    assert_int_equal(answer->profile->feedback_count, counts[1]);
-    assert_int_equal(answer->profile->example_count, counts[2]);
-    errata__v1__get_profile_response__free_unpacked(answer, NULL);
+    assert_int_equal(profile.view.seen_count, counts[0]);
+    assert_int_equal(profile.view.feedback_count, counts[1]);
+    assert_int_equal(profile.view.example_count, counts[2]);
 }
 
 /* Goal: profiles count documents and events, each once. Method: each layout against the model, after
@@ -467,29 +461,24 @@ static uint64_t captured_before(const struct model *model, unsigned layout, uint
 }
 
 /* One page of a list, against the model from `seq` on; gives where the next one begins. */
-static uint64_t check_page(struct model *model, struct list_page *page, unsigned layout,
-                           uint64_t seq, bool *ret_more)
+static uint64_t check_page(struct model *model, struct pages *pages,
+                           const struct list_filter *filter, unsigned layout, uint64_t seq)
 {
     struct store_txn *txn = world_begin(&model->world, STORE_READ);
-    Errata__V1__ListFeedbackEventsResponse *answer = NULL;
-    struct buffer body;
+    const struct event *event = NULL;
+    struct feedback_event_view view;
+    struct feedback_list list;
+    struct page page;
 
-    buffer_init(&body, &model->world.arena, 1024);
-    assert_int_equal(list_write(&model->world.ctx, txn, page, &body, ret_more), OK);
-    answer = errata__v1__list_feedback_events_response__unpack(NULL, body.size, body.data);
-    assert_non_null(answer);
-    for (size_t i = 0; i < answer->n_events; i++, seq--) {
-        struct uuid id;
-        uint64_t found = 0;
-
+    world_begin_list(&model->world, txn, pages, filter, &page, &list);
+    while (feedback_list_next(txn, &list, &event, &view) == OK) {
         seq = captured_before(model, layout, seq);
-        assert_true(uuid_parse(slice_text(answer->events[i]->id), &id));
-        assert_int_equal(log_find(txn, model->world.org, id, &found), OK);
-        assert_int_equal(found, seq);
+        assert_int_equal(event->seq, seq);
+        assert_true(uuid_equal(event->id, view.id));
+        seq--;
     }
-    errata__v1__list_feedback_events_response__free_unpacked(answer, NULL);
+    world_end_page(&model->world, &page, pages);
     store_abort(txn);
-    page->has_place = true;
     return seq;
 }
 
@@ -507,15 +496,11 @@ static void test_lists_pass_over_documents(void **state)
             struct list_filter filter = {.layout_fingerprint = model.fingerprints[layout],
                                          .start_us = INT64_MIN,
                                          .end_us = INT64_MAX};
-            struct list_page page = {.filter = &filter,
-                                     .org = model.world.org,
-                                     .page_size = 1 + draw(&model.world, 9),
-                                     .detail = LIST_STORED};
+            struct pages pages = {.size = 1 + draw(&model.world, 9), .more = true};
             uint64_t seq = model.count;
-            bool more = true;
 
-            while (more) {
-                seq = check_page(&model, &page, layout, seq, &more);
+            while (pages.more) {
+                seq = check_page(&model, &pages, &filter, layout, seq);
             }
             assert_int_equal(captured_before(&model, layout, seq), 0);
         }
@@ -529,21 +514,19 @@ static void test_many_documents(void **state)
 {
     struct capture_input input = {.event_type = FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED};
     struct list_filter filter = {.start_us = INT64_MIN, .end_us = INT64_MAX};
-    struct list_page page = {.filter = &filter, .page_size = 9, .detail = LIST_STORED};
+    struct pages pages = {.size = 9};
     struct store_txn *txn = NULL;
     struct model model;
-    bool more = false;
 
     (void)state;
     model_init(&model, 61);
-    page.org = model.world.org;
     filter.layout_fingerprint = model.fingerprints[1];
     input.layout_fingerprint = model.fingerprints[1];
     model.facts[1] = (struct fact){.captured = true, .example = true, .layout = 1};
     model.count = world_capture(&model.world, &input, 1);
     txn = world_begin(&model.world, STORE_WRITE);
     log_begin_write(txn, NULL);
-    for (unsigned i = 0; i < LIST_ROWS_MAX + 5; i++) {
+    for (unsigned i = 0; i < PAGE_ROWS_MAX + 5; i++) {
         struct document_measures measures = measures_of(&model.world, 4, false);
         struct document_event *event = NULL;
         uint64_t seq = 0;
@@ -553,10 +536,10 @@ static void test_many_documents(void **state)
         assert_int_equal(document_store(&model.world.ctx, txn, model.world.org, event, &seq), OK);
     }
     assert_int_equal(store_commit(txn), OK);
-    assert_int_equal(check_page(&model, &page, 1, 1, &more), 1);
-    assert_true(more);
-    assert_int_equal(check_page(&model, &page, 1, 1, &more), 0);
-    assert_false(more);
+    assert_int_equal(check_page(&model, &pages, &filter, 1, 1), 1);
+    assert_true(pages.more);
+    assert_int_equal(check_page(&model, &pages, &filter, 1, 1), 0);
+    assert_false(pages.more);
     world_deinit(&model.world);
 }
 

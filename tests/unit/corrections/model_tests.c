@@ -387,28 +387,26 @@ static bool fits(const struct wanted *wanted, const struct fact *fact)
 static struct slice answered_list(struct model *model, const struct list_filter *filter,
                                   uint32_t page_size)
 {
-    struct list_page page = {
-        .filter = filter, .org = model->world.org, .page_size = page_size, .detail = LIST_STORED};
+    struct pages pages = {.size = page_size, .more = true};
     struct buffer told;
-    bool more = true;
 
     buffer_init(&told, &model->world.arena, 4096);
-    for (size_t pages = 0; more; pages++) {
+    for (size_t count = 0; pages.more; count++) {
         struct store_txn *txn = world_begin(&model->world, STORE_READ);
-        struct wire_reader reader;
-        struct wire_field field;
-        struct buffer body;
-        size_t events = 0;
+        const struct event *event = NULL;
+        struct feedback_event_view view;
+        struct feedback_list list;
+        struct page page;
+        uint32_t events = 0;
 
-        assert_true(pages <= EVENTS);
-        buffer_init(&body, &model->world.arena, 4096);
-        assert_int_equal(list_write(&model->world.ctx, txn, &page, &body, &more), OK);
-        for (reader = wire_reader_of(buffer_slice(&body)); wire_next(&reader, &field) == OK;) {
-            report_message(model, txn, field.bytes, &told);
+        assert_true(count <= EVENTS);
+        world_begin_list(&model->world, txn, &pages, filter, &page, &list);
+        while (feedback_list_next(txn, &list, &event, &view) == OK) {
+            tell(&told, event->seq, false);
             events++;
         }
-        assert_true(events == page_size || !more);
-        page.has_place = true;
+        world_end_page(&model->world, &page, &pages);
+        assert_true(events == page_size || !pages.more);
         store_abort(txn);
     }
     return buffer_slice(&told);

@@ -168,3 +168,19 @@ int main(void)
     failed += run_extraction_tests();
     return failed;
 }
+
+void world_begin_list(struct world *world, struct store_txn *txn, const struct pages *pages,
+                      const struct list_filter *filter, struct page *page,
+                      struct feedback_list *list)
+{
+    page_init(page, pages->size, pages->after, NULL);
+    *list = (struct feedback_list){.filter = filter, .org = world->org, .page = page};
+    assert_int_equal(feedback_list_begin(txn, list), OK);
+}
+
+void world_end_page(struct world *world, struct page *page, struct pages *pages)
+{
+    page_deinit(page);
+    pages->more = page->more;
+    assert_true(arena_copy(&world->arena, key_slice(&page->last), &pages->after));
+}

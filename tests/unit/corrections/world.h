@@ -6,6 +6,7 @@
 #define ERRATA_TESTS_UNIT_CORRECTIONS_WORLD_H
 
 #include "server/domain/corrections/capture.h"
+#include "server/domain/corrections/list.h"
 
 #define WORLD_START_US INT64_C(1770000000000000)
 
@@ -25,6 +26,19 @@ void world_deinit(struct world *world);
 void world_forget(struct world *world);
 /* A transaction; ends the test if there is none. */
 struct store_txn *world_begin(struct world *world, enum store_access access);
+
+/* A list that is read page by page. */
+struct pages {
+    uint32_t size;
+    struct slice after;
+    bool more;
+};
+/* Begins its next page, without a body. */
+void world_begin_list(struct world *world, struct store_txn *txn, const struct pages *pages,
+                      const struct list_filter *filter, struct page *page,
+                      struct feedback_list *list);
+/* Ends a page; moves `pages` behind it. */
+void world_end_page(struct world *world, struct page *page, struct pages *pages);
 /* What an ADMIN token without a user calls as. */
 struct event_caller world_admin(void);
 /* Prepares and stores events in one write as an ADMIN; gives the first seq. */

@@ -44,15 +44,16 @@ static unsigned document_before(unsigned layout, unsigned number)
 }
 
 /* Reads a whole list, by pages. */
-static void check_list(struct store_world *world, struct document_list *list, unsigned layout)
+static void check_list(struct store_world *world, struct document_list *list, uint32_t page_size,
+                       unsigned layout)
 {
+    struct paper_pages pages = {.size = page_size, .more = true};
     unsigned expected = DOCUMENTS;
-    bool more = true;
 
-    while (more) {
-        Errata__V1__ListDocumentsResponse *page = paper_list(world, list, &more);
+    while (pages.more) {
+        Errata__V1__ListDocumentsResponse *page = paper_list(world, list, &pages);
 
-        assert_true(page->n_documents == list->page_size || !more);
+        assert_true(page->n_documents == page_size || !pages.more);
         for (size_t i = 0; i < page->n_documents; i++, expected--) {
             char name[32];
 
@@ -84,10 +85,9 @@ static void test_documents_in_pages(void **state)
     }
     for (uint32_t page_size = 1; page_size <= DOCUMENTS + 1; page_size++) {
         for (unsigned layout = 0; layout <= LAYOUTS; layout++) {
-            struct document_list list = {
-                .org = paper_org(), .page_size = page_size, .layout_fingerprint = layouts[layout]};
+            struct document_list list = {.org = paper_org(), .layout_fingerprint = layouts[layout]};
 
-            check_list(world, &list, layout);
+            check_list(world, &list, page_size, layout);
         }
     }
 }
@@ -97,15 +97,15 @@ static void test_documents_in_pages(void **state)
 static void test_large_documents(void **state)
 {
     struct store_world *world = *state;
-    struct document_list list = {.org = paper_org(), .page_size = 1000};
-    static struct document_page pages[5000];
+    struct document_list list = {.org = paper_org()};
+    struct paper_pages pages = {.size = 1000, .more = true};
+    static struct document_page papers[5000];
     static char text[4500];
     size_t count = 0;
-    bool more = true;
 
     memset(text, 'x', sizeof(text));
     for (unsigned i = 0; i < 5000; i++) {
-        pages[i] = (struct document_page){595.28 + i, 842};
+        papers[i] = (struct document_page){595.28 + i, 842};
     }
     for (unsigned i = 0; i < 300; i++) {
         char name[32] = {0};
@@ -113,7 +113,7 @@ static void test_large_documents(void **state)
 
         (void)snprintf(name, sizeof(name), "document-%u", i);
         measures = paper(name);
-        measures.pages = pages;
+        measures.pages = papers;
         measures.page_count = 5000;
         measures.has_table_count = i > 0;
         measures.input_snippet = slice_of(text, sizeof(text));
@@ -127,8 +127,8 @@ static void test_large_documents(void **state)
         }
         arena_reset(&world->arena);
     }
-    for (unsigned rounds = 0; more; rounds++) {
-        Errata__V1__ListDocumentsResponse *page = paper_list(world, &list, &more);
+    for (unsigned rounds = 0; pages.more; rounds++) {
+        Errata__V1__ListDocumentsResponse *page = paper_list(world, &list, &pages);
 
         assert_true(rounds < 2);
         assert_true(errata__v1__list_documents_response__get_packed_size(page) <= PAGE_BYTES_MAX);
@@ -147,29 +147,26 @@ static void test_large_documents(void **state)
 static struct slice reported_profiles(struct store_world *world, enum profile_order order,
                                       uint32_t page_size)
 {
-    struct profile_list list = {.org = paper_org(), .order = order, .page_size = page_size};
+    struct paper_pages pages = {.size = page_size, .more = true};
     struct buffer told;
-    bool more = true;
 
     buffer_init(&told, &world->arena, 64);
-    while (more) {
-        Errata__V1__ListProfilesResponse *page = NULL;
+    while (pages.more) {
+        struct page page;
+        const struct profile_list list = {.org = paper_org(), .order = order, .page = &page};
         struct store_txn *txn = NULL;
-        struct buffer body;
+        struct profile profile;
 
-        buffer_init(&body, &world->arena, 256);
+        page_init(&page, pages.size, pages.after, NULL);
         assert_int_equal(store_begin(world->backend, STORE_READ, &txn), OK);
-        assert_int_equal(profile_list_write(&world->arena, txn, &list, &body, &more), OK);
-        store_abort(txn);
-        assert_true(arena_copy(&world->arena, key_slice(&list.last), &list.after));
-        page = errata__v1__list_profiles_response__unpack(NULL, body.size, body.data);
-        assert_non_null(page);
-        assert_true(page->n_profiles == page_size || !more);
-        for (size_t i = 0; i < page->n_profiles; i++) {
-            buffer_printf(&told, " %.0f:%llu", page->profiles[i]->stats->table_count,
-                          (unsigned long long)page->profiles[i]->seen_count);
+        assert_int_equal(profile_list_begin(txn, &list), OK);
+        while (profile_list_next(&world->arena, txn, &list, &profile) == OK) {
+            buffer_printf(&told, " %.0f:%llu", profile.stats.table_count,
+                          (unsigned long long)profile.view.seen_count);
         }
-        errata__v1__list_profiles_response__free_unpacked(page, NULL);
+        assert_true(page.count == page_size || !page.more);
+        paper_end_page(world, &page, &pages);
+        store_abort(txn);
     }
     return buffer_slice(&told);
 }
@@ -206,21 +203,19 @@ static void test_profile_in_event(void **state)
         uint64_t seq = ingest_number(world, i, 1 + i * i % LAYOUTS);
         Errata__V1__IngestDocumentResponse *answer = paper_answer(world, seq);
         struct store_txn *txn = NULL;
-        struct slice profile = {NULL, 0};
-        struct buffer told;
-        struct buffer read;
+        struct slice told = {NULL, 0};
+        struct slice read = {NULL, 0};
+        struct profile profile;
         struct event event;
 
-        buffer_init(&told, &world->arena, 256);
-        buffer_init(&read, &world->arena, 256);
         assert_int_equal(store_begin(world->backend, STORE_READ, &txn), OK);
         assert_int_equal(log_read(txn, paper_org(), seq, &event), OK);
-        assert_int_equal(document_profile_of_event(&event, &profile), OK);
-        wire_put_bytes_given(&told, 1, profile);
-        assert_int_equal(profile_append(&world->arena, txn, paper_org(),
-                                        slice_text(answer->document->layout_fingerprint), 1, &read),
+        assert_int_equal(document_profile_of_event(&event, &told), OK);
+        assert_int_equal(profile_find(&world->arena, txn, paper_org(),
+                                      slice_text(answer->document->layout_fingerprint), &profile),
                          OK);
-        assert_true(slice_equal(buffer_slice(&told), buffer_slice(&read)));
+        assert_int_equal(profile_encode(&world->arena, &profile, &read), OK);
+        assert_true(slice_equal(told, read));
         store_abort(txn);
         errata__v1__ingest_document_response__free_unpacked(answer, NULL);
     }

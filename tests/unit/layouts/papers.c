@@ -105,17 +105,31 @@ Errata__V1__IngestDocumentResponse *paper_answer(struct store_world *world, uint
     return answer;
 }
 
+void paper_end_page(struct store_world *world, struct page *page, struct paper_pages *pages)
+{
+    page_deinit(page);
+    pages->more = page->more;
+    assert_true(arena_copy(&world->arena, key_slice(&page->last), &pages->after));
+}
+
 Errata__V1__ListDocumentsResponse *paper_list(struct store_world *world, struct document_list *list,
-                                              bool *ret_more)
+                                              struct paper_pages *pages)
 {
     struct store_txn *txn = begin_read(world);
     Errata__V1__ListDocumentsResponse *answer = NULL;
+    struct document_view document;
     struct buffer body;
+    struct page page;
 
     buffer_init(&body, &world->arena, 256);
-    assert_int_equal(document_list_write(txn, list, &body, ret_more), OK);
+    page_init(&page, pages->size, pages->after, &body);
+    list->page = &page;
+    assert_int_equal(document_list_begin(txn, list), OK);
+    while (document_list_next(txn, list, &document) == OK) {
+        document_view_put(&document, LIST_DOCUMENTS_RESPONSE_DOCUMENTS_FIELD, &body);
+    }
+    paper_end_page(world, &page, pages);
     store_abort(txn);
-    assert_true(arena_copy(&world->arena, key_slice(&list->last), &list->after));
     answer = errata__v1__list_documents_response__unpack(NULL, body.size, body.data);
     assert_non_null(answer);
     return answer;

@@ -21,9 +21,17 @@ uint64_t paper_ingest(struct store_world *world, const struct document_measures 
 uint64_t paper_last_seq(struct store_world *world);
 /* What IngestDocument answers from an event; free with the function of protobuf-c. */
 Errata__V1__IngestDocumentResponse *paper_answer(struct store_world *world, uint64_t seq);
-/* What ListDocuments answers for one page; moves `list` after it. NULL layout: all. */
+/* A list that is read page by page. */
+struct paper_pages {
+    uint32_t size;
+    struct slice after;
+    bool more;
+};
+/* What ListDocuments answers for the next page. */
 Errata__V1__ListDocumentsResponse *paper_list(struct store_world *world, struct document_list *list,
-                                              bool *ret_more);
+                                              struct paper_pages *pages);
+/* Ends a page; moves `pages` behind it. */
+void paper_end_page(struct store_world *world, struct page *page, struct paper_pages *pages);
 /* The organisation of all papers. */
 struct org_id paper_org(void);
 

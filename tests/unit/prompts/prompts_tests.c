@@ -118,22 +118,28 @@ static size_t count_items(struct slice page, struct buffer *names)
 static size_t list_all(struct store_world *world, struct store_txn *txn, uint32_t page_size,
                        struct buffer *names, size_t *ret_pages)
 {
-    struct prompt_template_list list = {.org = store_world_org(1), .page_size = page_size};
     struct key after = {.size = 0};
     size_t count = 0;
     bool more = true;
 
     buffer_init(names, &world->arena, 1024);
     for (*ret_pages = 0; more; (*ret_pages)++) {
+        struct prompt_template_view template;
         struct buffer body;
+        struct page page;
+        struct prompt_template_list list = {.org = store_world_org(1), .page = &page};
 
         buffer_init(&body, &world->arena, 1024);
-        list.after = key_slice(&after);
-        assert_int_equal(
-            prompt_template_list_write(&world->ctx, txn, &list, LIST_FIELD, &body, &more), OK);
-        assert_true(body.size <= PROMPT_TEMPLATES_PAGE_BYTES_MAX);
+        page_init(&page, page_size, key_slice(&after), &body);
+        prompt_template_list_begin(&list);
+        while (prompt_template_list_next(&world->ctx, txn, &list, &template) == OK) {
+            prompt_template_view_put(&template, LIST_FIELD, &body);
+        }
+        page_deinit(&page);
+        assert_true(body.size <= PAGE_BYTES_MAX);
         count += count_items(buffer_slice(&body), names);
-        after = list.last;
+        after = page.last;
+        more = page.more;
     }
     return count;
 }
@@ -200,6 +206,7 @@ static void test_corrupt(void **state)
     struct store_world *world = *state;
     struct store_txn *txn = begin(world);
     struct event event = {.org = store_world_org(1), .seq = 1, .kind = EVENT_PROMPT_TEMPLATE_PUT};
+    struct prompt_template template;
     struct buffer body;
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -208,15 +215,15 @@ static void test_corrupt(void **state)
     }
     event.facts = SLICE("\x12\x01n\x18\x01");
     assert_int_equal(prompts_apply(&world->ctx, txn, &event), OK);
-    buffer_init(&body, &world->arena, 64);
-    assert_int_equal(prompt_template_append_event(&body, 1, &event, PROMPT_TEMPLATE_WHOLE),
-                     ERR_CORRUPT); /* without its text */
+    /* Without its text. */
+    assert_int_equal(prompt_template_of_event(&event, &template), ERR_CORRUPT);
     event.content = SLICE("\xa2\x01\x01t");
     event.kind = EVENT_FEEDBACK;
-    assert_int_equal(prompt_template_append_event(&body, 1, &event, PROMPT_TEMPLATE_WHOLE),
-                     ERR_CORRUPT);
+    assert_int_equal(prompt_template_of_event(&event, &template), ERR_CORRUPT);
     event.kind = EVENT_PROMPT_TEMPLATE_PUT;
-    assert_int_equal(prompt_template_append_event(&body, 1, &event, PROMPT_TEMPLATE_WHOLE), OK);
+    assert_int_equal(prompt_template_of_event(&event, &template), OK);
+    buffer_init(&body, &world->arena, 64);
+    prompt_template_view_put(&template.view, 1, &body);
     assert_true(slice_equal(buffer_slice(&body), SLICE("\x0a\x09\x12\x01n\x18\x01\xa2\x01\x01t")));
     store_abort(txn);
 }
@@ -227,13 +234,14 @@ static void test_damaged_rows(void **state)
 {
     struct store_world *world = *state;
     struct store_txn *txn = begin(world);
-    struct prompt_template_list list = {.org = store_world_org(1), .page_size = 10};
+    struct page page;
+    struct prompt_template_list list = {.org = store_world_org(1), .page = &page};
+    struct prompt_template_view template;
     struct key key = key_prompt_template(list.org, SLICE("order"), 1);
     struct buffer names;
-    struct buffer body;
     struct slice row;
     size_t pages = 0;
-    bool more = false;
+    enum err err = OK;
 
     (void)put(world, txn, "order", SLICE("text"));
     assert_int_equal(store_get(txn, TABLE_PROMPT_TEMPLATE, key_slice(&key), &row), OK);
@@ -244,9 +252,13 @@ static void test_damaged_rows(void **state)
 
     key.size -= 4;
     assert_int_equal(store_put(txn, TABLE_PROMPT_TEMPLATE, key_slice(&key), row), OK);
-    buffer_init(&body, &world->arena, 1024);
-    assert_int_equal(prompt_template_list_write(&world->ctx, txn, &list, LIST_FIELD, &body, &more),
-                     ERR_CORRUPT);
+    page_init(&page, 10, slice_of(NULL, 0), NULL);
+    prompt_template_list_begin(&list);
+    while (err == OK) {
+        err = prompt_template_list_next(&world->ctx, txn, &list, &template);
+    }
+    assert_int_equal(err, ERR_CORRUPT);
+    page_deinit(&page);
     store_abort(txn);
 }
 

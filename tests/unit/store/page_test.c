@@ -1,5 +1,5 @@
 /*
- * page_test.c: the bounded walk ends where it must: rows, bytes, items, the end; and goes on there.
+ * page_test.c: a page ends where it must: rows, bytes, items, the end; and goes on there.
  */
 #include "tests/unit/store/store_tests.h"
 
@@ -47,33 +47,33 @@ static uint64_t seq_of(const struct key *key)
     return seq;
 }
 
-static struct page_walk walk_page(struct store_world *world, struct store_txn *txn,
-                                  const struct page_case *page, struct buffer *body)
+static struct page make_page(struct store_world *world, struct store_txn *txn,
+                             const struct page_case *page_case, struct buffer *body)
 {
-    const struct page_request request = {
+    const struct scan_range range = {
         .table = TABLE_EVENT_ID,
         .prefix = key_org(store_world_org(1)),
-        .order = page->order,
-        .after = page->after,
-        .page_size = page->page_size,
+        .order = page_case->order,
+        .after = page_case->after,
     };
-    struct page_walk walk;
+    struct page page;
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
     uint64_t row = 0;
-    uint8_t *item = arena_calloc(&world->arena, 1, page->item_bytes + 1);
+    uint8_t *item = arena_calloc(&world->arena, 1, page_case->item_bytes + 1);
 
     assert_non_null(item);
-    assert_int_equal(page_walk_init(&walk, txn, &request, body), OK);
-    while (page_walk_next(&walk, &key, &value) == OK) {
+    page_init(&page, page_case->page_size, page_case->after, body);
+    assert_int_equal(page_open(&page, txn, &range), OK);
+    while (page_next(&page, &key, &value) == OK) {
         assert_true(slice_equal(value, SLICE("row")));
         row++;
-        if (body != NULL && row % page->item_every == 0) {
-            buffer_append(body, slice_of(item, page->item_bytes));
+        if (body != NULL && row % page_case->item_every == 0) {
+            buffer_append(body, slice_of(item, page_case->item_bytes));
         }
     }
-    page_walk_deinit(&walk);
-    return walk;
+    page_deinit(&page);
+    return page;
 }
 
 /* Goal: a call looks at PAGE_ROWS_MAX rows and no more, and says whether there are more. Method: one row
@@ -84,18 +84,18 @@ static void test_rows(void **state)
     struct store_txn *txn = begin(world);
     const struct page_case page = {.page_size = 1, .item_every = UINT64_MAX};
     struct buffer body;
-    struct page_walk walk;
+    struct page made;
 
     buffer_init(&body, &world->arena, 64);
-    walk = walk_page(world, txn, &page, &body);
-    assert_true(walk.row_count == 0 && walk.count == 0 && !walk.more && walk.last.size == 0);
+    made = make_page(world, txn, &page, &body);
+    assert_true(made.row_count == 0 && made.count == 0 && !made.more && made.last.size == 0);
     for (uint64_t rows = PAGE_ROWS_MAX - 1; rows <= PAGE_ROWS_MAX + 1; rows++) {
         put_rows(txn, rows == PAGE_ROWS_MAX - 1 ? 1 : rows, rows);
-        walk = walk_page(world, txn, &page, &body);
-        assert_int_equal(walk.row_count, rows < PAGE_ROWS_MAX ? rows : PAGE_ROWS_MAX);
-        assert_int_equal(walk.more, rows > PAGE_ROWS_MAX);
-        assert_int_equal(seq_of(&walk.last), walk.row_count);
-        assert_int_equal(walk.count, 0);
+        made = make_page(world, txn, &page, &body);
+        assert_int_equal(made.row_count, rows < PAGE_ROWS_MAX ? rows : PAGE_ROWS_MAX);
+        assert_int_equal(made.more, rows > PAGE_ROWS_MAX);
+        assert_int_equal(seq_of(&made.last), made.row_count);
+        assert_int_equal(made.count, 0);
         assert_int_equal(body.size, 0);
     }
     store_abort(txn);
@@ -110,28 +110,55 @@ static void test_bytes(void **state)
     const uint32_t fitting = PAGE_BYTES_MAX / ITEM_BYTES;
     struct page_case page = {.page_size = 2 * fitting, .item_every = 1, .item_bytes = ITEM_BYTES};
     struct buffer body;
-    struct page_walk walk;
+    struct page made;
 
     put_rows(txn, 1, fitting);
     buffer_init(&body, &world->arena, 64);
     buffer_append(&body, SLICE("before"));
-    walk = walk_page(world, txn, &page, &body);
-    assert_true(walk.count == fitting && !walk.more);
+    made = make_page(world, txn, &page, &body);
+    assert_true(made.count == fitting && !made.more);
     assert_int_equal(body.size, PAGE_BYTES_MAX + 6);
 
     put_rows(txn, fitting + 1, fitting + 1);
     buffer_init(&body, &world->arena, 64);
-    walk = walk_page(world, txn, &page, &body);
-    assert_true(walk.count == fitting && walk.more);
+    made = make_page(world, txn, &page, &body);
+    assert_true(made.count == fitting && made.more);
     assert_int_equal(body.size, PAGE_BYTES_MAX);
-    assert_int_equal(seq_of(&walk.last), fitting);
+    assert_int_equal(seq_of(&made.last), fitting);
 
     page.item_bytes = PAGE_BYTES_MAX + 1;
     buffer_init(&body, &world->arena, 64);
-    walk = walk_page(world, txn, &page, &body);
-    assert_true(walk.count == 1 && walk.more);
+    made = make_page(world, txn, &page, &body);
+    assert_true(made.count == 1 && made.more);
     assert_int_equal(body.size, PAGE_BYTES_MAX + 1);
-    assert_int_equal(seq_of(&walk.last), 1);
+    assert_int_equal(seq_of(&made.last), 1);
+    store_abort(txn);
+}
+
+/* Goal: a page goes on from one range of rows to the next with the same bounds. Method: as many rows as a
+ * page may look at, split between two ranges, and one more. */
+static void test_two_ranges(void **state)
+{
+    struct store_world *world = *state;
+    struct store_txn *txn = begin(world);
+    struct scan_range range = {.table = TABLE_EVENT_ID, .prefix = key_org(store_world_org(1))};
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    struct buffer body;
+    struct page page;
+
+    put_rows(txn, 1, PAGE_ROWS_MAX / 2 + 1);
+    buffer_init(&body, &world->arena, 64);
+    page_init(&page, 10, slice_of(NULL, 0), &body);
+    for (unsigned part = 0; part < 2; part++) {
+        assert_int_equal(page_open(&page, txn, &range), OK);
+        while (page_next(&page, &key, &value) == OK) {
+        }
+        assert_int_equal(page.more, part == 1);
+    }
+    assert_int_equal(page.row_count, PAGE_ROWS_MAX);
+    assert_int_equal(seq_of(&page.last), PAGE_ROWS_MAX / 2 - 1);
+    page_deinit(&page);
     store_abort(txn);
 }
 
@@ -143,18 +170,18 @@ static void test_items(void **state)
     struct store_txn *txn = begin(world);
     const struct page_case page = {.page_size = 3, .item_every = 3, .item_bytes = 1};
     struct buffer body;
-    struct page_walk walk;
+    struct page made;
 
     put_rows(txn, 1, 9);
     buffer_init(&body, &world->arena, 64);
-    walk = walk_page(world, txn, &page, &body);
-    assert_true(walk.count == 3 && walk.row_count == 9 && !walk.more);
+    made = make_page(world, txn, &page, &body);
+    assert_true(made.count == 3 && made.row_count == 9 && !made.more);
     put_rows(txn, 10, 10);
     buffer_init(&body, &world->arena, 64);
-    walk = walk_page(world, txn, &page, &body);
-    assert_true(walk.count == 3 && walk.row_count == 9 && walk.more);
-    walk = walk_page(world, txn, &page, NULL);
-    assert_true(walk.count == 3 && walk.row_count == 3 && walk.more);
+    made = make_page(world, txn, &page, &body);
+    assert_true(made.count == 3 && made.row_count == 10 && made.more);
+    made = make_page(world, txn, &page, NULL);
+    assert_true(made.count == 3 && made.row_count == 4 && made.more);
     store_abort(txn);
 }
 
@@ -166,29 +193,29 @@ static void test_continuation(void **state)
     struct store_txn *txn = begin(world);
     struct page_case page = {.page_size = 2, .item_every = 1, .item_bytes = 1};
     struct key key = key_org_seq(store_world_org(1), 40);
-    struct page_walk walk;
+    struct page made;
 
     put_rows(txn, 10, 10);
     put_rows(txn, 40, 40);
     put_rows(txn, 60, 60);
-    walk = walk_page(world, txn, &page, NULL);
-    assert_true(seq_of(&walk.last) == 40 && walk.more);
+    made = make_page(world, txn, &page, NULL);
+    assert_true(seq_of(&made.last) == 40 && made.more);
     put_rows(txn, 20, 20);
     put_rows(txn, 50, 50);
-    assert_true(arena_copy(&world->arena, key_slice(&walk.last), &page.after));
-    walk = walk_page(world, txn, &page, NULL);
-    assert_true(walk.count == 2 && seq_of(&walk.last) == 60 && !walk.more);
+    assert_true(arena_copy(&world->arena, key_slice(&made.last), &page.after));
+    made = make_page(world, txn, &page, NULL);
+    assert_true(made.count == 2 && seq_of(&made.last) == 60 && !made.more);
 
     assert_int_equal(store_del(txn, TABLE_EVENT_ID, key_slice(&key)), OK);
-    walk = walk_page(world, txn, &page, NULL);
-    assert_true(walk.count == 2 && seq_of(&walk.last) == 60 && !walk.more);
+    made = make_page(world, txn, &page, NULL);
+    assert_true(made.count == 2 && seq_of(&made.last) == 60 && !made.more);
 
     page.order = STORE_DESCENDING;
-    walk = walk_page(world, txn, &page, NULL);
-    assert_true(walk.count == 2 && seq_of(&walk.last) == 10 && !walk.more);
+    made = make_page(world, txn, &page, NULL);
+    assert_true(made.count == 2 && seq_of(&made.last) == 10 && !made.more);
     page.after = (struct slice){NULL, 0};
-    walk = walk_page(world, txn, &page, NULL);
-    assert_true(walk.count == 2 && seq_of(&walk.last) == 50 && walk.more);
+    made = make_page(world, txn, &page, NULL);
+    assert_true(made.count == 2 && seq_of(&made.last) == 50 && made.more);
     store_abort(txn);
 }
 
@@ -197,6 +224,7 @@ int run_page_tests(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_rows, store_world_set_up, store_world_tear_down),
         cmocka_unit_test_setup_teardown(test_bytes, store_world_set_up, store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_two_ranges, store_world_set_up, store_world_tear_down),
         cmocka_unit_test_setup_teardown(test_items, store_world_set_up, store_world_tear_down),
         cmocka_unit_test_setup_teardown(test_continuation, store_world_set_up,
                                         store_world_tear_down),

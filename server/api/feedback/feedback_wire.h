@@ -1,0 +1,19 @@
+/*
+ * feedback_wire.h: a stored feedback event as errata.v1.FeedbackEvent.
+ */
+#ifndef ERRATA_SERVER_API_FEEDBACK_WIRE_H
+#define ERRATA_SERVER_API_FEEDBACK_WIRE_H
+
+#include "store/log.h"
+
+#include <errata/v1/feedback_event.views.h>
+
+/* Appends an event as field `field`: its facts and content, which together are the message. */
+MUST_CHECK enum err feedback_wire_put(const struct event *event, uint32_t field,
+                                      struct buffer *body);
+/* The same with the difference of its before and after, which is made in the arena. `view` is the event's. */
+MUST_CHECK enum err feedback_wire_put_diff(struct arena *arena, const struct event *event,
+                                           const struct feedback_event_view *view, uint32_t field,
+                                           struct buffer *body);
+
+#endif

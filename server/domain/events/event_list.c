@@ -1,0 +1,87 @@
+/*
+ * event_list.c: see event_list.h.
+ */
+#include "server/domain/events/event_list.h"
+
+static bool is_wanted(const struct event_list *list, const struct event *event)
+{
+    if (list->kind != 0 && list->kind != (uint32_t)event->kind) {
+        return false;
+    }
+    for (size_t i = 0; list->by_subject && i < event->subject_count; i++) {
+        if (event->subjects[i].kind == list->subject.kind &&
+            slice_equal(event->subjects[i].id, list->subject.id)) {
+            return true;
+        }
+    }
+    return !list->by_subject;
+}
+
+/* Whether every event about such a subject has it as its main one, so that the index has them all. */
+static bool is_always_main(enum subject_kind kind)
+{
+    switch (kind) {
+    case SUBJECT_LAYOUT:
+    case SUBJECT_ORGANIZATION:
+    case SUBJECT_TOKEN:
+    case SUBJECT_PROMPT_TEMPLATE:
+        return true;
+    case SUBJECT_DOCUMENT:
+    case SUBJECT_DRAFT_ORDER:
+    case SUBJECT_ENTITY:
+    case SUBJECT_EXPOSURE:
+        break;
+    }
+    return false;
+}
+
+/* The rows are those of the subject, or those of the log. */
+static bool by_index(const struct event_list *list)
+{
+    return list->by_subject && is_always_main(list->subject.kind);
+}
+
+enum err event_list_begin(struct store_txn *txn, const struct event_list *list)
+{
+    const struct scan_range log = {
+        .table = TABLE_EVENT,
+        .prefix = key_org(list->org),
+        .order = STORE_DESCENDING,
+        .after = list->page->after,
+    };
+    const struct scan_range subject = {
+        .table = TABLE_SUBJECT,
+        .prefix = key_subject_prefix(list->org, list->subject.kind, list->subject.id),
+        .after = list->page->after,
+    };
+
+    return page_open(list->page, txn, by_index(list) ? &subject : &log);
+}
+
+enum err event_list_next(struct store_txn *txn, const struct event_list *list,
+                         struct event *ret_event)
+{
+    bool wanted = false;
+
+    while (!wanted) {
+        struct slice key = {NULL, 0};
+        struct slice value = {NULL, 0};
+        int64_t created_at_us = 0;
+        uint64_t seq = 0;
+        enum err err = page_next(list->page, &key, &value);
+
+        if (err != OK) {
+            return err;
+        }
+        err = by_index(list) ? key_read_newest_first(key, &created_at_us, &seq)
+                             : key_read_event(key, &seq);
+        if (err == OK) {
+            err = log_read(txn, list->org, seq, ret_event);
+        }
+        if (err != OK) {
+            return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+        }
+        wanted = is_wanted(list, ret_event);
+    }
+    return OK;
+}

@@ -1,0 +1,24 @@
+/*
+ * event_list.h: an organisation's events in a list, newest first: all, or those of one kind or about one
+ * subject.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_EVENTS_EVENT_LIST_H
+#define ERRATA_SERVER_DOMAIN_EVENTS_EVENT_LIST_H
+
+#include "store/log.h"
+#include "store/page.h"
+
+struct event_list {
+    struct org_id org;
+    uint32_t kind; /* of events; 0: any */
+    bool by_subject; /* only events about `subject` */
+    struct event_subject subject;
+    struct page *page;
+};
+
+MUST_CHECK enum err event_list_begin(struct store_txn *txn, const struct event_list *list);
+/* The next event, borrowed from the transaction. ERR_NOT_FOUND at the end of the page. */
+MUST_CHECK enum err event_list_next(struct store_txn *txn, const struct event_list *list,
+                                    struct event *ret_event);
+
+#endif

@@ -18,17 +18,17 @@ struct key key_event_id(struct org_id org, struct uuid id)
     return key;
 }
 
-struct key key_subject_prefix(struct org_id org, enum subject_kind kind, struct slice id)
+struct key key_subject_prefix(struct org_id org, uint8_t kind, struct slice id)
 {
     struct key key = key_org(org);
 
-    key_put_byte(&key, (uint8_t)kind);
+    key_put_byte(&key, kind);
     key_put_hash(&key, id);
     return key;
 }
 
-struct key key_subject(struct org_id org, enum subject_kind kind, struct slice id,
-                       int64_t created_at_us, uint64_t seq)
+struct key key_subject(struct org_id org, uint8_t kind, struct slice id, int64_t created_at_us,
+                       uint64_t seq)
 {
     struct key key = key_subject_prefix(org, kind, id);
 

@@ -6,27 +6,12 @@
 
 #include "store/key.h"
 
-/* The kind of an event's subject; the numbers are in stored keys and must never change. */
-enum subject_kind {
-    SUBJECT_LAYOUT = 1,
-    SUBJECT_DOCUMENT = 2,
-    SUBJECT_DRAFT_ORDER = 3,
-    SUBJECT_ENTITY = 4,
-    SUBJECT_ORGANIZATION = 5,
-    SUBJECT_TOKEN = 6,
-    SUBJECT_EXPOSURE = 7,
-    SUBJECT_PROMPT_TEMPLATE = 8
-};
-
-/* The last kind: a stored event with a higher one does not decode. */
-#define SUBJECT_KIND_MAX SUBJECT_PROMPT_TEMPLATE
-
 struct key key_event(struct org_id org, uint64_t seq);
 struct key key_event_id(struct org_id org, struct uuid id);
 /* The prefix of a subject's rows, and the key of one row. */
-struct key key_subject_prefix(struct org_id org, enum subject_kind kind, struct slice id);
-struct key key_subject(struct org_id org, enum subject_kind kind, struct slice id,
-                       int64_t created_at_us, uint64_t seq);
+struct key key_subject_prefix(struct org_id org, uint8_t kind, struct slice id);
+struct key key_subject(struct org_id org, uint8_t kind, struct slice id, int64_t created_at_us,
+                       uint64_t seq);
 struct key key_backfill(struct org_id org, int64_t created_at_us, uint64_t seq);
 struct key key_idempotency(struct org_id org, uint32_t hour, const uint8_t hash[16]);
 struct key key_meta_global(struct slice name);

@@ -286,11 +286,6 @@ enum err log_apply_envelope(struct ctx *ctx, struct store_txn *txn, const struct
 
 static bool event_fits(const struct event *event)
 {
-    for (size_t i = 0; i < event->subject_count; i++) {
-        if (event->subjects[i].kind > SUBJECT_KIND_MAX) {
-            return false;
-        }
-    }
     return event->kind <= EVENT_KIND_MAX && event->annotator <= ANNOTATOR_LLM &&
            event->source <= SOURCE_SYSTEM;
 }
@@ -320,7 +315,7 @@ enum err log_decode(struct org_id org, uint64_t seq, struct slice record, struct
     event.actor_user_id = envelope.actor_user_id;
     event.subject_count = envelope.subject_count;
     for (size_t i = 0; i < envelope.subject_count; i++) {
-        event.subjects[i].kind = (enum subject_kind)envelope.subjects[i].kind;
+        event.subjects[i].kind = (uint8_t)envelope.subjects[i].kind;
         event.subjects[i].id = envelope.subjects[i].id;
     }
     event.facts = row.facts;

@@ -32,8 +32,8 @@ enum log_source {
 #define EVENT_SUBJECTS_MAX 4
 
 struct event_subject {
-    enum subject_kind kind;
-    struct slice id; /* an entity's is type, a slash, id */
+    uint8_t kind; /* a number of the domain's (server/domain/events/subject.h); from 1 */
+    struct slice id; /* not empty */
 };
 
 #define EVENT_SALT_BYTES 16

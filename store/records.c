@@ -74,7 +74,8 @@ static void envelope_from_message(struct record_check *check, const errata_recor
     for (size_t i = 0; i < record->subject_count; i++) {
         record->subjects[i].kind = message->subjects[i].kind;
         record->subjects[i].id = record_take(check, message->subjects[i].id);
-        record_need(check, record->subjects[i].kind != 0 && record->subjects[i].id.size > 0);
+        record_need(check, record->subjects[i].kind != 0 && record->subjects[i].kind <= UINT8_MAX &&
+                               record->subjects[i].id.size > 0);
     }
     memcpy(record->facts_sha256.bytes, message->facts_sha256, SHA256_BYTES);
     memcpy(record->content_sha256.bytes, message->content_sha256, SHA256_BYTES);

@@ -27,7 +27,7 @@ struct event_record {
 };
 
 struct envelope_subject {
-    uint32_t kind; /* enum subject_kind */
+    uint32_t kind; /* 1 to 255 */
     struct slice id; /* not empty */
 };
 

@@ -4,6 +4,7 @@
 #include "server/api/events/event_wire.h"
 
 #include "server/domain/admin/admin.h"
+#include "server/domain/events/subject.h"
 #include "server/domain/layouts/documents.h"
 #include "store/base/wire.h"
 
@@ -16,7 +17,7 @@
 #define SUBJECTS_BYTES 256
 
 _Static_assert(EVENT_SUBJECT_KIND_LAYOUT == (int)SUBJECT_LAYOUT &&
-                   EVENT_SUBJECT_KIND_PROMPT_TEMPLATE == (int)SUBJECT_KIND_MAX &&
+                   EVENT_SUBJECT_KIND_PROMPT_TEMPLATE == (int)SUBJECT_PROMPT_TEMPLATE &&
                    EVENT_SOURCE_LIVE == (int)SOURCE_LIVE &&
                    EVENT_SOURCE_SYSTEM == (int)SOURCE_SYSTEM,
                "the numbers of stored events are those of the contract");
@@ -27,11 +28,11 @@ static enum err put_subjects(struct arena *arena, const struct event *event, str
 
     buffer_init(&run, arena, SUBJECTS_BYTES);
     for (size_t i = 0; i < event->subject_count; i++) {
-        const struct subject_view subject = {
-            .kind = (enum event_subject_kind)event->subjects[i].kind,
-            .id = event->subjects[i].id,
-        };
+        struct subject_view subject = {.id = event->subjects[i].id};
 
+        if (!event_subject_kind_from_wire(event->subjects[i].kind, &subject.kind)) {
+            return ERR_CORRUPT;
+        }
         subject_view_put(&subject, EVENT_SUBJECTS_FIELD, &run);
     }
     *ret_run = buffer_slice(&run);

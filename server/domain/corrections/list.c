@@ -4,6 +4,7 @@
  */
 #include "server/domain/corrections/list.h"
 
+#include "server/domain/events/subject.h"
 #include "store/base/assert.h"
 #include "store/base/bytes.h"
 

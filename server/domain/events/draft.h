@@ -5,7 +5,7 @@
 #ifndef ERRATA_SERVER_DOMAIN_EVENTS_DRAFT_H
 #define ERRATA_SERVER_DOMAIN_EVENTS_DRAFT_H
 
-#include "store/log.h"
+#include "server/domain/events/subject.h"
 
 /* When something happened, as its caller gives it; backfilled if it is given. */
 struct event_time {

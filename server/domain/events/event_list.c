@@ -38,7 +38,7 @@ static bool is_always_main(enum subject_kind kind)
 /* The rows are those of the subject, or those of the log. */
 static bool by_index(const struct event_list *list)
 {
-    return list->by_subject && is_always_main(list->subject.kind);
+    return list->by_subject && is_always_main((enum subject_kind)list->subject.kind);
 }
 
 enum err event_list_begin(struct store_txn *txn, const struct event_list *list)

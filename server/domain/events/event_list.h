@@ -5,7 +5,7 @@
 #ifndef ERRATA_SERVER_DOMAIN_EVENTS_EVENT_LIST_H
 #define ERRATA_SERVER_DOMAIN_EVENTS_EVENT_LIST_H
 
-#include "store/log.h"
+#include "server/domain/events/subject.h"
 #include "store/page.h"
 
 struct event_list {

@@ -2,6 +2,7 @@
  * verify.c: see verify.h. A process of its own calls it once: what it takes goes with the process.
  */
 #include "tests/fault/power_cut/verify.h"
+#include "server/domain/events/subject.h"
 
 #include "server/auth/first_token.h"
 #include "server/auth/token.h"

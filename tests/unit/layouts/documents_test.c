@@ -2,6 +2,7 @@
  * documents_test.c: what an ingested document becomes: its fingerprint, its warnings, one event, and
  * the same answer for ever.
  */
+#include "server/domain/events/subject.h"
 #include "server/domain/fingerprint/fingerprint.h"
 #include "server/domain/layouts/document_facts.h"
 #include "server/domain/layouts/profiles.h"

@@ -2,6 +2,7 @@
  * samples.c: see samples.h.
  */
 #include "tests/unit/rows/samples.h"
+#include "server/domain/events/subject.h"
 
 #include "store/log.h"
 

@@ -2,6 +2,7 @@
  * settings_tests.c: what an organisation has chosen: the defaults, one member at a time, and the row
  * that an event makes.
  */
+#include "server/domain/events/subject.h"
 #include "server/domain/settings/settings.h"
 #include "store/base/wire.h"
 #include "tests/support/store/store_world.h"

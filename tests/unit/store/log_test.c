@@ -9,6 +9,10 @@
 #include "store/records.h"
 #include "tests/support/store/store_world.h"
 
+/* Kinds of subjects, which only the domain knows. */
+#define KIND_ONE 1
+#define KIND_TWO 2
+
 static struct store_txn *begin(struct store_backend *backend, enum store_access access)
 {
     struct store_txn *txn = NULL;
@@ -27,7 +31,7 @@ static struct event append(struct store_world *world, struct store_txn *txn, uin
         .annotator = ANNOTATOR_HUMAN,
         .source = SOURCE_LIVE,
         .actor_user_id = SLICE("anna"),
-        .subjects = {{SUBJECT_LAYOUT, SLICE("acme")}, {SUBJECT_DOCUMENT, SLICE("doc-1")}},
+        .subjects = {{KIND_ONE, SLICE("acme")}, {KIND_TWO, SLICE("doc-1")}},
         .subject_count = 2,
         .facts = SLICE("facts"),
         .content = slice_text(content),
@@ -104,7 +108,7 @@ static void test_append_and_read(void **state)
     assert_int_equal(read.created_at_us, STORE_WORLD_START_US);
     assert_true(slice_equal(read.actor_user_id, SLICE("anna")));
     assert_int_equal(read.subject_count, 2);
-    assert_int_equal(read.subjects[1].kind, SUBJECT_DOCUMENT);
+    assert_int_equal(read.subjects[1].kind, KIND_TWO);
     assert_true(slice_equal(read.subjects[1].id, SLICE("doc-1")));
     assert_true(slice_equal(read.facts, SLICE("facts")));
     assert_true(slice_equal(read.content, SLICE("content")));
@@ -200,7 +204,7 @@ static void test_index_rows(void **state)
 {
     struct store_world *world = *state;
     struct org_id org = store_world_org(1);
-    struct key prefix = key_subject_prefix(org, SUBJECT_LAYOUT, SLICE("acme"));
+    struct key prefix = key_subject_prefix(org, KIND_ONE, SLICE("acme"));
     struct key whole = key_org(org);
     struct store_txn *txn = begin(world->backend, STORE_WRITE);
     struct event_draft draft = {
@@ -209,7 +213,7 @@ static void test_index_rows(void **state)
         .annotator = ANNOTATOR_HUMAN,
         .source = SOURCE_BACKFILL,
         .created_at_us = STORE_WORLD_START_US - 10,
-        .subjects = {{SUBJECT_LAYOUT, SLICE("acme")}},
+        .subjects = {{KIND_ONE, SLICE("acme")}},
         .subject_count = 1,
     };
     struct store_cursor cursor;
@@ -255,7 +259,7 @@ static void test_wrong_drafts(void **state)
         .kind = EVENT_FEEDBACK,
         .annotator = ANNOTATOR_HUMAN,
         .source = SOURCE_LIVE,
-        .subjects = {{SUBJECT_LAYOUT, SLICE("acme")}},
+        .subjects = {{KIND_ONE, SLICE("acme")}},
         .subject_count = 1,
     };
     struct event event;

@@ -4,6 +4,7 @@
 #ifndef ERRATA_SERVER_DOMAIN_EXTRACTIONS_ROWS_KEYS_H
 #define ERRATA_SERVER_DOMAIN_EXTRACTIONS_ROWS_KEYS_H
 
+#include "server/domain/events/subject.h"
 #include "store/keys.h"
 
 struct key key_extraction(struct org_id org, uint64_t seq);

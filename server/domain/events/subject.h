@@ -1,0 +1,21 @@
+/*
+ * subject.h: what an event is about.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_EVENTS_SUBJECT_H
+#define ERRATA_SERVER_DOMAIN_EVENTS_SUBJECT_H
+
+#include "store/log.h"
+
+/* The `kind` of an event's subjects. The numbers are in stored events and keys, and never change. */
+enum subject_kind {
+    SUBJECT_LAYOUT = 1,
+    SUBJECT_DOCUMENT = 2,
+    SUBJECT_DRAFT_ORDER = 3,
+    SUBJECT_ENTITY = 4, /* its id is type, a slash, id */
+    SUBJECT_ORGANIZATION = 5,
+    SUBJECT_TOKEN = 6,
+    SUBJECT_EXPOSURE = 7,
+    SUBJECT_PROMPT_TEMPLATE = 8
+};
+
+#endif

@@ -52,3 +52,4 @@ errata_fuzz(text USES domain_text SOURCES ${CMAKE_SOURCE_DIR}/tests/unit/text/pr
             PARTS utf8proc)
 errata_fuzz(json USES codec)
 errata_fuzz(pdf_answer USES pdf_answer)
+errata_fuzz(sketch USES domain_sketch)

@@ -1,0 +1,121 @@
+/*
+ * family_sketch.h: the sketch of a document's page 1, and the similarity of two sketches. Documents
+ * of one layout family have similar sketches. Pure functions over integers, so that replaying an
+ * event gives the same result on every machine.
+ *
+ * A sketch is a sample of the page's features: each feature (a word at its place, a ruling, a font)
+ * is hashed to 32 bits, and the 128 smallest hashes are kept (a bottom-k sketch: Cohen and Kaplan,
+ * "Summarizing data using bottom-k sketches", PODC 2007). The lowest 3 bits of a hash hold the
+ * feature's kind, so that a person can see which kinds two documents share.
+ *
+ * All functions except family_sketch_is_valid and family_sketch_decode expect valid sketches.
+ *
+ * The features are chosen in server/jobs/pdf/measure/family.c; this module knows only their kinds.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_SKETCH_FAMILY_SKETCH_H
+#define ERRATA_SERVER_DOMAIN_LAYOUTS_SKETCH_FAMILY_SKETCH_H
+
+#include "store/base/attributes.h"
+#include "store/base/err.h"
+#include "store/base/slice.h"
+
+/* A page with fewer features, such as a scan, has no sketch: two such pages are similar by chance. */
+#define FAMILY_SKETCH_FEATURES_MIN 8
+/* More features would not make the similarity noticeably more precise, and 128 fit into 512 bytes. */
+#define FAMILY_SKETCH_FEATURES_MAX 128
+/* 4 bytes each. */
+#define FAMILY_SKETCH_BYTES_MAX (4 * FAMILY_SKETCH_FEATURES_MAX)
+/* Two documents are of one family if their similarity is at least this, in hundredths, */
+#define FAMILY_SIMILARITY_MIN_HUNDREDTHS 30
+/* and they share this many words, or half the words of the one with fewer: pages that one program
+ * made share fonts and rulings, whoever sent them. */
+#define FAMILY_SHARED_WORDS_MIN 6
+
+/* The numbers are part of stored sketches. */
+enum family_feature_kind {
+    FAMILY_FEATURE_WORD = 0, /* a word without digits at its place, near the top or the bottom */
+    FAMILY_FEATURE_VERTICAL = 1, /* the x position of a vertical ruling */
+    FAMILY_FEATURE_HORIZONTAL = 2, /* the extent of a horizontal ruling */
+    FAMILY_FEATURE_FONT = 3, /* a font and its size */
+    FAMILY_FEATURE_PAGE = 4, /* the size of the page */
+    FAMILY_FEATURE_KINDS
+};
+
+struct family_sketch {
+    uint32_t count; /* FAMILY_SKETCH_FEATURES_MIN to _MAX; 0: no sketch */
+    uint32_t features[FAMILY_SKETCH_FEATURES_MAX]; /* `count` of them, ascending, distinct */
+};
+
+/* ---- building a sketch ---- */
+
+/* Collects features in bounded memory, however many are added. */
+struct family_sketch_builder {
+    uint32_t count;
+    uint32_t limit; /* features above it are not among the smallest */
+    uint32_t features[2 * FAMILY_SKETCH_FEATURES_MAX];
+};
+
+void family_sketch_begin(struct family_sketch_builder *builder);
+/* Adds a feature by its text, in any order and any number of times. */
+void family_sketch_add(struct family_sketch_builder *builder, enum family_feature_kind kind,
+                       struct slice text);
+/* Returns the smallest features; no sketch if there are fewer than FAMILY_SKETCH_FEATURES_MIN. */
+void family_sketch_finish(struct family_sketch_builder *builder, struct family_sketch *ret_sketch);
+
+/* Returns whether the count is valid, and the features ascending, distinct and of known kinds. */
+bool family_sketch_is_valid(const struct family_sketch *sketch);
+/* Counts the features by kind. */
+void family_sketch_count(const struct family_sketch *sketch,
+                         uint32_t ret_counts[FAMILY_FEATURE_KINDS]);
+
+/* ---- bytes ---- */
+
+/* Writes the features, 4 bytes each, big-endian; returns the number of bytes, 0 for no sketch. */
+size_t family_sketch_encode(const struct family_sketch *sketch,
+                            uint8_t bytes[FAMILY_SKETCH_BYTES_MAX]);
+/* ERR_CORRUPT unless the bytes are those of a valid sketch, or empty. */
+MUST_CHECK enum err family_sketch_decode(struct slice bytes, struct family_sketch *ret_sketch);
+
+/* ---- similarity ---- */
+
+/* The share `shared` / `of`: of the `of` smallest features of the union of two sketches, at most
+ * FAMILY_SKETCH_FEATURES_MAX, `shared` are in both. 0 / 0 if one of them is no sketch. */
+struct family_similarity {
+    uint32_t shared;
+    uint32_t of;
+};
+
+struct family_similarity family_sketch_compare(const struct family_sketch *left,
+                                               const struct family_sketch *right);
+/* Negative, 0 or positive, as `left` is less than, equal to or more than `right`. */
+int family_similarity_order(struct family_similarity left, struct family_similarity right);
+
+/* Returns whether documents with these sketches are of one family, and their similarity. */
+bool family_sketch_is_family(const struct family_sketch *left, const struct family_sketch *right,
+                             struct family_similarity *ret_similarity);
+
+/* The most similar sketch so far; zeroed before the first offer. */
+struct family_match {
+    struct family_similarity similarity; /* 0 / 0: no match */
+    uint64_t seq; /* of the matching document */
+};
+
+/* Compares a document with a candidate, the sketch of the document `seq`. Returns whether the
+ * candidate is the best match so far: similar enough to be of the document's family, and more similar
+ * than the best before, or as similar and newer. The order of offers does not change the result. */
+bool family_match_offer(struct family_match *best, const struct family_sketch *document,
+                        const struct family_sketch *candidate, uint64_t seq);
+
+/* Where the features of a similarity are, by kind. */
+struct family_difference {
+    struct family_similarity similarity;
+    uint32_t shared[FAMILY_FEATURE_KINDS];
+    uint32_t only_left[FAMILY_FEATURE_KINDS];
+    uint32_t only_right[FAMILY_FEATURE_KINDS];
+};
+
+/* Splits the union that family_sketch_compare looks at; all three sum up to `similarity.of`. */
+void family_sketch_difference(const struct family_sketch *left, const struct family_sketch *right,
+                              struct family_difference *ret_difference);
+
+#endif

@@ -1,0 +1,413 @@
+/*
+ * sketch_tests.c: sketches and their similarity, on made-up features, and beside a model that works on
+ * sets of features by brute force.
+ */
+#include "server/domain/layouts/sketch/family_sketch.h"
+#include "store/base/random.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define MODEL_MAX 4096
+#define ROUNDS 3000
+
+/* A sketch of the features from `first` to before `end`, all of one kind, with even numbers. */
+static struct family_sketch range(uint32_t first, uint32_t end, enum family_feature_kind kind)
+{
+    struct family_sketch sketch = {.count = 0};
+
+    for (uint32_t i = first; i < end; i++) {
+        sketch.features[sketch.count++] = 16 * i + (uint32_t)kind;
+    }
+    return sketch;
+}
+
+static struct family_sketch sketch_of_words(const char *const *words, size_t count)
+{
+    struct family_sketch_builder builder;
+    struct family_sketch sketch;
+
+    family_sketch_begin(&builder);
+    for (size_t i = 0; i < count; i++) {
+        family_sketch_add(&builder, FAMILY_FEATURE_WORD, slice_text(words[i]));
+    }
+    family_sketch_finish(&builder, &sketch);
+    return sketch;
+}
+
+/* Goal: the hash of a feature never changes, since sketches are stored. Method: values computed by a
+ * second implementation (Python: FNV-1a 64, MurmurHash3's finaliser, low 32 bits, of which 3 are the kind). */
+static void test_hash(void **state)
+{
+    static const char *const words[] = {"tinvoice|6|9", "ttotal|60|100", "v12", "h9|130",
+                                        "h4|120",       "fHelvetica/90", "",    "p595|842"};
+    static const uint32_t hashes[] = {0x07f30ad8, 0x24d71fc0, 0x28cbf860, 0x526c5c80,
+                                      0xba992920, 0xcf1e1148, 0xd2e7d350, 0xeaf5b488};
+    struct family_sketch sketch = sketch_of_words(words, 8);
+
+    (void)state;
+    assert_int_equal(sketch.count, 8);
+    assert_memory_equal(sketch.features, hashes, sizeof(hashes));
+}
+
+/* Goal: order and repetitions do not matter, and few features are no sketch. Method: eight words
+ * forwards, backwards and twice; seven of them. */
+static void test_few(void **state)
+{
+    static const char *const words[] = {"a", "b", "c", "d", "e", "f", "g", "h",
+                                        "h", "g", "f", "e", "d", "c", "b", "a"};
+    struct family_sketch forwards = sketch_of_words(words, 8);
+    struct family_sketch backwards = sketch_of_words(words + 8, 8);
+    struct family_sketch twice = sketch_of_words(words, 16);
+
+    (void)state;
+    assert_int_equal(forwards.count, 8);
+    assert_int_equal(backwards.count, 8);
+    assert_memory_equal(forwards.features, backwards.features, 8 * sizeof(uint32_t));
+    assert_int_equal(twice.count, 8);
+    assert_memory_equal(forwards.features, twice.features, 8 * sizeof(uint32_t));
+    assert_int_equal(sketch_of_words(words, 7).count, 0);
+    assert_int_equal(sketch_of_words(words, 0).count, 0);
+}
+
+/* Goal: similarities at the limits are exact. Method: sketches that share a known number. */
+static void test_similarity(void **state)
+{
+    struct family_sketch ten = range(0, 10, FAMILY_FEATURE_WORD);
+    struct family_sketch none = {.count = 0};
+    struct family_sketch apart = range(10, 20, FAMILY_FEATURE_WORD);
+    struct family_sketch full = range(0, 128, FAMILY_FEATURE_WORD);
+    struct family_sketch high = range(100, 228, FAMILY_FEATURE_WORD);
+    struct family_similarity similarity;
+    struct family_sketch three = range(7, 17, FAMILY_FEATURE_WORD); /* 3 of 17 with `ten` */
+    struct family_sketch six = range(4, 20, FAMILY_FEATURE_WORD); /* 6 of 20 with `ten` */
+    struct family_sketch five = range(5, 17, FAMILY_FEATURE_WORD); /* 5 of 17 with `ten` */
+
+    (void)state;
+    assert_int_equal(family_sketch_compare(&ten, &ten).shared, 10);
+    assert_int_equal(family_sketch_compare(&ten, &ten).of, 10);
+    assert_int_equal(family_sketch_compare(&ten, &none).of, 0);
+    assert_int_equal(family_sketch_compare(&none, &none).of, 0);
+    assert_int_equal(family_sketch_compare(&ten, &apart).shared, 0);
+    assert_int_equal(family_sketch_compare(&ten, &apart).of, 20);
+    assert_int_equal(family_sketch_compare(&full, &ten).shared, 10);
+    assert_int_equal(family_sketch_compare(&full, &ten).of, 128);
+    /* The smallest 128 of 228 are those of `full`. */
+    assert_int_equal(family_sketch_compare(&full, &high).shared, 28);
+    assert_int_equal(family_sketch_compare(&full, &high).of, 128);
+    assert_true(family_sketch_is_family(&ten, &six, &similarity));
+    assert_int_equal(similarity.shared, 6);
+    assert_int_equal(similarity.of, 20);
+    assert_false(family_sketch_is_family(&ten, &five, &similarity));
+    assert_false(family_sketch_is_family(&ten, &three, &similarity));
+    assert_false(family_sketch_is_family(&none, &none, &similarity));
+    assert_int_equal(similarity.of, 0);
+    assert_int_equal(
+        family_similarity_order((struct family_similarity){1, 3}, (struct family_similarity){2, 6}),
+        0);
+    assert_true(family_similarity_order((struct family_similarity){3, 10},
+                                        (struct family_similarity){38, 128}) > 0);
+    assert_true(family_similarity_order((struct family_similarity){0, 0},
+                                        (struct family_similarity){0, 9}) < 0);
+    assert_int_equal(
+        family_similarity_order((struct family_similarity){0, 0}, (struct family_similarity){0, 0}),
+        0);
+}
+
+/* A sketch of `shared` words and `fonts` fonts that all such sketches have, and `own` words of its own. */
+static struct family_sketch page_of(uint32_t shared, uint32_t fonts, uint32_t own, uint32_t number)
+{
+    struct family_sketch sketch = range(0, shared, FAMILY_FEATURE_WORD);
+
+    for (uint32_t i = 100; i < 100 + fonts; i++) {
+        sketch.features[sketch.count++] = 16 * i + (uint32_t)FAMILY_FEATURE_FONT;
+    }
+    for (uint32_t i = 1000 * number; i < 1000 * number + own; i++) {
+        sketch.features[sketch.count++] = 16 * i + (uint32_t)FAMILY_FEATURE_WORD;
+    }
+    return sketch;
+}
+
+static bool are_family(struct family_sketch left, struct family_sketch right)
+{
+    struct family_similarity similarity;
+
+    return family_sketch_is_family(&left, &right, &similarity);
+}
+
+/* Goal: fonts and rulings alone make no family of pages with words. Method: pages as similar with and
+ * without the words that it takes: six, or half of those of the page with fewer. */
+static void test_words(void **state)
+{
+    (void)state;
+    assert_true(are_family(page_of(6, 20, 10, 1), page_of(6, 20, 10, 2)));
+    assert_false(are_family(page_of(5, 21, 10, 1), page_of(5, 21, 10, 2)));
+    assert_true(are_family(page_of(5, 21, 5, 1), page_of(5, 21, 15, 2)));
+    assert_false(are_family(page_of(5, 21, 6, 1), page_of(5, 21, 15, 2)));
+    assert_false(are_family(page_of(0, 21, 1, 1), page_of(0, 21, 1, 2)));
+    assert_true(are_family(page_of(0, 21, 0, 1), page_of(0, 21, 5, 2)));
+}
+
+/* Goal: the best match does not depend on the order of offers; the newest of equals wins. Method: all
+ * orders of three candidates, two of which are as similar. */
+static void test_match(void **state)
+{
+    static const unsigned orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                          {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    struct family_sketch document = range(0, 20, FAMILY_FEATURE_WORD);
+    struct family_sketch candidates[3] = {range(5, 25, FAMILY_FEATURE_WORD),
+                                          range(3, 23, FAMILY_FEATURE_WORD),
+                                          range(0, 20, FAMILY_FEATURE_WORD)};
+    struct family_sketch stranger = range(15, 35, FAMILY_FEATURE_WORD);
+    struct family_match best = {.seq = 0};
+
+    (void)state;
+    candidates[2].features[19] += 16 * 100; /* 19 of 21 */
+    candidates[1] = candidates[2];
+    candidates[1].features[19] += 16; /* as similar, and newer */
+    assert_false(family_match_offer(&best, &document, &stranger, 9));
+    assert_int_equal(best.similarity.of, 0);
+    for (size_t i = 0; i < 6; i++) {
+        static const uint64_t seqs[3] = {30, 20, 10};
+
+        best = (struct family_match){.seq = 0};
+        for (size_t j = 0; j < 3; j++) {
+            bool taken =
+                family_match_offer(&best, &document, &candidates[orders[i][j]], seqs[orders[i][j]]);
+
+            assert_true(taken == (best.seq == seqs[orders[i][j]]));
+        }
+        assert_int_equal(best.seq, 20);
+        assert_int_equal(best.similarity.shared, 19);
+        assert_int_equal(best.similarity.of, 21);
+    }
+}
+
+/* Goal: the difference of two sketches names the kinds. Method: fonts are shared, words are not. */
+static void test_difference(void **state)
+{
+    struct family_sketch left = range(0, 8, FAMILY_FEATURE_FONT);
+    struct family_sketch right = range(0, 8, FAMILY_FEATURE_FONT);
+    struct family_difference difference;
+    uint32_t counts[FAMILY_FEATURE_KINDS];
+
+    (void)state;
+    for (uint32_t i = 8; i < 12; i++) {
+        left.features[left.count++] = 16 * i + FAMILY_FEATURE_WORD;
+    }
+    right.features[right.count++] = 16 * 9 + FAMILY_FEATURE_PAGE;
+    family_sketch_difference(&left, &right, &difference);
+    assert_int_equal(difference.similarity.shared, 8);
+    assert_int_equal(difference.similarity.of, 13);
+    assert_int_equal(difference.shared[FAMILY_FEATURE_FONT], 8);
+    assert_int_equal(difference.only_left[FAMILY_FEATURE_WORD], 4);
+    assert_int_equal(difference.only_right[FAMILY_FEATURE_PAGE], 1);
+    assert_int_equal(difference.only_left[FAMILY_FEATURE_FONT], 0);
+    family_sketch_count(&left, counts);
+    assert_int_equal(counts[FAMILY_FEATURE_FONT], 8);
+    assert_int_equal(counts[FAMILY_FEATURE_WORD], 4);
+    assert_int_equal(counts[FAMILY_FEATURE_PAGE], 0);
+}
+
+/* Goal: bytes are those that were written, and others are refused. Method: all lengths, and each rule
+ * broken. */
+static void test_bytes(void **state)
+{
+    struct family_sketch full = range(0, 128, FAMILY_FEATURE_WORD);
+    struct family_sketch read;
+    uint8_t bytes[FAMILY_SKETCH_BYTES_MAX + 4] = {0};
+
+    (void)state;
+    assert_int_equal(family_sketch_encode(&full, bytes), FAMILY_SKETCH_BYTES_MAX);
+    assert_int_equal(bytes[7], 16);
+    for (size_t size = 0; size <= FAMILY_SKETCH_BYTES_MAX; size++) {
+        bool right = size % 4 == 0 && (size == 0 || size >= 4 * FAMILY_SKETCH_FEATURES_MIN);
+
+        assert_int_equal(family_sketch_decode(slice_of(bytes, size), &read),
+                         right ? OK : ERR_CORRUPT);
+        assert_true(!right || read.count == size / 4);
+    }
+    memset(bytes + FAMILY_SKETCH_BYTES_MAX, 0xf0, 4);
+    assert_int_equal(family_sketch_decode(slice_of(bytes, sizeof(bytes)), &read), ERR_CORRUPT);
+    bytes[7] = 0; /* 0, 0, 32 ... */
+    assert_int_equal(family_sketch_decode(slice_of(bytes, 64), &read), ERR_CORRUPT);
+    bytes[7] = 16 + FAMILY_FEATURE_KINDS;
+    assert_int_equal(family_sketch_decode(slice_of(bytes, 64), &read), ERR_CORRUPT);
+    bytes[7] = 33; /* 0, 33, 32 ... */
+    assert_int_equal(family_sketch_decode(slice_of(bytes, 64), &read), ERR_CORRUPT);
+    assert_int_equal(read.count, 128);
+}
+
+/* A set of features, without hashes of texts: the builder's own hash of each is used. */
+struct model {
+    uint32_t features[MODEL_MAX]; /* all, sorted, distinct */
+    size_t count;
+    struct family_sketch sketch;
+};
+
+static int compare_features(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left;
+    uint32_t b = *(const uint32_t *)right;
+
+    return (a > b) - (a < b);
+}
+
+static uint32_t draw(struct random *random, uint32_t below)
+{
+    uint32_t value = 0;
+
+    random_fill(random, &value, sizeof(value));
+    return value % below;
+}
+
+/* The feature that a text and a kind become: the one that a builder has after eight of them. */
+static uint32_t feature_of(uint32_t number, enum family_feature_kind kind)
+{
+    struct family_sketch_builder builder;
+    char text[16];
+
+    snprintf(text, sizeof(text), "%u", (unsigned)number);
+    family_sketch_begin(&builder);
+    family_sketch_add(&builder, kind, slice_text(text));
+    return builder.features[0];
+}
+
+/* Features with numbers below `range`, some of them several times. */
+static void model_draw(struct model *model, struct random *random, uint32_t count, uint32_t range)
+{
+    struct family_sketch_builder builder;
+    size_t kept = 0;
+
+    family_sketch_begin(&builder);
+    model->count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t number = draw(random, range);
+        enum family_feature_kind kind = (enum family_feature_kind)(number % FAMILY_FEATURE_KINDS);
+        char text[16];
+
+        snprintf(text, sizeof(text), "%u", (unsigned)number);
+        family_sketch_add(&builder, kind, slice_text(text));
+        model->features[i] = feature_of(number, kind);
+    }
+    qsort(model->features, model->count, sizeof(uint32_t), compare_features);
+    for (size_t i = 0; i < model->count; i++) {
+        if (kept == 0 || model->features[kept - 1] != model->features[i]) {
+            model->features[kept++] = model->features[i];
+        }
+    }
+    model->count = kept;
+    family_sketch_finish(&builder, &model->sketch);
+}
+
+static bool model_has(const struct model *model, uint32_t feature)
+{
+    for (size_t i = 0; i < model->count; i++) {
+        if (model->features[i] == feature) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The sketch is the smallest features of the set, or none. */
+static void check_sketch(const struct model *model)
+{
+    size_t expected =
+        model->count < FAMILY_SKETCH_FEATURES_MAX ? model->count : FAMILY_SKETCH_FEATURES_MAX;
+
+    assert_true(family_sketch_is_valid(&model->sketch));
+    if (model->count < FAMILY_SKETCH_FEATURES_MIN) {
+        expected = 0;
+    }
+    assert_int_equal(model->sketch.count, expected);
+    assert_memory_equal(model->sketch.features, model->features, expected * sizeof(uint32_t));
+}
+
+/* The similarity by the whole sets: of their union, sorted, the first 128. */
+static void check_similarity(const struct model *left, const struct model *right)
+{
+    static uint32_t both[2 * MODEL_MAX];
+    struct family_similarity similarity = family_sketch_compare(&left->sketch, &right->sketch);
+    struct family_difference difference;
+    uint32_t sums[3] = {0, 0, 0};
+    uint32_t shared = 0;
+    uint32_t of = 0;
+
+    memcpy(both, left->features, left->count * sizeof(uint32_t));
+    memcpy(both + left->count, right->features, right->count * sizeof(uint32_t));
+    qsort(both, left->count + right->count, sizeof(uint32_t), compare_features);
+    for (size_t i = 0; i < left->count + right->count && of < FAMILY_SKETCH_FEATURES_MAX; i++) {
+        if (i > 0 && both[i] == both[i - 1]) {
+            continue;
+        }
+        of++;
+        shared += model_has(left, both[i]) && model_has(right, both[i]);
+    }
+    if (left->sketch.count == 0 || right->sketch.count == 0) {
+        shared = of = 0;
+    }
+    assert_int_equal(similarity.shared, shared);
+    assert_int_equal(similarity.of, of);
+    family_sketch_difference(&left->sketch, &right->sketch, &difference);
+    for (size_t i = 0; i < FAMILY_FEATURE_KINDS; i++) {
+        sums[0] += difference.shared[i];
+        sums[1] += difference.only_left[i];
+        sums[2] += difference.only_right[i];
+    }
+    assert_int_equal(sums[0], shared);
+    assert_int_equal(sums[0] + sums[1] + sums[2], of);
+}
+
+/* Goal: sketches are those of a model that keeps all features. Method: random sets of all sizes, with
+ * much, little and nothing in common; symmetric, and there and back as bytes. */
+static void test_model(void **state)
+{
+    static struct model left;
+    static struct model right;
+    struct random_seeded seeded;
+
+    (void)state;
+    random_seeded_init(&seeded, 7);
+    for (int round = 0; round < ROUNDS; round++) {
+        static const uint32_t sizes[] = {0, 7, 8, 12, 60, 127, 128, 129, 257, 600};
+        struct random *random = &seeded.random;
+        uint32_t numbers = 1 + draw(random, 500);
+        uint8_t bytes[FAMILY_SKETCH_BYTES_MAX];
+        struct family_sketch read;
+        struct family_similarity forwards;
+        struct family_similarity backwards;
+
+        model_draw(&left, random, sizes[draw(random, 10)], numbers);
+        model_draw(&right, random, sizes[draw(random, 10)], numbers + draw(random, 300));
+        check_sketch(&left);
+        check_sketch(&right);
+        check_similarity(&left, &right);
+        forwards = family_sketch_compare(&left.sketch, &right.sketch);
+        backwards = family_sketch_compare(&right.sketch, &left.sketch);
+        assert_memory_equal(&forwards, &backwards, sizeof(forwards));
+        assert_int_equal(
+            family_sketch_decode(slice_of(bytes, family_sketch_encode(&left.sketch, bytes)), &read),
+            OK);
+        assert_int_equal(read.count, left.sketch.count);
+        assert_memory_equal(read.features, left.sketch.features, read.count * sizeof(uint32_t));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_hash),       cmocka_unit_test(test_few),
+        cmocka_unit_test(test_similarity), cmocka_unit_test(test_words),
+        cmocka_unit_test(test_match),      cmocka_unit_test(test_difference),
+        cmocka_unit_test(test_bytes),      cmocka_unit_test(test_model),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -410,6 +410,9 @@ class Cli(ServerCase):
                          explained["metadata"]["table_count"])
         for table in explained["tables"]:
             self.assertEqual(table["counted"], table["verdict"] == "yes")
+        sketch = explained["sketch"]
+        self.assertEqual(sum(count for kind, count in sketch.items() if kind != "features"), len(sketch["features"]))
+        self.assertIn("compared by %d features of page 1" % len(sketch["features"]), told)
         stored = self.run_cli("layouts", "explain", "--document", "explained")
         self.assertIn(explained["layoutFingerprint"], stored)
         words = self.file("words.pdf", "words")

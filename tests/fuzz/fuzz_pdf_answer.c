@@ -41,6 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         ASSERT(again.reason != PDF_READ ||
                (again.cut == answer.cut && again.text.page_count == answer.text.page_count &&
                 again.tables.table_count == answer.tables.table_count &&
+                again.tables.sketch.count == answer.tables.sketch.count &&
                 again.explained == answer.explained && slice_equal(again.picture, answer.picture)));
     }
     arena_deinit(&arena);

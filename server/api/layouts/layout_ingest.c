@@ -107,6 +107,7 @@ static enum err translate(struct arena *arena, const struct document_measured *m
     measures->input_snippet = text->snippet;
     measures->has_table_count = measured->answer.cut == PDF_CUT_NONE;
     measures->table_count = measures->has_table_count ? measured->answer.tables.table_count : 0;
+    measures->sketch = measured->answer.tables.sketch;
     measures->damaged = text->damaged;
     measures->page_too_large = text->page_too_large;
     measures->cmaps_unavailable = text->cmaps_unavailable;

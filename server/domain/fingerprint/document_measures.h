@@ -5,6 +5,7 @@
 #ifndef ERRATA_SERVER_DOMAIN_FINGERPRINT_DOCUMENT_MEASURES_H
 #define ERRATA_SERVER_DOMAIN_FINGERPRINT_DOCUMENT_MEASURES_H
 
+#include "server/domain/layouts/sketch/family_sketch.h"
 #include "store/base/sha256.h"
 
 #include <errata/v1/warning.fields.h>
@@ -34,6 +35,8 @@ struct document_measures {
     struct slice input_snippet;
     bool has_table_count; /* false: they were cut, so that there is no fingerprint */
     uint32_t table_count;
+    struct family_sketch
+        sketch; /* of page 1; without features if it has none, or tables were cut */
     bool damaged;
     bool page_too_large;
     bool cmaps_unavailable;

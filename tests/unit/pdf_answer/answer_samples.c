@@ -27,6 +27,11 @@ static const struct pdf_table_bytes tables_bytes[] = {
 static const uint8_t picture[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n', 0, 0, 0,    13,
                                   'I',  'H', 'D', 'R', 0,    0,    5,    0x86, 0, 0, 0x07, 0xd0};
 
+static const uint8_t sketch_bytes[] = {
+    0, 0, 0, 0,  0, 0, 0, 8, 0, 0, 0, 9, 0, 0, 0, 16,
+    0, 0, 0, 24, 0, 0, 1, 0, 0, 1, 0, 2, 1, 0, 0, 4,
+};
+
 const struct pdf_text *sample_text(void)
 {
     static const struct pdf_text text = {
@@ -70,7 +75,9 @@ struct slice sample_picture(void)
 
 struct pdf_tables sample_tables(void)
 {
-    return (struct pdf_tables){.table_count = 1};
+    return (struct pdf_tables){
+        .table_count = 1,
+        .sketch = {.count = 8, .features = {0, 8, 9, 16, 24, 0x100, 0x10002, 0x1000004}}};
 }
 
 void sample_refusal_frame(errata_worker_Frame *ret_frame)
@@ -102,6 +109,7 @@ void sample_tables_frame(errata_worker_Frame *ret_frame)
     memset(ret_frame, 0, sizeof(*ret_frame));
     ret_frame->has_tables = true;
     ret_frame->tables.table_count = 1;
+    ret_frame->tables.sketch = slice_of(sketch_bytes, sizeof(sketch_bytes));
 }
 
 void sample_explanation_frame(errata_worker_Frame *ret_frame)

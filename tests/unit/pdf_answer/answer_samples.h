@@ -18,7 +18,7 @@
 const struct pdf_text *sample_text(void);
 const struct pdf_explanation *sample_explanation(void);
 struct slice sample_picture(void);
-/* One counted table. */
+/* One counted table, and a sketch of eight features. */
 struct pdf_tables sample_tables(void);
 
 /* A frame as the generated code has it, right in all things. */
@@ -29,5 +29,8 @@ void sample_explanation_frame(errata_worker_Frame *ret_frame);
 void sample_picture_frame(errata_worker_Frame *ret_frame);
 /* Appends a frame, whatever its values. */
 void put_any_frame(struct buffer *buffer, const errata_worker_Frame *frame);
+
+/* A test of this program: sketch_test.c. */
+void test_sketch(void **state);
 
 #endif

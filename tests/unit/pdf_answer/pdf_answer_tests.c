@@ -139,7 +139,8 @@ static void test_largest(void **state)
     struct pdf_table *tables = arena_calloc(&world->arena, PDF_TABLES_MAX, sizeof(*tables));
     struct pdf_text text = *sample_text();
     struct pdf_explanation explanation = *sample_explanation();
-    struct pdf_tables counted = {.table_count = PDF_TABLES_MAX};
+    struct pdf_tables counted = {.table_count = PDF_TABLES_MAX,
+                                 .sketch = {.count = FAMILY_SKETCH_FEATURES_MAX}};
     struct pdf_answer answer;
     struct buffer snippet;
 
@@ -150,6 +151,9 @@ static void test_largest(void **state)
     for (size_t i = 0; i < PDF_TABLES_MAX; i++) {
         tables[i].kind = PDF_TABLE_RULES;
         tables[i].counted = true;
+    }
+    for (uint32_t i = 0; i < FAMILY_SKETCH_FEATURES_MAX; i++) {
+        counted.sketch.features[i] = 8 * i;
     }
     text.page_count = PDF_PAGES_MAX;
     text.pages = pages;
@@ -333,6 +337,7 @@ static void cut_unknown(errata_worker_Frame *frame)
 static void tables_with_cut(errata_worker_Frame *frame)
 {
     frame->tables.cut = PDF_CUT_PATHS;
+    frame->tables.sketch = (struct slice){NULL, 0};
 }
 
 static void tables_many(errata_worker_Frame *frame)
@@ -686,6 +691,7 @@ static void test_encoder(void **state)
     struct pdf_text text = *sample_text();
     struct pdf_explanation explanation = *sample_explanation();
     const struct pdf_tables many = {.table_count = PDF_TABLES_MAX + 1};
+    const struct pdf_tables unsorted = {.sketch = {.count = 8, .features = {8, 0}}};
     struct arena small;
     struct buffer narrow;
 
@@ -693,6 +699,7 @@ static void test_encoder(void **state)
     text.pages_read = 0;
     assert_int_equal(pdf_answer_put_text(bytes, &text), ERR_INTERNAL);
     assert_int_equal(pdf_answer_put_tables(bytes, PDF_CUT_NONE, &many), ERR_INTERNAL);
+    assert_int_equal(pdf_answer_put_tables(bytes, PDF_CUT_NONE, &unsorted), ERR_INTERNAL);
     explanation.ruling_count = PDF_RULINGS_MAX + 1;
     assert_int_equal(pdf_answer_put_explanation(bytes, &explanation), ERR_INTERNAL);
     assert_int_equal(pdf_answer_put_picture(bytes, SLICE("GIF89a")), ERR_INTERNAL);
@@ -743,6 +750,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_bytes, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_encoder, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_no_memory, set_up, tear_down),
+        cmocka_unit_test(test_sketch),
         cmocka_unit_test(test_codes),
     };
 

@@ -32,6 +32,7 @@ struct measured {
     uint64_t covered_cells;
     uint64_t page_cells;
     uint64_t snippet_hash;
+    uint64_t sketch_hash;
     uint32_t page_count;
     uint32_t pages_read;
     uint32_t text_chars;
@@ -57,6 +58,7 @@ static struct measured measure_file(const char *name)
     struct measure_document *document = NULL;
     struct pdf_text text = {0};
     struct pdf_explanation explanation = {0};
+    struct family_sketch sketch = {.count = 0};
     char path[256];
     int fd = -1;
 
@@ -66,6 +68,8 @@ static struct measured measure_file(const char *name)
     if (measured.reason == PDF_READ) {
         measured.reason = (uint32_t)measure_text(document, &text);
         measured.cut = (uint32_t)measure_tables(document, 0, &explanation);
+        measure_sketch(document, &explanation, &sketch);
+        measured.sketch_hash = hash_of(slice_of(sketch.features, sketch.count * sizeof(uint32_t)));
         measured.covered_cells = text.covered_cells;
         measured.page_cells = text.page_cells;
         measured.snippet_hash = hash_of(text.snippet);

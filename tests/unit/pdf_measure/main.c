@@ -27,5 +27,6 @@ int main(void)
     failed += run_document_tests();
     failed += run_path_tests();
     failed += run_corpus_tests();
+    failed += run_family_tests();
     return failed != 0;
 }

@@ -15,6 +15,7 @@ int run_worst_tests(void);
 int run_document_tests(void);
 int run_path_tests(void);
 int run_corpus_tests(void);
+int run_family_tests(void);
 
 /* A page that is put together by hand, 600 by 800 points. */
 struct page {

@@ -167,6 +167,7 @@ static enum cli_exit take_measures(struct cli *cli, struct explained *explained)
         .input_snippet = text->snippet,
         .has_table_count = answer->cut == PDF_CUT_NONE,
         .table_count = answer->cut == PDF_CUT_NONE ? answer->tables.table_count : 0,
+        .sketch = answer->tables.sketch,
         .damaged = text->damaged,
         .page_too_large = text->page_too_large,
         .cmaps_unavailable = text->cmaps_unavailable};

@@ -213,6 +213,33 @@ static void print_text_measures(struct cli *cli, const struct explained *explain
                      (unsigned long long)measures->page_cells));
 }
 
+/* What the sketch of page 1 is made of. */
+static void print_sketch(struct cli *cli, const struct family_sketch *sketch)
+{
+    uint32_t counts[FAMILY_FEATURE_KINDS];
+
+    if (sketch->count == 0) {
+        reply_print_member(cli, "family",
+                           arena_printf(&cli->arena,
+                                        "none: page 1 has fewer than %d features to compare",
+                                        FAMILY_SKETCH_FEATURES_MIN));
+        return;
+    }
+    family_sketch_count(sketch, counts);
+    reply_print_member(
+        cli, "family",
+        arena_printf(&cli->arena, "compared by %u features of page 1%s: %u words at their places,",
+                     (unsigned)sketch->count,
+                     sketch->count == FAMILY_SKETCH_FEATURES_MAX ? ", the most that are kept" : "",
+                     (unsigned)counts[FAMILY_FEATURE_WORD]));
+    reply_print_member(
+        cli, "",
+        arena_printf(
+            &cli->arena, "%u vertical lines, %u horizontal lines, %u fonts and sizes, %u page size",
+            (unsigned)counts[FAMILY_FEATURE_VERTICAL], (unsigned)counts[FAMILY_FEATURE_HORIZONTAL],
+            (unsigned)counts[FAMILY_FEATURE_FONT], (unsigned)counts[FAMILY_FEATURE_PAGE]));
+}
+
 static void print_fingerprint(struct cli *cli, const struct explained *explained)
 {
     const struct document_measures *measures = &explained->measures;
@@ -301,6 +328,9 @@ void explain_print(struct cli *cli, const struct explained *explained)
         print_tables(cli, &answer->explanation);
     }
     print_fingerprint(cli, explained);
+    if (explained->measures.has_table_count) {
+        print_sketch(cli, &explained->measures.sketch);
+    }
     print_warnings(cli, &explained->measures);
     print_cost(cli, explained);
     if (explained->measures.input_snippet.size > 0) {
@@ -345,6 +375,23 @@ static void add_explanation_json(struct buffer *json, const struct pdf_explanati
     buffer_append_byte(json, ']');
 }
 
+static void add_sketch_json(struct buffer *json, const struct family_sketch *sketch)
+{
+    uint32_t counts[FAMILY_FEATURE_KINDS];
+
+    family_sketch_count(sketch, counts);
+    buffer_printf(json,
+                  ",\"sketch\":{\"words\":%u,\"verticalRulings\":%u,\"horizontalRulings\":%u,"
+                  "\"fonts\":%u,\"pageSizes\":%u,\"features\":[",
+                  (unsigned)counts[FAMILY_FEATURE_WORD], (unsigned)counts[FAMILY_FEATURE_VERTICAL],
+                  (unsigned)counts[FAMILY_FEATURE_HORIZONTAL],
+                  (unsigned)counts[FAMILY_FEATURE_FONT], (unsigned)counts[FAMILY_FEATURE_PAGE]);
+    for (uint32_t i = 0; i < sketch->count; i++) {
+        buffer_printf(json, "%s%lu", i > 0 ? "," : "", (unsigned long)sketch->features[i]);
+    }
+    buffer_append(json, SLICE("]}"));
+}
+
 static void add_measures_json(struct buffer *json, const struct explained *explained)
 {
     const struct document_measures *measures = &explained->measures;
@@ -374,6 +421,7 @@ static void add_measures_json(struct buffer *json, const struct explained *expla
         json_write_string(json, explained->fingerprint.canonical_json, false);
         buffer_printf(json, ",\"layoutFingerprint\":\"%.*s\"",
                       (int)sizeof(explained->fingerprint.text), explained->fingerprint.text);
+        add_sketch_json(json, &measures->sketch);
     } else {
         buffer_printf(json, ",\"cut\":\"%s\"", cut_code(explained->answer.cut));
     }

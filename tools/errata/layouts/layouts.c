@@ -428,8 +428,9 @@ const struct command layout_commands[] = {
          "Runs the worker program on a PDF, in the same sandbox as the server does, and prints "
          "what "
          "was measured and why: pages, text, coverage, lines, every table with why it counts or "
-         "not, the canonical JSON that is hashed, the fingerprint, and what it cost. Nothing is "
-         "stored and no server is asked. With `--document` it prints what a server stored "
+         "not, the canonical JSON that is hashed, the fingerprint, the features of page 1 by which "
+         "documents of one layout family are recognised, and what it cost. Nothing is stored and "
+         "no server is asked. With `--document` it prints what a server stored "
          "instead: PDFs themselves are not kept.",
      .examples = {{"errata layouts explain invoice-17.pdf --png page1.png", NULL},
                   {"errata layouts explain --document invoice-17", NULL}},

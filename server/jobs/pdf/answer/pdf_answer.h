@@ -10,6 +10,7 @@
 #ifndef ERRATA_SERVER_JOBS_PDF_ANSWER_PDF_ANSWER_H
 #define ERRATA_SERVER_JOBS_PDF_ANSWER_PDF_ANSWER_H
 
+#include "server/domain/layouts/sketch/family_sketch.h"
 #include "store/base/buffer.h"
 #include "store/base/err.h"
 
@@ -73,9 +74,10 @@ struct pdf_text {
     struct slice poppler_version; /* letters, digits, `.`, `+`, `-` and `~`; not empty */
 };
 
-/* The second phase: rulings and tables of page 1. */
+/* The second phase: rulings and tables of page 1, and its sketch. */
 struct pdf_tables {
     uint32_t table_count; /* at most PDF_TABLES_MAX */
+    struct family_sketch sketch; /* of page 1; valid, or without features */
 };
 
 /* Why the second phase has no result. */

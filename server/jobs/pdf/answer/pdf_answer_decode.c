@@ -134,11 +134,14 @@ static enum err take_text(struct decoder *decoder, struct slice frame,
     return OK;
 }
 
-static enum err take_tables(struct decoder *decoder, const errata_worker_Tables *tables)
+static enum err take_tables(struct decoder *decoder, struct slice frame,
+                            const errata_worker_Tables *tables)
 {
     struct pdf_tables values = {.table_count = tables->table_count};
 
     if (decoder->step != STEP_TEXT || !pdf_cut_is_known(tables->cut) ||
+        !lies_in(frame, tables->sketch) ||
+        family_sketch_decode(tables->sketch, &values.sketch) != OK ||
         !pdf_tables_are_right((enum pdf_cut)tables->cut, &values)) {
         return ERR_MALFORMED;
     }
@@ -257,7 +260,7 @@ static enum err take_message(struct decoder *decoder, struct slice bytes)
         return take_text(decoder, bytes, &frame.text);
     }
     if (frame.has_tables) {
-        return take_tables(decoder, &frame.tables);
+        return take_tables(decoder, bytes, &frame.tables);
     }
     return frame.has_explanation ? take_explanation(decoder, bytes, &frame.explanation)
                                  : take_picture(decoder, bytes, &frame.picture);

@@ -75,6 +75,7 @@ enum err pdf_answer_put_tables(struct buffer *buffer, enum pdf_cut cut,
                                const struct pdf_tables *tables)
 {
     errata_worker_Frame frame;
+    uint8_t sketch[FAMILY_SKETCH_BYTES_MAX];
 
     if (UNEXPECTED(!pdf_cut_is_known(cut)) ||
         UNEXPECTED(cut == PDF_CUT_NONE && !pdf_tables_are_right(cut, tables))) {
@@ -83,7 +84,10 @@ enum err pdf_answer_put_tables(struct buffer *buffer, enum pdf_cut cut,
     memset(&frame, 0, sizeof(frame));
     frame.has_tables = true;
     frame.tables.cut = cut;
-    frame.tables.table_count = cut == PDF_CUT_NONE ? tables->table_count : 0;
+    if (cut == PDF_CUT_NONE) {
+        frame.tables.table_count = tables->table_count;
+        frame.tables.sketch = slice_of(sketch, family_sketch_encode(&tables->sketch, sketch));
+    }
     return put_frame(buffer, &frame);
 }
 

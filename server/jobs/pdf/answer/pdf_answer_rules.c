@@ -123,7 +123,10 @@ bool pdf_text_is_right(const struct pdf_text *text)
 
 bool pdf_tables_are_right(enum pdf_cut cut, const struct pdf_tables *tables)
 {
-    return tables->table_count <= (cut == PDF_CUT_NONE ? PDF_TABLES_MAX : 0);
+    if (cut != PDF_CUT_NONE) {
+        return tables->table_count == 0 && tables->sketch.count == 0;
+    }
+    return tables->table_count <= PDF_TABLES_MAX && family_sketch_is_valid(&tables->sketch);
 }
 
 /* Comparisons with a NaN are false. */

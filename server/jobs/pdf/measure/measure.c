@@ -2,6 +2,7 @@
  * measure.c: opens a document, and runs its second phase. Opening translates Poppler's errors into
  * reasons; all of Poppler's objects are freed when the document is closed.
  */
+#include "server/jobs/pdf/measure/family.h"
 #include "server/jobs/pdf/measure/measure_internal.h"
 #include "server/jobs/pdf/measure/tap.h"
 
@@ -267,4 +268,33 @@ enum pdf_cut measure_tables(struct measure_document *document, uint32_t page,
     g_free(text);
     g_object_unref(opened);
     return cut;
+}
+
+/* Fonts of page 1, as the document names them: the fonts of this machine have no part in it. */
+static void add_fonts(struct family_sketch_builder *builder, PopplerPage *page)
+{
+    GList *all = poppler_page_get_text_attributes(page);
+
+    for (GList *item = all; item != NULL; item = item->next) {
+        const PopplerTextAttributes *attributes = item->data;
+
+        family_add_font(builder, slice_text(attributes->font_name), attributes->font_size);
+    }
+    poppler_page_free_text_attributes(all);
+}
+
+void measure_sketch(struct measure_document *document, const struct pdf_explanation *explanation,
+                    struct family_sketch *ret_sketch)
+{
+    struct pdf_page_size size = page_size(document->first_page);
+    struct family_sketch_builder builder;
+
+    family_sketch_begin(&builder);
+    family_add_page(&builder, size);
+    family_add_words(&builder, document->first_glyphs, size);
+    for (uint32_t i = 0; i < explanation->ruling_count; i++) {
+        family_add_ruling(&builder, &explanation->rulings[i]);
+    }
+    add_fonts(&builder, document->first_page);
+    family_sketch_finish(&builder, ret_sketch);
 }

@@ -41,6 +41,10 @@ enum pdf_reason measure_text(struct measure_document *document, struct pdf_text 
  * document's tables are its `counted` ones. */
 enum pdf_cut measure_tables(struct measure_document *document, uint32_t page,
                             struct pdf_explanation *ret_explanation);
+/* Returns the sketch of page 1, after both phases; `explanation` is that of page 0. No sketch if the
+ * page has too few features. */
+void measure_sketch(struct measure_document *document, const struct pdf_explanation *explanation,
+                    struct family_sketch *ret_sketch);
 /* Draws page 1 in pale colours, with rulings, tables and glyph coverage, as PNG. The bytes are
  * valid until measure_close; false on failure. */
 bool measure_draw(struct measure_document *document, const struct pdf_explanation *explanation,

@@ -144,6 +144,7 @@ static enum pdf_exit answer_tables(struct measure_document *document, uint32_t f
     cut = measure_tables(document, 0, &explanation);
     if (cut == PDF_CUT_NONE) {
         tables.table_count = count_tables(&explanation);
+        measure_sketch(document, &explanation, &tables.sketch);
     }
     result = flush_frames(pdf_answer_put_tables(buffer, cut, &tables), buffer);
     if (result == PDF_EXIT_ANSWERED && cut == PDF_CUT_NONE && (flags & PDF_JOB_EXPLAIN) != 0) {

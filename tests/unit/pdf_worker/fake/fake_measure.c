@@ -152,6 +152,14 @@ enum pdf_cut measure_tables(struct measure_document *document, uint32_t page,
     return PDF_CUT_NONE;
 }
 
+void measure_sketch(struct measure_document *document, const struct pdf_explanation *explanation,
+                    struct family_sketch *ret_sketch)
+{
+    (void)document;
+    (void)explanation;
+    ret_sketch->count = 0;
+}
+
 bool measure_draw(struct measure_document *document, const struct pdf_explanation *explanation,
                   struct slice *ret_png)
 {

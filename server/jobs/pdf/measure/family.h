@@ -1,0 +1,37 @@
+/*
+ * family.h: the features of page 1 that a layout's documents have in common, whoever the customer is
+ * and however many items there are. Pure functions over glyphs and rulings; they know nothing of
+ * Poppler. Each adds the text of its features to a sketch builder, in time linear in what it gets.
+ *
+ * Rules, which stored sketches depend on (raise PDF_RULES_VERSION with a change):
+ * - A word is what is between white space. It is folded (NFKC, case folding), punctuation at its ends
+ *   is removed, and it is a feature, with its place in cells of 6 x 8 points, if its top is in the
+ *   first 35% or the last 10% of the page, and it has no digit and 2 to FAMILY_WORD_GLYPHS_MAX
+ *   characters. Numbers, dates and the lines of the items are what changes between documents.
+ * - A vertical ruling by its x position; a horizontal one by its extent, in cells of 4 points. Its y
+ *   position is left out: the rows of one table would be many features that say the same.
+ * - A font and its size in tenths of a point; the size of the page in points.
+ * Places are rounded to 1/100 point before they are rounded to cells, so that noise of floating-point
+ * arithmetic does not move what is at the border of two cells.
+ */
+#ifndef ERRATA_SERVER_JOBS_PDF_MEASURE_FAMILY_H
+#define ERRATA_SERVER_JOBS_PDF_MEASURE_FAMILY_H
+
+#include "server/domain/layouts/sketch/family_sketch.h"
+#include "server/jobs/pdf/measure/parts.h"
+
+/* A longer run of glyphs is not a label, but text without spaces; NFKC makes at most 18 code points
+ * of one (Unicode Standard Annex 15). */
+#define FAMILY_WORD_GLYPHS_MAX 64
+/* Of a font's name; the specification allows 127 (ISO 32000-1, annex C.2). */
+#define FAMILY_FONT_BYTES_MAX 127
+
+void family_add_page(struct family_sketch_builder *builder, struct pdf_page_size page);
+void family_add_words(struct family_sketch_builder *builder, struct glyph_list glyphs,
+                      struct pdf_page_size page);
+/* Adds a merged ruling; its box has no height or no width. */
+void family_add_ruling(struct family_sketch_builder *builder, const struct pdf_box *ruling);
+/* Adds a font. The prefix of a subset, such as "ABCDEF+", is removed. */
+void family_add_font(struct family_sketch_builder *builder, struct slice name, double size);
+
+#endif

@@ -37,6 +37,15 @@ if(TARGET pdf_measure)
     add_dependencies(bench bench_pdf_tables)
 endif()
 
+# How well documents of one layout find each other, on documents whose layouts are known.
+if(TARGET pdf_measure)
+    add_executable(bench_layout_families EXCLUDE_FROM_ALL
+                   ${CMAKE_SOURCE_DIR}/tests/bench/layout_families.c)
+    target_link_libraries(bench_layout_families PRIVATE warnings defines m)
+    errata_link(bench_layout_families "pdf_measure;domain_fingerprint")
+    add_dependencies(bench bench_layout_families)
+endif()
+
 # The floor program that Errata is measured beside.
 set(floor ${CMAKE_SOURCE_DIR}/tests/bench/floor)
 set(floor_gen ${CMAKE_BINARY_DIR}/gen/floor)

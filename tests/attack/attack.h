@@ -60,7 +60,7 @@ enum target {
     TARGET_NOWHERE
 };
 
-/* Grows; freed with whatever holds it. */
+/* Grows; freed with its owner. */
 struct bytes {
     uint8_t *data;
     size_t size;
@@ -83,7 +83,7 @@ struct attack_kind {
     /* Writes the next piece; NULL: there is none, the connection stays as it is. */
     void (*more)(struct peer *peer);
     uint32_t pause_ms; /* between pieces, or dripped bytes; 0: as fast as the socket takes them */
-    uint32_t connections; /* unless it is told */
+    uint32_t connections; /* by default */
     unsigned flags;
 };
 
@@ -113,7 +113,7 @@ struct peer {
     bool primed; /* the usual fields are in the server's HPACK table */
     bool finished; /* the kind has no more to send */
     bool leaves; /* closes as soon as all is sent */
-    bool told; /* GOAWAY has come */
+    bool reported; /* GOAWAY has come */
     bool ended; /* for good */
 };
 

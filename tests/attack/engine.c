@@ -72,7 +72,7 @@ static void sent_away(struct peer *peer)
     int64_t after_us = attack->now_us - peer->opened_us;
 
     attack->counts.closed++;
-    if (peer->head_bytes == 0 && peer->payload_bytes == 0 && !peer->told) {
+    if (peer->head_bytes == 0 && peer->payload_bytes == 0 && !peer->reported) {
         attack->counts.closed_unanswered++;
     }
     if (after_us > attack->counts.closed_after_us_max) {
@@ -124,7 +124,7 @@ static void connect_peer(struct peer *peer)
     peer->primed = false;
     peer->finished = false;
     peer->leaves = false;
-    peer->told = false;
+    peer->reported = false;
     watch(peer, EPOLL_CTL_ADD);
 }
 
@@ -135,7 +135,7 @@ static void fill(struct peer *peer)
     const struct attack_kind *kind = attack->kind;
     uint64_t allowed = UINT64_MAX;
 
-    if (kind->more == NULL || peer->told) {
+    if (kind->more == NULL || peer->reported) {
         return;
     }
     if (kind->pause_ms > 0) {
@@ -200,7 +200,7 @@ static bool read_in(struct peer *peer)
         peer->attack->counts.bytes_received += (uint64_t)size;
         peer_read_frames(peer, slice_of(buffer, (size_t)size));
     }
-    if (size <= 0 || peer->told) {
+    if (size <= 0 || peer->reported) {
         sent_away(peer);
         return false;
     }

@@ -11,22 +11,22 @@ STREAM_CLOSED = 5
 FRAME_SIZE_ERROR = 6
 COMPRESSION_ERROR = 9
 
-# told: pairs of GOAWAY code and text (None: any), of which each farewell is one; empty: served.
+# reported: pairs of GOAWAY code and text (None: any), of which each farewell is one; empty: served.
 # closed: sent away without a farewell. rss_mb: what the server may have more than before, at most.
 # arguments: of the attacker.
-Kind = collections.namedtuple("Kind", "name told closed rss_mb token arguments")
+Kind = collections.namedtuple("Kind", "name reported closed rss_mb token arguments")
 
 
 def calm(*texts):
     return [(ENHANCE_YOUR_CALM, text) for text in texts]
 
 
-def told(name, *farewells, rss_mb=32, token=False, arguments=()):
+def reported(name, *farewells, rss_mb=32, token=False, arguments=()):
     return Kind(name, list(farewells), False, rss_mb, token, list(arguments))
 
 
 def served(name, *farewells, rss_mb=32, token=True, arguments=()):
-    """Goes on, or is told so where it provokes too much."""
+    """Continues, or gets GOAWAY if it provokes too much."""
     return Kind(name, list(farewells), None, rss_mb, token, list(arguments))
 
 
@@ -37,38 +37,38 @@ def closed(name, rss_mb=32, arguments=()):
 PROVOKED = calm("too_many_resets_provoked")
 
 # Those that are ended as soon as they begin.
-TOLD = [
-    told("rapid-reset", *calm("too_many_resets")),
-    told("reset-captures", *calm("too_many_resets"), rss_mb=128, token=True),
-    told("provoked-overflow", *PROVOKED),
-    told("provoked-half-closed", (STREAM_CLOSED, None), *PROVOKED),
-    told("provoked-length", *PROVOKED),
-    told("provoked-fields", *PROVOKED),
-    told("empty-names", *PROVOKED),
-    told("continuation", *calm("too_many_continuations")),
-    told("continuation-empty", *calm("too_many_continuations")),
-    told("settings", *calm("too_many_settings", "too_many_acknowledgements")),
-    told("settings-entries", (ENHANCE_YOUR_CALM, "SETTINGS: too many setting entries")),
-    told("settings-windows", *calm("too_many_settings", "too_many_acknowledgements")),
-    told("table-sizes", *calm("too_many_settings", "too_many_acknowledgements")),
-    told("ping", *calm("too_many_pings")),
-    told("ping-acks", *calm("too_many_pings")),
-    told("empty-data", *calm("too_many_small_data_frames")),
-    told("padded-data", *calm("too_many_small_data_frames")),
-    told("tiny-data", *calm("too_many_small_data_frames")),
-    told("priority", *calm("too_many_priority_frames")),
-    told("reprioritise", *calm("too_many_priority_frames")),
-    told("unknown", *calm("too_many_unknown_frames")),
-    told("window-updates", *calm("too_many_window_updates")),
-    told("closed-headers", (STREAM_CLOSED, None), *calm("too_many_trailers")),
-    told("closed-data", (STREAM_CLOSED, None), *calm("too_many_small_data_frames")),
-    told("closed-resets", *calm("too_many_resets")),
-    told("garbage", (None, None)),
-    told("oversized", (FRAME_SIZE_ERROR, None)),
-    told("header-bomb", *calm("header_list_too_large")),
-    told("many-fields", *calm("header_list_too_large")),
-    told("huge-field", (COMPRESSION_ERROR, None)),
-    told("table-updates", *PROVOKED, (COMPRESSION_ERROR, None)),
+REPORTED = [
+    reported("rapid-reset", *calm("too_many_resets")),
+    reported("reset-captures", *calm("too_many_resets"), rss_mb=128, token=True),
+    reported("provoked-overflow", *PROVOKED),
+    reported("provoked-half-closed", (STREAM_CLOSED, None), *PROVOKED),
+    reported("provoked-length", *PROVOKED),
+    reported("provoked-fields", *PROVOKED),
+    reported("empty-names", *PROVOKED),
+    reported("continuation", *calm("too_many_continuations")),
+    reported("continuation-empty", *calm("too_many_continuations")),
+    reported("settings", *calm("too_many_settings", "too_many_acknowledgements")),
+    reported("settings-entries", (ENHANCE_YOUR_CALM, "SETTINGS: too many setting entries")),
+    reported("settings-windows", *calm("too_many_settings", "too_many_acknowledgements")),
+    reported("table-sizes", *calm("too_many_settings", "too_many_acknowledgements")),
+    reported("ping", *calm("too_many_pings")),
+    reported("ping-acks", *calm("too_many_pings")),
+    reported("empty-data", *calm("too_many_small_data_frames")),
+    reported("padded-data", *calm("too_many_small_data_frames")),
+    reported("tiny-data", *calm("too_many_small_data_frames")),
+    reported("priority", *calm("too_many_priority_frames")),
+    reported("reprioritise", *calm("too_many_priority_frames")),
+    reported("unknown", *calm("too_many_unknown_frames")),
+    reported("window-updates", *calm("too_many_window_updates")),
+    reported("closed-headers", (STREAM_CLOSED, None), *calm("too_many_trailers")),
+    reported("closed-data", (STREAM_CLOSED, None), *calm("too_many_small_data_frames")),
+    reported("closed-resets", *calm("too_many_resets")),
+    reported("garbage", (None, None)),
+    reported("oversized", (FRAME_SIZE_ERROR, None)),
+    reported("header-bomb", *calm("header_list_too_large")),
+    reported("many-fields", *calm("header_list_too_large")),
+    reported("huge-field", (COMPRESSION_ERROR, None)),
+    reported("table-updates", *PROVOKED, (COMPRESSION_ERROR, None)),
     closed("http1"),
     closed("tls"),
 ]
@@ -109,21 +109,21 @@ PATIENT = ["--seconds", "13"]
 SLOW = [
     closed("silent", arguments=PATIENT),
     closed("slow-preface", arguments=PATIENT),
-    told("slow-headers", *calm("header_block_too_slow"), arguments=PATIENT),
-    told("slow-block", *calm("header_block_too_slow"), arguments=PATIENT),
+    reported("slow-headers", *calm("header_block_too_slow"), arguments=PATIENT),
+    reported("slow-block", *calm("header_block_too_slow"), arguments=PATIENT),
 ]
 
 # Connections that do nothing: 16 KiB each. Four addresses, since one has a quarter. If there is no
 # room for all, those that have been idle longest are asked to leave.
 IDLE = [served("idle", (NO_ERROR, ""), rss_mb=160, token=False, arguments=["--addresses", "4"])]
 
-# Half a minute or more: for tools/floods alone.
+# Half a minute or more: only for tools/floods.
 LONG = [
-    told("slow-frames", *calm("frame_too_slow"), arguments=["--seconds", "35"]),
+    reported("slow-frames", *calm("frame_too_slow"), arguments=["--seconds", "35"]),
     served("slow-bodies", *calm("frame_too_slow")),
 ]
 
-ALL = TOLD + SERVED + SLOW + IDLE + LONG
+ALL = REPORTED + SERVED + SLOW + IDLE + LONG
 
 
 def problems(kind, report, enough=1):
@@ -132,10 +132,10 @@ def problems(kind, report, enough=1):
     farewells = [(at["code"], at["text"]) for at in report["farewells"]]
     for code, text in farewells:
         if not any(code == wanted and text_wanted in (None, text)
-                   for wanted, text_wanted in [(code if c is None else c, t) for c, t in kind.told]):
-            found.append(f"was told {code} {text!r}")
+                   for wanted, text_wanted in [(code if c is None else c, t) for c, t in kind.reported]):
+            found.append(f"got GOAWAY {code} {text!r}")
     if kind.closed is False and sum(at["count"] for at in report["farewells"]) < enough:
-        found.append("was not told")
+        found.append("got no GOAWAY")
     if kind.closed is True and report["closed"] < enough:
         found.append("was not closed")
     return found

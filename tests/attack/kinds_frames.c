@@ -1,6 +1,6 @@
 /*
- * kinds_frames.c: floods of frames: each costs the one who sends it next to nothing, and the server
- * something; and bytes that are no HTTP/2.
+ * kinds_frames.c: floods of frames: each costs the sender next to nothing, and the server
+ * something; and bytes that are not HTTP/2.
  */
 #include "store/base/bytes.h"
 #include "tests/attack/attack.h"
@@ -280,8 +280,7 @@ const struct attack_kind kinds_of_frames[] = {
      more_reset_captures, 0, 4, 0},
     {"provoked-overflow", "windows that overflow, so that the server resets (CVE-2025-8671)",
      peer_greet, more_overflow, 0, 4, 0},
-    {"provoked-half-closed", "DATA behind the request's end", peer_greet, more_half_closed, 0, 4,
-     0},
+    {"provoked-half-closed", "DATA after the request's end", peer_greet, more_half_closed, 0, 4, 0},
     {"provoked-priority", "streams that depend on themselves", peer_greet, more_self_dependency, 0,
      4, 0},
     {"provoked-length", "bodies of another length than they say", peer_greet, more_wrong_length, 0,
@@ -301,10 +300,10 @@ const struct attack_kind kinds_of_frames[] = {
     {"table-sizes", "SETTINGS that move HPACK's table up and down", peer_greet, more_table_sizes, 0,
      4, 0},
     {"ping", "PING (CVE-2019-9512)", peer_greet, more_ping, 0, 4, 0},
-    {"ping-acks", "answers to pings that nobody sent", peer_greet, more_ping_ack, 0, 4, 0},
+    {"ping-acks", "answers to pings that were not sent", peer_greet, more_ping_ack, 0, 4, 0},
     {"empty-data", "DATA without a byte (CVE-2019-9518)", begin_open_stream, more_empty_data, 0, 4,
      0},
-    {"padded-data", "DATA of padding alone", begin_open_stream, more_padded_data, 0, 4, 0},
+    {"padded-data", "DATA of only padding", begin_open_stream, more_padded_data, 0, 4, 0},
     {"tiny-data", "a message in DATA of one byte each", begin_tiny_data, more_tiny_data, 0, 4, 0},
     {"priority", "PRIORITY", begin_open_stream, more_priority, 0, 4, 0},
     {"reprioritise", "ever other trees of priorities (CVE-2019-9513)", begin_open_stream,
@@ -319,7 +318,7 @@ const struct attack_kind kinds_of_frames[] = {
      0, 4, 0},
     {"pump", "full DATA frames of a stream that is over, at full speed", begin_closed_stream,
      more_pump, 0, 4, 0},
-    {"garbage", "random bytes behind the preface", peer_greet, more_garbage, 0, 4, 0},
+    {"garbage", "random bytes after the preface", peer_greet, more_garbage, 0, 4, 0},
     {"http1", "HTTP/1.1", NULL, more_http1, 0, 4, 0},
     {"tls", "a TLS hello", NULL, more_tls, 0, 4, 0},
     {"oversized", "a frame above the limit", peer_greet, more_oversized, 0, 4, 0},

@@ -1,7 +1,7 @@
 /*
- * main.c: attacker KIND --server HOST:PORT [options]: attacks, and reports as JSON what was sent, what
- * came back, and what the offender was told. Meant for erratad on the same machine; tools/floods and
- * floods.py run it.
+ * main.c: attacker KIND --server HOST:PORT [options]: attacks, and reports as JSON what was sent,
+ * what was received, and the GOAWAY of the server. Meant for erratad on the same machine;
+ * tools/floods and floods.py run it.
  */
 #include "tests/attack/attack.h"
 
@@ -14,7 +14,7 @@
 
 static const char usage[] =
     "attacker KIND --server HOST:PORT [--token-file FILE] [--connections N] [--seconds S]\n"
-    "         [--rate PIECES_A_SECOND] [--from ADDRESS] [--addresses N] [--until-told]\n"
+    "         [--rate PIECES_A_SECOND] [--from ADDRESS] [--addresses N] [--until-reported]\n"
     "attacker --list\n";
 
 static void list_kinds(void)
@@ -96,7 +96,7 @@ static bool read_options(struct attack *attack, int argc, char **argv)
         {"seconds", required_argument, NULL, 'd'},
         {"rate", required_argument, NULL, 'r'},
         {"from", required_argument, NULL, 'f'},
-        {"until-told", no_argument, NULL, 'u'},
+        {"until-reported", no_argument, NULL, 'u'},
         {"addresses", required_argument, NULL, 'a'},
         {NULL, 0, NULL, 0},
     };

@@ -249,7 +249,7 @@ static void take_frame(struct peer *peer)
         break;
     case FRAME_GOAWAY:
         if (size >= 8) {
-            peer->told = true;
+            peer->reported = true;
             note_farewell(peer, bytes_get_be32(peer->seen + 4), peer->seen + 8, size - 8);
         }
         break;

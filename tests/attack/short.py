@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """All kinds of attacks in short, against one server under the sanitizers.
 
-Goal: whoever floods is told of what, whoever breaks a rule is told which, others are served all the
-time, and memory stays bounded. Method: each kind from an address of its own, until each of its
-connections was sent away, or for a second; beside them a client of another organisation, all of whose
-calls must succeed. How fast anything is depends on the machine, and is not looked at (tools/floods does).
+Goal: a flood gets ENHANCE_YOUR_CALM with its reason, a broken rule gets its error, others are
+served all the time, and memory stays bounded. Method: each kind from a separate address, until
+each of its connections was closed, or for a second; beside them a client of another
+organisation, all of whose calls must succeed. Speed depends on the machine, and is not checked
+(tools/floods does).
 """
 import concurrent.futures
 import json
@@ -28,7 +29,7 @@ RSS_MB = 700  # all kinds together, and the sanitizer's own
 
 
 class Victim(threading.Thread):
-    """Captures and asks for examples, one after the other, until told to stop."""
+    """Captures and asks for examples, one after the other, until stopped."""
 
     def __init__(self, client):
         super().__init__()
@@ -45,7 +46,7 @@ class Victim(threading.Thread):
                 if not self.client.examples("beside-floods").examples:
                     self.failure = "no examples"
                 self.calls += 2
-            except Exception as e:  # whatever it is, the test is to say it
+            except Exception as e:  # any error is reported by the test
                 self.failure = e
 
 
@@ -102,10 +103,10 @@ class Floods(unittest.TestCase):
     def test_all_kinds(self):
         few = ["--connections", str(CONNECTIONS)]
         calls = self.victim.calls
-        with concurrent.futures.ThreadPoolExecutor(len(kinds.SLOW)) as behind, \
+        with concurrent.futures.ThreadPoolExecutor(len(kinds.SLOW)) as later, \
                 concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
-            slow = self.start(behind, kinds.SLOW, 1, PATIENCE_SECONDS, *few, "--until-told")
-            self.finish(self.start(pool, kinds.TOLD, 20, PATIENCE_SECONDS, *few, "--until-told"),
+            slow = self.start(later, kinds.SLOW, 1, PATIENCE_SECONDS, *few, "--until-reported")
+            self.finish(self.start(pool, kinds.REPORTED, 20, PATIENCE_SECONDS, *few, "--until-reported"),
                         CONNECTIONS)
             self.finish(self.start(pool, kinds.SERVED, 100, 1, *few))
             self.finish(self.start(pool, kinds.IDLE, 200, 1, "--connections", "1000"))

@@ -78,8 +78,8 @@ static size_t copy(struct bench *bench, size_t used, const void *data, size_t si
     return used + size;
 }
 
-/* The newest rows by LMDB alone. Errata's cluster is walked backwards from its last row, the head, which is passed
- * over. */
+/* Reads the newest rows by LMDB only. Errata's cluster is walked backwards from its last row, the
+ * head, which is skipped. */
 static size_t walk_raw(struct bench *bench, struct store *store, const struct layout *layout,
                        bool head)
 {

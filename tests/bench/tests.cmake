@@ -67,7 +67,7 @@ target_compile_definitions(pin PRIVATE _GNU_SOURCE)
 target_link_libraries(pin PRIVATE part_lmdb)
 add_dependencies(bench floor_server lmdb_read pin)
 
-# The transport alone, for the same comparison.
+# Only the transport, for the same comparison.
 if(TARGET net)
     add_executable(bench_echo EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/bench/grpc_echo_server.c)
     target_link_libraries(bench_echo PRIVATE warnings defines part_uv)

@@ -36,7 +36,7 @@ static void fill(void **state)
     contract_commit(txn);
 }
 
-/* Goal: a cursor gives the prefix's rows alone, in either order. Method: prefixes at the table's
+/* Goal: a cursor returns only the prefix's rows, in either order. Method: prefixes at the table's
  * start, middle and end, whole organisations and parts of one. */
 static void test_prefix(void **state)
 {
@@ -68,8 +68,8 @@ static void test_prefix(void **state)
     store_abort(txn);
 }
 
-/* Goal: a cursor starts where it was told. Method: a key that is there, one between, one at either
- * end, in both orders. */
+/* Goal: a cursor starts at the given key. Method: an existing key, one between, one at either end,
+ * in both orders. */
 static void test_from(void **state)
 {
     static const char *const from_ab_up[] = {"ab", "b", "ba", "c", NULL};

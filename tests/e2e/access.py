@@ -20,7 +20,7 @@ ALL_ROLES = [r for r in roles.Role.values() if r != roles.ROLE_UNSPECIFIED]
 
 class Roles(ServerCase):
     def call(self, client, path):
-        """An empty request; whatever the method says to it, the role is checked before."""
+        """An empty request: the role is checked before its content."""
         return client.raw_any(path, b"", 0.5)
 
     def test_every_method_names_its_roles(self):
@@ -105,10 +105,10 @@ class Tokens(ServerCase):
         self.assertEqual(self.code_with(), grpc.StatusCode.UNAUTHENTICATED)
 
     def test_every_method_wants_one(self):
-        nobody = self.server.client("")
-        nobody.metadata = []
+        no_one = self.server.client("")
+        no_one.metadata = []
         for path, _, _ in methods():
-            self.assertEqual(nobody.raw_any(path, b"")[0], grpc.StatusCode.UNAUTHENTICATED, path)
+            self.assertEqual(no_one.raw_any(path, b"")[0], grpc.StatusCode.UNAUTHENTICATED, path)
 
     def test_expiry(self):
         soon = int((time.time() + 1.5) * 1e6)
@@ -172,8 +172,8 @@ class Tokens(ServerCase):
                          self.blind(self.answer(plain, unknown), unknown))
 
     def test_org_id_by_every_role(self):
-        """Every method that takes an org_id: another's is served to the server flag alone, of a role that
-        the method takes, and answered as an unknown one to everybody else whom it takes."""
+        """Every method that takes an org_id: another organisation's is served only to the server
+        flag, with a role that may call the method; all others get the reply for an unknown one."""
         org = self.admin.create_org("named-" + secrets.token_hex(4))
         mine = self.admin.create_org("asking-" + secrets.token_hex(4))
         known = self.admin.create_token(roles.ROLE_SERVICE, org_id=org.id).token.key_id

@@ -75,29 +75,29 @@ class Scenarios(AnalyticsCase):
             counts[at.isoformat()] += 1
             self.capture_all([self.correction("qty", layout_fingerprint="page",
                                               created_at=day(at.isoformat(), 60))])
-        told = self.learned()
+        reported = self.learned()
         days = [(today - datetime.timedelta(days=n)).isoformat() for n in range(29, -1, -1)]
-        if told.end_date == today.isoformat():  # else midnight came in between
-            self.assertEqual([d.date for d in told.events_by_day], days)
-            self.assertEqual([d.count for d in told.events_by_day], [counts[d] for d in days])
-            self.assertEqual(told.corrected_fields[0].count, sum(counts[d] for d in days))
-        self.assertEqual((len(told.events_by_day), len(told.confidence_by_day)), (30, 30))
-        self.assertEqual(told.corrected_fields[0].field, "qty")
-        self.assertEqual([row.layout_fingerprint for row in told.layout_stats], ["page"])
-        self.assertFalse(told.HasField("correction_rate"))
+        if reported.end_date == today.isoformat():  # else midnight came in between
+            self.assertEqual([d.date for d in reported.events_by_day], days)
+            self.assertEqual([d.count for d in reported.events_by_day], [counts[d] for d in days])
+            self.assertEqual(reported.corrected_fields[0].count, sum(counts[d] for d in days))
+        self.assertEqual((len(reported.events_by_day), len(reported.confidence_by_day)), (30, 30))
+        self.assertEqual(reported.corrected_fields[0].field, "qty")
+        self.assertEqual([row.layout_fingerprint for row in reported.layout_stats], ["page"])
+        self.assertFalse(reported.HasField("correction_rate"))
         self.assert_recount()
 
     def test_us5_2_corrected_fields_by_name(self):
-        """100 corrections of lines: 40 qty, 30 sku, 20 uom, 10 price, in whatever order they came."""
+        """100 corrections of lines: 40 qty, 30 sku, 20 uom, 10 price, in any order."""
         fields = ["qty"] * 40 + ["sku"] * 30 + ["uom"] * 20 + ["price"] * 10
         random.Random(1).shuffle(fields)
         self.capture_all([self.correction(field) for field in fields])
         self.capture_all([self.correction("po", FIELD)] * 15)
-        told = self.learned()
-        self.assertEqual([(f.field, f.count) for f in told.corrected_line_fields],
+        reported = self.learned()
+        self.assertEqual([(f.field, f.count) for f in reported.corrected_line_fields],
                          [("qty", 40), ("sku", 30), ("uom", 20), ("price", 10)])
-        self.assertEqual([(f.field, f.count) for f in told.corrected_header_fields], [("po", 15)])
-        self.assertEqual([(f.field, f.count) for f in told.corrected_fields],
+        self.assertEqual([(f.field, f.count) for f in reported.corrected_header_fields], [("po", 15)])
+        self.assertEqual([(f.field, f.count) for f in reported.corrected_fields],
                          [("qty", 40), ("sku", 30), ("uom", 20), ("po", 15), ("price", 10)])
         self.assertEqual([(f.field, f.count) for f in self.learned(top_fields=2).corrected_fields],
                          [("qty", 40), ("sku", 30)])
@@ -115,10 +115,10 @@ class Scenarios(AnalyticsCase):
             self.capture_all([self.correction("qty", layout_fingerprint=name)] * (n + 1) +
                              [feedback.FeedbackEvent(event_type=SELECTED, layout_fingerprint=name,
                                                      after_json='{"customer_id":"c"}')])
-        told = {row.layout_fingerprint: row for row in self.learned().layout_stats}
-        self.assertEqual(set(told), set(names))
+        reported = {row.layout_fingerprint: row for row in self.learned().layout_stats}
+        self.assertEqual(set(reported), set(names))
         for n, name in enumerate(names):
-            row = told[name]
+            row = reported[name]
             self.assertEqual((row.seen_count, row.example_count, row.feedback_count, row.fingerprint_short),
                              (seen[name], n + 1, n + 2, name[:8]))
             self.assertEqual(row.HasField("last_seen_at"), name in seen)
@@ -142,15 +142,15 @@ class Scenarios(AnalyticsCase):
                 self.client.extractions.RecordExtraction(
                     extraction_service.RecordExtractionRequest(extraction=one))
         self.capture_all([self.correction("qty", document_id="0-0")])
-        told = self.learned(start_date="2025-03-01", end_date="2025-03-04")
-        self.assertEqual([d.extraction_count for d in told.confidence_by_day], [2, 0, 1, 3])
+        reported = self.learned(start_date="2025-03-01", end_date="2025-03-04")
+        self.assertEqual([d.extraction_count for d in reported.confidence_by_day], [2, 0, 1, 3])
         means = [d.mean_confidence if d.HasField("mean_confidence") else None
-                 for d in told.confidence_by_day]
+                 for d in reported.confidence_by_day]
         for mean, wanted in zip(means, (0.6, None, 0.8, 0.92)):
             self.assertIsNone(mean) if wanted is None else self.assertAlmostEqual(mean, wanted, places=6)
-        self.assertEqual([d.corrected_count for d in told.confidence_by_day], [1, 0, 0, 0])
-        self.assertEqual((told.extraction_count, told.corrected_count), (6, 1))
-        self.assertAlmostEqual(told.correction_rate, 1 / 6)
+        self.assertEqual([d.corrected_count for d in reported.confidence_by_day], [1, 0, 0, 0])
+        self.assertEqual((reported.extraction_count, reported.corrected_count), (6, 1))
+        self.assertAlmostEqual(reported.correction_rate, 1 / 6)
         self.assert_recount()
 
     def test_us5_5_one_layouts_corrections(self):
@@ -171,12 +171,12 @@ class Requirements(AnalyticsCase):
         for text, seconds in (("2025-01-31", 86399), ("2025-02-01", 0), ("2025-02-28", 86399),
                               ("2025-03-01", 0)):
             self.capture_all([self.correction("qty", created_at=day(text, seconds))])
-        told = self.learned(start_date="2025-02-01", end_date="2025-02-28")
-        self.assertEqual((told.start_date, told.end_date), ("2025-02-01", "2025-02-28"))
-        self.assertEqual(len(told.events_by_day), 28)
-        self.assertEqual({d.date: d.count for d in told.events_by_day if d.count},
+        reported = self.learned(start_date="2025-02-01", end_date="2025-02-28")
+        self.assertEqual((reported.start_date, reported.end_date), ("2025-02-01", "2025-02-28"))
+        self.assertEqual(len(reported.events_by_day), 28)
+        self.assertEqual({d.date: d.count for d in reported.events_by_day if d.count},
                          {"2025-02-01": 1, "2025-02-28": 1})
-        self.assertEqual([(f.field, f.count) for f in told.corrected_fields], [("qty", 2)])
+        self.assertEqual([(f.field, f.count) for f in reported.corrected_fields], [("qty", 2)])
         end_only = self.learned(end_date="2025-03-01")
         self.assertEqual((end_only.start_date, len(end_only.events_by_day)),
                          ("2025-01-31", RANGE_DAYS_DEFAULT))
@@ -195,12 +195,12 @@ class Requirements(AnalyticsCase):
         self.capture_all([feedback.FeedbackEvent(
             event_type=kind, layout_fingerprint=f"l-{n % 2}", before_json='{"a":1,"b":1}',
             after_json='{"a":2,"b":%d}' % (1 + n % 2)) for n, kind in enumerate(kinds)])
-        told = self.learned()
-        self.assertEqual([(t.event_type, t.count) for t in told.by_event_type],
+        reported = self.learned()
+        self.assertEqual([(t.event_type, t.count) for t in reported.by_event_type],
                          [(LINE, 5), (FIELD, 3), (SELECTED, 2), (feedback.FEEDBACK_EVENT_TYPE_MAPPING_REJECTED, 1)])
-        self.assertEqual({(f.field, f.count) for f in told.corrected_fields}, {("a", 8), ("b", 4)})
+        self.assertEqual({(f.field, f.count) for f in reported.corrected_fields}, {("a", 8), ("b", 4)})
         self.assertEqual({r.layout_fingerprint: (r.example_count, r.feedback_count)
-                          for r in told.layout_stats}, {"l-0": (4, 6), "l-1": (4, 5)})
+                          for r in reported.layout_stats}, {"l-0": (4, 6), "l-1": (4, 5)})
         self.assert_recount()
 
     def test_fr_020_administrators_and_integrators_alone(self):
@@ -220,15 +220,15 @@ class Requirements(AnalyticsCase):
         self.capture_all([self.correction("qty", layout_fingerprint="mine")])
         self.org = self.admin.create_org(self.id() + " other")
         other = self.client_of(roles.ROLE_ADMIN)
-        told = other.analytics.GetLearningAnalytics(analytics.GetLearningAnalyticsRequest())
-        self.assertEqual((sum(d.count for d in told.events_by_day), list(told.layout_stats)), (0, []))
+        reported = other.analytics.GetLearningAnalytics(analytics.GetLearningAnalyticsRequest())
+        self.assertEqual((sum(d.count for d in reported.events_by_day), list(reported.layout_stats)), (0, []))
 
     def test_many_field_names(self):
         """A thousand names a day are counted by name; the rest together, as `other`."""
         self.capture_all([self.correction(f"f{n:04d}", created_at=day("2025-04-01")) for n in range(1005)])
         self.capture_all([self.correction("f0003", created_at=day("2025-04-01"))])
-        told = self.learned(start_date="2025-04-01", end_date="2025-04-01", top_fields=1000)
-        counts = {f.field: f.count for f in told.corrected_fields}
+        reported = self.learned(start_date="2025-04-01", end_date="2025-04-01", top_fields=1000)
+        counts = {f.field: f.count for f in reported.corrected_fields}
         self.assertEqual((counts["f0003"], sum(counts.values()), len(counts)), (2, 1005, 1000))
         self.assertEqual(counts["other"], 5)
 
@@ -243,11 +243,11 @@ class Requirements(AnalyticsCase):
         slowest = 0
         for _ in range(5):
             start = time.perf_counter()
-            told = self.learned(start_date="2025-01-01", end_date="2025-03-31")
+            reported = self.learned(start_date="2025-01-01", end_date="2025-03-31")
             self.client.analytics.ListLayoutCoverage(analytics.ListLayoutCoverageRequest(page_size=50))
             slowest = max(slowest, time.perf_counter() - start)
-        self.assertEqual(sum(d.count for d in told.events_by_day), 20_000)
-        self.assertEqual(len(told.layout_stats), 50)
+        self.assertEqual(sum(d.count for d in reported.events_by_day), 20_000)
+        self.assertEqual(len(reported.layout_stats), 50)
         self.assertLess(slowest, DASHBOARD_SECONDS_MAX)
 
 

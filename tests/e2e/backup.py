@@ -218,7 +218,7 @@ class CutOff(Case):
         self.assert_idle()
 
     def test_the_client_is_killed(self):
-        """What it left is no backup, and no hindrance to the next one."""
+        """Its output is not a backup, and does not hinder the next one."""
         process = self.held_command()
         process.kill()
         process.wait()
@@ -244,7 +244,7 @@ class CutOff(Case):
         started = time.monotonic()
         wait_until(lambda: self.server.counters(self.client)["store_reader_lag_commits"] > 3 or
                    self.client.capture(event_type=LINE, after_json='{"qty":1}') and False,
-                   "the snapshot to be behind", SECONDS)
+                   "the snapshot to be old", SECONDS)
         wait_until(lambda: "backup ended (DEADLINE)" in self.server.read_log(),
                    "its end", SECONDS, 0.2)
         self.assertGreater(time.monotonic() - started, STALL_SECONDS - 5)

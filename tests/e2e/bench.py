@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""errata-bench against real servers: what it measures is true, and what is wrong it says.
+"""errata-bench against real servers: its measurements are correct, and it reports errors.
 
-Goal: whoever measures can trust the report: calls that were counted were made, a stall is in the
-times, wrong answers and mistakes of the command line are told in a sentence. Method: erratad, and a
-server of grpcio's for a service of its own, under small loads; the machine may be busy, so that only
-what does not depend on its speed is compared.
+Goal: a report can be trusted: calls that were counted were made, a stall is in the times, wrong
+replies and mistakes of the command line are described in a sentence. Method: erratad, and a
+server of grpcio for another service, under small loads; the machine may be busy, so only results
+that do not depend on its speed are compared.
 """
 import concurrent.futures
 import html.parser
@@ -572,7 +572,7 @@ class CommandLine(Case):
         self.assertRegex(done.stderr, r"^Usage: errata-bench --server .*\n(.*\n)*`errata-bench --help`")
 
     def test_refused(self):
-        """Each mistake is told in a sentence that says what would be right."""
+        """Each mistake is described in a sentence with the expected form."""
         for arguments, sentence in (
                 (("--rate", "x"), r'--rate "x": give calls a second'),
                 (("--rate", 5, "--in-flight", 5), "give one of --rate"),

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 """The command `errata` against a real server, as operators and scripts use it.
 
-Goal: each command does what it says, exit codes tell what happened, and nothing from outside reaches
-a terminal raw. Method: the program is run; scripts read its JSON, a pseudo-terminal its tables.
+Goal: each command does what its help says, exit codes show the result, and no text from outside
+reaches a terminal unescaped. Method: the program is run; scripts read its JSON, a
+pseudo-terminal its tables.
 """
 import concurrent.futures
 import contextlib
@@ -42,7 +43,7 @@ COLUMNS = ["FILE", "PAGES", "PAGE 1", "TABLES", "COVERAGE", "LAYOUT", "SEEN", "N
 
 
 class BusyServer(layout_grpc.LayoutServiceServicer):
-    """A server of documents whose answers a test chooses: what it is told, each time it is asked."""
+    """A server of documents whose answers a test chooses for each request."""
 
     def __init__(self, answer):
         self.answer = answer  # of a document_id and how often it came: None, or a status
@@ -205,7 +206,7 @@ class Cli(ServerCase):
         self.assertIn("cannot be written", self.run_cli("proto", "--out", "/dev/null/x", code=4))
 
     def test_exit_codes(self):
-        """Usage 2, no one there 3, a file that is none 4, output that can't be written 4."""
+        """Usage 2, no server 3, a file that is not one 4, output that can't be written 4."""
         self.run_cli("health")
         self.assertIn('did you mean "corrections"?', self.run_cli("corections", code=2))
         with socket.socket() as free:
@@ -299,17 +300,17 @@ class Cli(ServerCase):
         self.assertIn("--id-prefix TEXT or --document ID makes another", said)
         out, _ = self.run_both("layouts", "ingest", str(folder), "--recursive", "--json",
                                "--id-prefix", "t-", code=1)
-        told = {pathlib.Path(row["file"]).relative_to(folder).as_posix(): row
+        reported = {pathlib.Path(row["file"]).relative_to(folder).as_posix(): row
                 for row in map(json.loads, out.splitlines())}
-        self.assertEqual(told["good.pdf"]["document"]["documentId"], "t-good")
-        self.assertEqual(told["deeper/good.pdf"]["error"]["code"], "ALREADY_EXISTS")
-        self.assertEqual(told["words.pdf"]["error"]["reason"], "not_a_pdf")
-        self.assertEqual(told["empty.pdf"]["error"]["code"], "unreadable")
+        self.assertEqual(reported["good.pdf"]["document"]["documentId"], "t-good")
+        self.assertEqual(reported["deeper/good.pdf"]["error"]["code"], "ALREADY_EXISTS")
+        self.assertEqual(reported["words.pdf"]["error"]["reason"], "not_a_pdf")
+        self.assertEqual(reported["empty.pdf"]["error"]["code"], "unreadable")
         self.run_both("layouts", "ingest", str(folder / "empty.pdf"), code=4)
         self.run_both("layouts", "ingest", str(folder), "--document", "x", code=2)
 
     def test_a_busy_server_is_waited_for(self):
-        """Told to come again, it does, with the same bytes; a refusal of all ends at once."""
+        """It repeats with the same bytes after a retry delay; a refusal of all ends at once."""
         def answer(name, times):
             if name == "a":
                 return times < 3 and busy(grpc.StatusCode.RESOURCE_EXHAUSTED, "full", 50)
@@ -398,14 +399,14 @@ class Cli(ServerCase):
         """Without a server: the fingerprint that a server computes, every table with why it counts."""
         nowhere = {"ERRATA_SERVER": "127.0.0.1:1", "ERRATA_TOKEN_FILE": "/nonexistent"}
         png = os.path.join(self.folder.name, "page.png")
-        told = self.run_cli("layouts", "explain", SHEETS[0], "--png", png, **nowhere)
+        reported = self.run_cli("layouts", "explain", SHEETS[0], "--png", png, **nowhere)
         self.assertEqual(pathlib.Path(png).read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
         explained = json.loads(self.run_cli("layouts", "explain", SHEETS[0], "--json", **nowhere))
         self.assertEqual(explained["layoutFingerprint"],
                          hashlib.sha256(json.dumps(explained["metadata"]).encode()).hexdigest())
         self.run_cli("layouts", "ingest", SHEETS[0], "--document", "explained")
         self.assertEqual(self.fingerprint("explained"), explained["layoutFingerprint"])
-        self.assertIn(explained["layoutFingerprint"], told)
+        self.assertIn(explained["layoutFingerprint"], reported)
         self.assertEqual(sum(table["counted"] for table in explained["tables"]),
                          explained["metadata"]["table_count"])
         for table in explained["tables"]:

@@ -63,7 +63,7 @@ class Shell:
         os.write(self.terminal, text.encode())
 
     def run(self, line):
-        """Runs a command line; the result of the words that it is told to print after it."""
+        """Runs a command line; returns the words printed after it."""
         self.send(f"{line}; echo do''ne\r")
         self.read_until("done")
         self.read_until(None)
@@ -133,7 +133,8 @@ class Completion(ServerCase):
         self.assertEqual(self.candidates("health", "errata.pdf", ""), [])
 
     def test_values(self):
-        """Words of the contract whatever their case, contexts, methods, files where files go."""
+        """Words of the contract in any case, contexts, methods, and files where an argument is a
+        file."""
         self.assertEqual(self.candidates("token", "create", "--role", "ad"), ["ADMIN"])
         self.assertEqual(self.candidates("token", "create", "--role=AD"), ["--role=ADMIN"])
         self.assertEqual(len(self.candidates("corrections", "list", "--type", "")), 5)

@@ -23,7 +23,7 @@ class Contexts(CliCase):
         self.address = self.server.address
 
     def cli(self, *words, code=0, stdin="", **changes):
-        """In an environment without a server: contexts alone say where it is."""
+        """In an environment without a server: only contexts say where it is."""
         return self.run_cli(*words, code=code, stdin=stdin, environment=self.environment(**changes))
 
     def add(self, name, *words, **more):
@@ -45,7 +45,7 @@ class Contexts(CliCase):
         self.assertEqual(stat.S_IMODE(self.config.parent.stat().st_mode), 0o700)
 
     def test_a_token_from_standard_input(self):
-        """It is kept in the file, and shown by its key id alone."""
+        """It is kept in the file, and displayed only by its key id."""
         token = self.server.admin_token
         self.add("home", "--token-stdin", stdin=token + "\n")
         self.assertEqual(self.stored()["contexts"]["home"]["token"], token)
@@ -70,7 +70,7 @@ class Contexts(CliCase):
         self.assertEqual(self.stored()["contexts"]["typed"]["token"], token)
 
     def test_use_rename_remove(self):
-        """The current one follows its name, and is none once it is gone."""
+        """The current one follows its name, and is unset once it is removed."""
         self.add("one", "--token-file", "admin.token")
         self.add("two")
         self.cli("context", "use", "two")

@@ -122,7 +122,7 @@ class Failures(CliCase):
             self.assertIn("\r\x1b[K", sent.split("waiting for")[-1])
 
     def test_no_address(self):
-        """What is no HOST:PORT is told before anything is asked."""
+        """An invalid HOST:PORT is reported before any request."""
         for server in ("here", "here:", "here:0", ":7443", "http://here:7443"):
             self.assertIn("is no server: give HOST:PORT", self.said("--server", server, "health",
                                                                     code=2))
@@ -177,7 +177,8 @@ class Failures(CliCase):
         self.assertIn("--token-file or --context name another", said)
 
     def test_a_token_in_a_file_of_its_own(self):
-        """Made for its owner alone, and never over another file; no token is made without a place."""
+        """Readable only by its owner, and never replacing another file; no token is created without
+        a place for it."""
         path = self.token("--role", "SERVICE")
         self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
         self.run_cli("examples", "x", "--token-file", path)
@@ -211,7 +212,7 @@ class Failures(CliCase):
     # --- requests ---
 
     def test_corrections_with_mistakes(self):
-        """Each is told by the place where the person wrote it, and nothing is stored."""
+        """Each is reported by the place where it was written, and nothing is stored."""
         before = self.run_cli("events", "list", "--limit", "1", "--json")[0]
         capture = ("corrections", "capture")
         typed = (*capture, "--type", "customer_selected")

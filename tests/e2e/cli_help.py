@@ -73,7 +73,8 @@ class Help(CliCase):
             self.assertIn(said, self.run_cli(*words, code=2)[1])
 
     def test_failures_are_json_where_asked(self):
-        """One object a line on standard error, whatever fails, before the line is even read."""
+        """One object per line on standard error, for any failure, also before the command line is
+        read."""
         for words, code in ((["--json", "lyouts"], 2), (["health", "--jsn", "--json"], 2),
                             (["layouts", "show", "none", "--json"], 1),
                             (["--json", "--server", "127.0.0.1:1", "health"], 3),
@@ -114,7 +115,8 @@ class Help(CliCase):
                            layout_fingerprint="a1b2c3", after_json='{"qty": 12}')
 
     def examples(self, words):
-        """The lines of a command's examples, those that go on behind a backslash or a quote joined."""
+        """The lines of a command's examples; lines that continue after a backslash or inside quotes
+        are joined."""
         page = self.run_cli("help", *words)[0].split("\nExamples\n")[1].split("\n\n")[0]
         examples = []
         for line in page.splitlines():

@@ -85,12 +85,13 @@ class Learning(CliCase):
         return self.here(ERRATA_TOKEN_FILE=str(path))
 
     def assert_fits(self, *words, environment=None):
-        """No line is wider than the terminal, whatever its width, and nothing but colours steers it."""
+        """No line is wider than the terminal, for any width, and only colours are control
+        sequences."""
         for width in WIDTHS:
             sent = without_colours(self.on_terminal(width, *words, environment=environment))
             self.assertNotIn("\x1b", sent)
             for line in sent.splitlines():
-                if " " in line:  # a word alone, such as a reference, is never broken
+                if " " in line:  # a single word, such as a reference, is never broken
                     self.assertLessEqual(columns(line), width, (words, width, line))
 
     # --- mappings ---
@@ -144,13 +145,13 @@ class Learning(CliCase):
         out, _ = self.run_cli("mappings", "list", "--customer", "lists", "--status", "confirmed",
                               "--prefix", "a-")
         self.assertEqual(len(out.splitlines()), 3)
-        self.assertEqual(self.run_cli("mappings", "list", "--customer", "nobody"),
+        self.assertEqual(self.run_cli("mappings", "list", "--customer", "no-customer"),
                          ("", "no mappings match\n"))
         out, _ = self.run_cli("mappings", "list", "--customer", "lists", environment=self.token("VIEWER"))
         self.assertEqual(len(out.splitlines()), 4)
 
     def test_corrections_as_csv(self):
-        """Whole texts, whatever is in them, under the contract's names."""
+        """Whole texts with any content, under the contract's names."""
         made = self.run_cli("corrections", "capture", "--type", LINE, "--layout", "csv-1", "--document", "d,1",
                             "--before", '{"note": "a"}', "--after", '{"note": "b, \\"c\\"\\nd", "x": 1}',
                             "--snippet", 'two "quoted",\nlines')[0].strip()
@@ -203,7 +204,7 @@ class Learning(CliCase):
         self.assertIn("lines[0] is line 2 of -", said)
 
     def test_import(self):
-        """Rows are stored in their order, wrong ones told by their lines; a repeat stores nothing."""
+        """Rows are stored in order, invalid ones reported by line; a repeat stores nothing."""
         text = "customer_id,customer_sku,internal_sku,status,confidence,created_at,ignored\n"
         text += "".join(f"import,S-{n},I-{n},,,,x\n" for n in range(200))
         text += "import,s-7,J-7,confirmed,,,\nimport,old,O,,,2026-01-02,\n" \
@@ -306,7 +307,7 @@ class Learning(CliCase):
         self.assert_fits("prompts", "list")
 
     def test_prepare(self):
-        """Values from the command line and from files, examples, and what is left over is told."""
+        """Values from the command line and from files, examples, and unused values are reported."""
         self.put("t2", TEMPLATE)
         event = self.run_cli("corrections", "capture", "--type", LINE, "--layout", "prompts-1",
                              "--after", '{"qty": 12}', "--snippet", "12 pcs")[0].strip()
@@ -393,7 +394,7 @@ class Learning(CliCase):
         self.assertIn("the document is held out (arm CONTROL); it counts in the experiment if its layout had 3", said)
 
     def test_sanitize(self):
-        """Text goes in and comes out; whether it was changed is told beside it."""
+        """Prints the sanitised text, and whether it was changed."""
         out, said = self.run_cli("reviews", "sanitize", "-", "--profile", "note", stdin="twelve, not ten")
         self.assertEqual((out, said), ("twelve, not ten", "it stays as it is\n"))
         out, said = self.run_cli("reviews", "sanitize", "a\u202eb", "--profile", "example")
@@ -447,7 +448,7 @@ class Learning(CliCase):
                                                             environment=self.token("VIEWER"))[1])
 
     def test_days(self):
-        """Days as people write them; what is none is told before anything is sent."""
+        """Days in usual notations; an invalid one is reported before any request."""
         for words, said in ((["--start", "2026-02-30"], "not a date"), (["--start", "12h"], "not a date"),
                             (["--end", "tomorrow"], "not a date"), (["--table", "day"], "one of days, types")):
             self.assertIn(said, self.run_cli("analytics", "learning", *words, code=2)[1])
@@ -472,7 +473,7 @@ class Learning(CliCase):
             server.stop(None)
 
     def test_the_experiment_in_a_sentence(self):
-        """Each thing that a comparison can tell, in words for people who decide."""
+        """Each result of a comparison, in words for people who decide."""
         good = {"relative_improvement": 0.169, "improvement_low": 0.091, "improvement_high": 0.253,
                 "p_value": 0.0002, "target_reached": True}
         small = {"relative_improvement": 0.05, "improvement_low": 0.01, "improvement_high": 0.09,

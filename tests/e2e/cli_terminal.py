@@ -118,7 +118,7 @@ class TerminalCase(CliCase):
     # --- the terminal's ways ---
 
     def test_colours(self):
-        """On a terminal alone, and not where somebody does not want them."""
+        """Only on a terminal, and not if they are disabled."""
         self.assertIn("\x1b[1m", self.on_terminal(80, "token", "list"))
         for words, changes in ((("--no-color",), {}), ((), {"NO_COLOR": "1"}), ((), {"TERM": "dumb"})):
             sent = self.on_terminal(80, "token", "list", *words, environment=self.here(**changes))
@@ -127,7 +127,7 @@ class TerminalCase(CliCase):
                                                environment=self.here(NO_COLOR="")))
 
     def test_a_terminal_without_utf8(self):
-        """ASCII alone, in tables, texts and JSON."""
+        """Only ASCII, in tables, texts and JSON."""
         ascii_only = self.here(LANG="C")
         event = json.loads(self.run_cli("corrections", "list", "--actor", "山田太郎", "--limit", "1",
                                         "--json")[0])["events"][0]["id"]

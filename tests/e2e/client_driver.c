@@ -284,7 +284,7 @@ int main(int count, char **arguments)
         fail("no channel", "see --server");
     }
     start_places(&driver);
-    /* It ends by itself: each call does, and the channel alone keeps no loop going. */
+    /* It ends by itself: each call does, and the channel does not keep a loop running. */
     (void)uv_run(&driver.loop, UV_RUN_DEFAULT);
     ASSERT(driver.ended == driver.call_count);
     print_statistics(&driver);

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""The C client library and networks and servers that misbehave.
+"""The C client library with faulty networks and servers.
 
-Goal: each call ends once, in time, and says what happened; what may be repeated is, with back-off.
-Method: bin/client_driver against erratad through a proxy that freezes, delays, dribbles and cuts, and
-against ports that are no server at all.
+Goal: each call ends once, in time, with a precise result; repeatable calls are repeated, with
+back-off. Method: bin/client_driver against erratad through a proxy that freezes, delays,
+dribbles and cuts, and against ports without an Errata server.
 """
 import random
 import time
@@ -126,7 +126,7 @@ def babble(connection):
 
 
 class NoServer(unittest.TestCase):
-    """Ports where something listens that is no server."""
+    """Ports with a listener that is not a server."""
 
     def test_each_ends_with_the_reason(self):
         for serve, reason in ((hang_up, "lost the connection"), (speak_http1, "not HTTP/2"),

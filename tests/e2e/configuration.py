@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What erratad is told: flags, the file of the same names, and what it says of wrong ones."""
+"""The configuration of erratad: flags, the file of the same names, and messages about invalid ones."""
 import os
 import subprocess
 import tempfile
@@ -80,9 +80,9 @@ class Configuration(unittest.TestCase):
                            ("\n\nlog-level = loud\n", "line 3 of the file: invalid value 'loud'"),
                            ("#" * 70000, "too large")):
             with self.subTest(text=text[:40]):
-                status, told = check("--config", self.file(text))
+                status, reported = check("--config", self.file(text))
                 self.assertEqual(status, 2)
-                self.assertIn(said, told)
+                self.assertIn(said, reported)
 
     def test_help_and_version(self):
         """Goal: help names every option, and needs no data folder. Method: its text."""

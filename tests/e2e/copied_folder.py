@@ -97,7 +97,7 @@ class CopiedFolder(unittest.TestCase):
             self.assertEqual(f.read(), before)
 
     def test_pages_that_fit_with_rows_that_do_not(self):
-        """The pages alone do not show it: the tables must be what the log makes."""
+        """The pages are consistent: only the comparison with the log shows it."""
         data = self.copy()
         subprocess.run([os.path.join(BIN, "damage_row"), data, "example", "missing", "3"],
                        check=True, capture_output=True)

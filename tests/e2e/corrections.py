@@ -108,7 +108,7 @@ class Capture(ServerCase):
         self.assertIn("event.meta_json", bad_fields(error))
 
     def test_a_draft_that_is_gone(self):
-        """Edge (deleted drafts): an event stays, with the draft that it names, whatever that is."""
+        """Edge (deleted drafts): an event is kept, with the id of its draft."""
         for _ in range(3):
             self.admin.capture(event_type=LINE, draft_order_id="draft-gone", after_json='{"qty":1}')
         events = self.admin.feedback.ListFeedbackEvents(
@@ -131,8 +131,8 @@ class Capture(ServerCase):
         self.assertEqual(event.actor_user_id, "eve")
         self.assert_code(grpc.StatusCode.PERMISSION_DENIED, operator.capture, event_type=LINE,
                          after_json='{"qty":1}', actor_user_id="mallory")
-        nobody = self.server.client(self.admin.create_token(roles.ROLE_SERVICE).secret)
-        event = nobody.capture(event_type=LINE, after_json='{"qty":1}')
+        no_one = self.server.client(self.admin.create_token(roles.ROLE_SERVICE).secret)
+        event = no_one.capture(event_type=LINE, after_json='{"qty":1}')
         self.assertRegex(event.actor_user_id, r"^token:[0-9a-f]{8}$")
 
     def test_capture_is_fast(self):
@@ -450,7 +450,7 @@ class Lists(ServerCase):
         self.assertEqual(count(end_time=at - 999), 0)
 
     def test_every_bad_field_is_named_at_once(self):
-        """Size, age, type and format are told in one answer, of each event."""
+        """Size, age, type and format are reported in one reply, for each event."""
         def batch(events):
             return self.client.feedback.BatchCaptureFeedbackEvents(
                 feedback_service.BatchCaptureFeedbackEventsRequest(events=events))

@@ -46,19 +46,19 @@ class Demo(unittest.TestCase):
         """Arms, shares, uplift, interval and p-value of the text; and each month's."""
         with Server(data=self.data) as server:
             client = server.client()
-            told = client.analytics.GetExperimentReport(
+            reported = client.analytics.GetExperimentReport(
                 analytics.GetExperimentReportRequest(page_size=1000))
-            for name, arm in (("with examples", told.organization.treatment),
-                              ("held out", told.organization.control)):
+            for name, arm in (("with examples", reported.organization.treatment),
+                              ("held out", reported.organization.control)):
                 self.assertEqual(self.row(name)[:2],
                                  [f"{arm.extraction_count:,}", f"{arm.accuracy * 100:.1f}%"])
-            figures = told.organization
+            figures = reported.organization
             text = " ".join(self.done.stdout.split())
             self.assertIn(f"**{abs(figures.relative_improvement) * 100:.1f}% more orders", text)
             self.assertIn(f"between +{figures.improvement_low * 100:.1f}% and "
                           f"+{figures.improvement_high * 100:.1f}%", text)
             self.assertIn(f"p = {figures.p_value:.2g})", text)
-            self.assertIn(f"{len(told.layouts)} forms have", text)
+            self.assertIn(f"{len(reported.layouts)} forms have", text)
             january = client.analytics.GetLearningAnalytics(analytics.GetLearningAnalyticsRequest(
                 start_date="2025-01-01", end_date="2025-01-31"))
             self.assertEqual(self.row("Jan 2025")[0], f"{january.extraction_count:,}")

@@ -77,12 +77,12 @@ class Recorded(ExtractionCase):
         self.assertEqual((made.org_id, made.arm, len(made.id)), (self.org.id, NONE, 36))
         event = self.client.log.GetEvent(event_service.GetEventRequest(id=made.id)).event
         self.assertEqual(event.kind, event_log.EVENT_KIND_EXTRACTION_RECORDED)
-        told = event.extraction_recorded
-        counted = internal(told)
+        reported = event.extraction_recorded
+        counted = internal(reported)
         self.assertEqual(counted.confidence_millionths, 123456)
-        self.assertEqual((counted.layout_ready, list(counted.example_seqs), list(told.exposure_seqs)),
+        self.assertEqual((counted.layout_ready, list(counted.example_seqs), list(reported.exposure_seqs)),
                          (False, [], []))
-        self.assertEqual(told.extraction.document_id, "d-1")
+        self.assertEqual(reported.extraction.document_id, "d-1")
 
     def test_what_is_missing_or_wrong(self):
         def names(**fields):
@@ -233,9 +233,9 @@ class Experiment(ExtractionCase):
                 examples = self.client.examples("layout", document_id=name)
                 self.assertEqual(examples.arm, arm, name)
                 self.assertEqual(len(examples.examples), 0 if arm == CONTROL else 3)
-            told = self.record_all([{"document_id": name, "layout_fingerprint": "layout",
+            reported = self.record_all([{"document_id": name, "layout_fingerprint": "layout",
                                      "confidence": 0.5} for name in names])
-            self.assertEqual([one.arm for one in told], wanted)
+            self.assertEqual([one.arm for one in reported], wanted)
         prompt = self.client.prompt(template="x", layout_fingerprint="layout", document_id=names[0])
         self.assertEqual(prompt.arm, CONTROL)
         self.assertEqual(self.client.examples("layout").arm, NONE)
@@ -279,14 +279,15 @@ class Experiment(ExtractionCase):
         self.assert_recount()
 
     def test_fields_of_an_arm(self):
-        """Accuracy by field: each field that was corrected once, of those that told how many they had."""
+        """Accuracy by field: each field that was corrected once, of those that reported their
+        number of fields."""
         self.ready()
         self.client.update_settings(holdout_percent=100)
-        self.record(document_id="told", field_count=10)
-        self.record(document_id="not-told")
+        self.record(document_id="counted", field_count=10)
+        self.record(document_id="not-counted")
         for field in ("qty", "qty", "price"):
-            self.correct(field, document_id="told")
-        self.correct("qty", document_id="not-told")
+            self.correct(field, document_id="counted")
+        self.correct("qty", document_id="not-counted")
         control = self.report().organization.control
         self.assertEqual((control.extraction_count, control.corrected_count, control.field_count,
                           control.corrected_field_count), (2, 2, 10, 2))
@@ -328,8 +329,8 @@ class Experiment(ExtractionCase):
         self.assertEqual(set(found), {"helps", "same"})
         for name, truth in (("helps", helps), ("same", same)):
             comparison = found[name].comparison
-            for arm, told in ((TREATMENT, comparison.treatment), (CONTROL, comparison.control)):
-                self.assertEqual([told.extraction_count, told.corrected_count], truth[arm])
+            for arm, reported in ((TREATMENT, comparison.treatment), (CONTROL, comparison.control)):
+                self.assertEqual([reported.extraction_count, reported.corrected_count], truth[arm])
             share = {arm: 1 - wrong / count for arm, (count, wrong) in truth.items()}
             self.assertAlmostEqual(comparison.relative_improvement,
                                    share[TREATMENT] / share[CONTROL] - 1)
@@ -348,10 +349,10 @@ class Experiment(ExtractionCase):
         arms = {TREATMENT: recount.Arm(), CONTROL: recount.Arm()}
         for arm, total, right in ((TREATMENT, 40, 36), (CONTROL, 80, 16)):
             arms[arm].extractions, arms[arm].corrected = total, total - right
-        told = recount.compare(arms)
-        self.assertAlmostEqual(told.improvement_low + 1, 2.94, places=2)
-        self.assertAlmostEqual(told.improvement_high + 1, 7.15, places=2)
-        self.assertTrue(told.target_reached)
+        reported = recount.compare(arms)
+        self.assertAlmostEqual(reported.improvement_low + 1, 2.94, places=2)
+        self.assertAlmostEqual(reported.improvement_high + 1, 7.15, places=2)
+        self.assertTrue(reported.target_reached)
 
     def test_sc_005_where_nobody_was_right(self):
         """Three with examples, all corrected, beside two, one corrected: minus all of it, or better."""
@@ -367,9 +368,9 @@ class Experiment(ExtractionCase):
             self.record(document_id=name)
         for name in chosen[TREATMENT] + chosen[CONTROL][:1]:
             self.correct(document_id=name)
-        told = self.report().organization
-        self.assertEqual((told.relative_improvement, told.improvement_low), (-1, -1))
-        self.assertAlmostEqual(told.improvement_high, 0.984238, places=5)
+        reported = self.report().organization
+        self.assertEqual((reported.relative_improvement, reported.improvement_low), (-1, -1))
+        self.assertAlmostEqual(reported.improvement_high, 0.984238, places=5)
         self.assert_recount()
 
 

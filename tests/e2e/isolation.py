@@ -159,7 +159,8 @@ class Canaries(ServerCase):
         return said
 
     def listen(self, client):
-        """Whatever there is to hear: nothing asked for, what is required, and the log from the start."""
+        """Everything that can be received: without parameters, with required ones, and the log from
+        the start."""
         heard = []
         for path, method, _ in methods():
             request = method.input_type._concrete_class()
@@ -176,11 +177,11 @@ class Canaries(ServerCase):
         return heard
 
     def listen_without_token(self):
-        nobody = self.server.client("")
-        nobody.metadata = []
-        heard = [nobody.raw_any(path, b"") for path, _, _ in methods()]
+        no_one = self.server.client("")
+        no_one.metadata = []
+        heard = [no_one.raw_any(path, b"") for path, _, _ in methods()]
         for path, body in OPEN_METHODS:
-            answers = nobody.plain.stream_stream(path)(iter([body]), timeout=2)
+            answers = no_one.plain.stream_stream(path)(iter([body]), timeout=2)
             try:
                 heard += [(None, "", answer) for answer in answers]
             except grpc.RpcError as e:
@@ -195,7 +196,7 @@ class Canaries(ServerCase):
                 self.assertNotIn(canary.encode(), body, who)
 
     def test_callers_do_not_notice(self):
-        """Fields, ids, the secret and the key id of one in what all others are told."""
+        """Fields, ids, the secret and the key id of one in everything that the others receive."""
         said = self.speak()
         token = self.last_token
         everything = b"".join(body + (message or "").encode() for _, message, body in said)
@@ -211,7 +212,7 @@ class Canaries(ServerCase):
             client = self.server.client(secret)
             self.expect_none(self.listen(client), roles.Role.Name(role))
             client.close()
-        self.expect_none(self.listen_without_token(), "nobody")
+        self.expect_none(self.listen_without_token(), "no token")
 
     def test_nor_does_the_log(self):
         """Not what was said, nor the secret; the organisation is named in each line, as it should be."""
@@ -273,7 +274,7 @@ class OneConnection(ServerCase):
                                for side, call in calls), 120)
 
     def test_a_watch_does_not_wake(self):
-        """What one writes is no news to the other: its watch gets its own event, and that alone."""
+        """An event of one is not sent to the other: its watch gets only its own event."""
         got = []
         stream = self.proxy.plain.unary_stream(
             "/errata.v1.EventService/WatchEvents", event_service.WatchEventsRequest.SerializeToString,
@@ -347,7 +348,7 @@ class Walls(ServerCase):
                 yield field, self.ids["opaque"]
 
     def ask(self, path, method, field, value):
-        """The answer, with the id taken out, so that it can tell nothing but what it knows."""
+        """The reply, without the id that was sent."""
         request = method.input_type._concrete_class()
         if path.endswith(("/RevokeToken",)) and field.name == "org_id":
             request.key_id = "00000000"

@@ -200,7 +200,7 @@ class Drain(unittest.TestCase):
             self.assertLessEqual(set(stored), kept, "an acknowledged capture is gone")
 
     def test_health_and_streams_end(self):
-        """A watcher is told; a stream that would last for ever does not hold the end up."""
+        """A watcher is notified; a stream that would last for ever does not delay the shutdown."""
         with Server() as server:
             client = server.client()
             watch = client.health.Watch(health_pb2.HealthCheckRequest(service=""), timeout=20)
@@ -295,14 +295,14 @@ class Hangup(unittest.TestCase):
 class Health(unittest.TestCase):
     def test_check_and_watch(self):
         with Server() as server:
-            nobody = server.client("")  # health needs no token
+            no_one = server.client("")  # health needs no token
             for service in ("", "errata.write", "errata.admin"):
-                reply = nobody.health.Check(health_pb2.HealthCheckRequest(service=service))
+                reply = no_one.health.Check(health_pb2.HealthCheckRequest(service=service))
                 self.assertEqual(reply.status, health_pb2.HealthCheckResponse.SERVING, service)
             with self.assertRaises(grpc.RpcError) as unknown:
-                nobody.health.Check(health_pb2.HealthCheckRequest(service="no.such"))
+                no_one.health.Check(health_pb2.HealthCheckRequest(service="no.such"))
             self.assertEqual(unknown.exception.code(), grpc.StatusCode.NOT_FOUND)
-            watch = nobody.health.Watch(health_pb2.HealthCheckRequest(service="no.such"), timeout=9)
+            watch = no_one.health.Watch(health_pb2.HealthCheckRequest(service="no.such"), timeout=9)
             self.assertEqual(next(watch).status, health_pb2.HealthCheckResponse.SERVICE_UNKNOWN)
             watch.cancel()
 

@@ -273,8 +273,8 @@ class Rows(MappingCase):
         self.reject("SKU-10047", "OF-X")
         line = self.match("SKU-10045", max_candidates=20).lines[0]
         self.assertEqual((line.match_method, line.mapping_id), (SUGGESTION, ""))
-        told = [(c.match_method, c.internal_sku) for c in line.candidates]
-        self.assertEqual(told[:2], [(SUGGESTION, "INT-3"), (SUGGESTION, "INT-1")])
+        reported = [(c.match_method, c.internal_sku) for c in line.candidates]
+        self.assertEqual(reported[:2], [(SUGGESTION, "INT-3"), (SUGGESTION, "INT-1")])
         wanted = {sku: similarity("SKU-10045", sku)
                   for sku in ("SKU-10046", "SKU-10345", "SKU-1004", "KABEL-77")}
         similar = [c for c in line.candidates if c.match_method == SIMILAR]
@@ -283,7 +283,7 @@ class Rows(MappingCase):
             self.assertAlmostEqual(candidate.confidence, wanted[candidate.customer_sku], places=5)
         self.assertEqual([c.confidence for c in similar],
                          sorted((c.confidence for c in similar), reverse=True))
-        self.assertEqual(len(told), 2 + len(similar))
+        self.assertEqual(len(reported), 2 + len(similar))
         self.assertEqual(len(self.match("SKU-10045", max_candidates=1).lines[0].candidates), 1)
         self.assertEqual(len(self.match("SKU-10045", max_candidates=0).lines[0].candidates), 0)
         for request in ({"max_candidates": 21}, {"max_candidates": -1}):
@@ -325,9 +325,10 @@ class Rows(MappingCase):
         self.assertEqual(self.feedback_event(made.event_id).created_at, request.created_at)
 
     def test_reported_in_any_order(self):
-        """Every order in which four judgements can be told leaves what they were in the order of time."""
-        told = [(1, True, "B"), (2, True, "A"), (3, False, "A"), (4, False, "C")]
-        for number, order in enumerate(itertools.permutations(told)):
+        """Four judgements, recorded in every order, have the same result as in the order of their
+        times."""
+        reported = [(1, True, "B"), (2, True, "A"), (3, False, "A"), (4, False, "C")]
+        for number, order in enumerate(itertools.permutations(reported)):
             for second, is_confirmed, internal_sku in order:
                 (self.confirm if is_confirmed else self.reject)(
                     f"ANY-{number}", internal_sku, created_at={"seconds": 1_700_000_000 + second})
@@ -366,7 +367,7 @@ class Rows(MappingCase):
 
 class References(MappingCase):
     def test_use_count_moves_only_when_cited(self):
-        """By as many lines as it was applied to; once for the same draft, whatever is repeated."""
+        """Counted by the lines it was applied to; once for the same draft, with any repeats."""
         one = self.confirm("U-1", "INT-1").mapping
         two = self.confirm("U-2", "INT-2").mapping
         reply = self.match("U-1", "u-1 ", "U-2", "U-3")

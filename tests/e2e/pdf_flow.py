@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 """pdf_flow.py [--long]: jobs that are cancelled, queues that are full, and processes that die.
 
-Goal: a document's job ends with its call, waits its turn, and costs no one else anything; what dies is
-started again or told. Method: real signals to the worker, its children and the server; the processes
-are looked at from outside. --long adds what takes a job's whole time.
+Goal: a document's job ends with its call, waits its turn, and does not affect other calls; a
+process that dies is restarted or reported. Method: real signals to the worker, its children and
+the server; the processes are inspected from outside. --long adds cases that take a job's whole
+time.
 """
 import os
 import secrets
@@ -63,7 +64,7 @@ def is_gone(pid):
         return True
 
 
-def standing(pid):
+def cpu_times(pid):
     """A process's state, and how many seconds it has waited for a processor; None: it has ended."""
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii") as f:
@@ -273,7 +274,7 @@ class Sandbox(FlowCase):
         for name in ("Max file size", "Max core file size", "Max processes", "Max locked memory"):
             self.assertEqual(limits[name], ["0", "0"], name)
         if os.geteuid() != 0:
-            return  # a process that can't be dumped shows its descriptors to root alone
+            return  # only root may read the descriptors of a process that can't be dumped
         links = [os.readlink(f"/proc/{child}/fd/{fd}") for fd in os.listdir(f"/proc/{child}/fd")]
         self.assertEqual([link for link in links if link.startswith("socket:")], [], links)
         self.assertLessEqual(len(links), 8, links)
@@ -282,7 +283,7 @@ class Sandbox(FlowCase):
 
 class Deaths(FlowCase):
     def test_of_a_child(self):
-        """Its own call alone is told, at once; the fork server goes on."""
+        """Only its own call fails, at once; the fork server continues."""
         self.serve().wait_for_pdf()
         worker = self.server.worker()
         # SIGKILL comes from outside, as from a machine without memory: not the document's fault.
@@ -370,8 +371,8 @@ class Deaths(FlowCase):
         for number in range(10):
             future, child = self.start_slow(f"stopped-{number}")
             os.kill(child, signal.SIGSTOP)
-            wait_until(lambda pid=child: standing(pid) is None or standing(pid)[0] == "T", "the child to stop")
-            found = standing(child)
+            wait_until(lambda pid=child: cpu_times(pid) is None or cpu_times(pid)[0] == "T", "the child to stop")
+            found = cpu_times(child)
             if found is not None and found[1] < STARVED_SECONDS / 2:
                 return future, time.monotonic()
             future.cancel()
@@ -398,7 +399,7 @@ class Deaths(FlowCase):
 
 
 class Busy(FlowCase):
-    """A machine without time for documents, as a worker reports that is told what to say by each of them."""
+    """A worker that reports for each document that the machine had no processor time for it."""
 
     def setUp(self):
         self.serve(arguments=("--pdf-worker", FAKE_WORKER, "--pdf-slots", "1")).wait_for_pdf()
@@ -410,7 +411,8 @@ class Busy(FlowCase):
         self.assertTrue(has_retry_info(error))
 
     def test_the_second_time_is_final(self):
-        """Without its text a document is refused then, whatever it is called; what others send is theirs."""
+        """Without its text a document is refused then, under any id; documents of others are not
+        affected."""
         other = self.client_of_a_new_org()
         self.assert_to_be_repeated(self.client, "one", b"server-starved")
         self.assert_to_be_repeated(other, "one", b"server-starved")
@@ -431,7 +433,7 @@ class Busy(FlowCase):
         self.assertIn(warning_pb2.WARNING_CODE_RULINGS_LIMIT, [w.code for w in stored.warnings])
 
     def test_the_command_line_ends(self):
-        """It waits as it is told, sends the file again once, and says what became of it."""
+        """It waits for the retry delay, sends the file again once, and reports the result."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "bomb.pdf")
             with open(path, "wb") as f:
@@ -486,7 +488,7 @@ class WithoutWorker(FlowCase):
 
 class Scheduling(ServerCase):
     def test_one_worker_with_its_name(self):
-        """The fork server is a child of erratad alone, and has no children without work."""
+        """The fork server is a child of only erratad, and has no children without work."""
         worker = self.server.worker()
         self.assertEqual(children(self.server.process.pid), [worker])
         self.assertEqual(process_name(worker), WORKER[:15])

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""pdf_hostile.py [--long]: hostile and malformed documents, each with the answer that is documented.
+"""pdf_hostile.py [--long]: hostile and malformed documents, each with its documented result.
 
-Goal: whatever a document does, its own call alone is answered, with a reason; no one else notices.
-Method: the files of make_hostile.py and tests/data/pdf while lookups and good documents of other
-organisations go on, and while the worker's children are looked at from outside. The short form leaves
-out all but one of the files that take a job's whole time; --long sends all of both variants.
+Goal: any document affects only its own call, which is answered with a reason. Method: the files
+of make_hostile.py and tests/data/pdf while lookups and good documents of other organisations
+continue, and while the worker's children are inspected from outside. The short form omits all
+but one of the files that take a job's whole time; --long sends all of both variants.
 """
 import collections
 import concurrent.futures
@@ -145,7 +145,7 @@ class Watcher(threading.Thread):
 
 
 class Beside(threading.Thread):
-    """Repeats a call until told to end: how often, how long at most, and what failed."""
+    """Repeats a call until stopped: how often, how long at most, and errors."""
 
     def __init__(self, call, pause_seconds):
         super().__init__(daemon=True)
@@ -161,7 +161,7 @@ class Beside(threading.Thread):
             start = time.monotonic()
             try:
                 self.call(self.count)
-            except Exception as e:  # whatever it is, it is told
+            except Exception as e:  # any error is reported
                 self.failures.append(repr(e))
             self.count += 1
             self.longest_seconds = max(self.longest_seconds, time.monotonic() - start)

@@ -430,7 +430,7 @@ class Read(PdfCase):
         self.assertEqual(most[1].layout_fingerprint < most[2].layout_fingerprint, True)
 
     def test_a_viewer_sees_no_content(self):
-        """Facts alone: no text of the page in any shape of the document or its event."""
+        """Only facts: no text of the page in any form of the document or its event."""
         document = self.client.ingest("seen", pdf_data.small()).document
         viewer = self.client_of(roles.ROLE_VIEWER)
         watch = viewer.log.WatchEvents(event_service.WatchEventsRequest(from_seq=1), timeout=10)
@@ -450,7 +450,7 @@ class Corrections(PdfCase):
     """What a captured correction and a lookup take from documents."""
 
     def test_filled_in_from_the_document(self):
-        """FR-002: a correction that names its document alone has its layout and its text."""
+        """FR-002: a correction that names only its document has its layout and its text."""
         document = self.client.ingest("doc", pdf_data.small()).document
         event = self.client.capture(event_type=LINE, document_id="doc", after_json='{"qty":12}')
         self.assertEqual(event.layout_fingerprint, document.layout_fingerprint)

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""TextService.Sanitize through a real client, and what the server reports of texts that it could not
+"""TextService.Sanitize through a real client, and the server's reports of texts that it could not
 make safe.
 
-Goal: text is safe for a prompt in each profile, by whatever client. Method: calls to one server that logs
-all it can; its counter and its log afterwards.
+Goal: text is safe for a prompt in each profile, from any client. Method: calls to one server
+that logs everything it can; its counter and its log afterwards.
 """
 import json
 import os
@@ -50,9 +50,9 @@ class Sanitize(ServerCase):
         answer = self.sanitize(PROFILES[0], "<sys" * 60 + "tem>" * 60 + " plum")
         self.assertEqual((answer.text, answer.changed, answer.failed), ("", True, True))
         self.assertEqual(self.fallbacks(), before + 1)
-        told = [json.loads(line) for line in self.server.read_log().splitlines()
+        reported = [json.loads(line) for line in self.server.read_log().splitlines()
                 if "sanitiser fallback" in line]
-        self.assertEqual([line["texts"] for line in told], [1])
+        self.assertEqual([line["texts"] for line in reported], [1])
         self.assertNotIn("plum", self.server.read_log())
 
 

@@ -27,10 +27,10 @@ def limited(kind, value):
 
 def as_unprivileged():
     """For Popen: rights of a user who owns nothing."""
-    nobody = pwd.getpwnam("nobody")
+    no_one = pwd.getpwnam("nobody")
     os.setgroups([])
-    os.setgid(nobody.pw_gid)
-    os.setuid(nobody.pw_uid)
+    os.setgid(no_one.pw_gid)
+    os.setuid(no_one.pw_uid)
 
 
 needs_root = unittest.skipUnless(os.geteuid() == 0, "only root can become another user or mount")

@@ -59,7 +59,7 @@ if(TARGET errata-pdf-worker)
     endforeach()
 endif()
 
-# Programs that know the installed tree alone; there is none under a sanitizer.
+# Programs that use only the installed tree; there is none under a sanitizer.
 if(TARGET installable)
     errata_python_test(e2e_installed_library FILE tests/e2e/installed_library.py LABEL e2e release TIMEOUT 240)
 endif()

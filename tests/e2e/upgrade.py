@@ -36,7 +36,7 @@ def pages(call, request, field):
 
 
 def answers_of(client, wanted):
-    """What an organisation's admin is told now, in the shape that was kept."""
+    """An organisation's data as its admin reads it now, in the recorded form."""
     examples = {}
     for name in wanted["examples"]:
         reply = client.examples(name, max_examples=10)
@@ -118,7 +118,7 @@ class Upgrade:
         self.assertGreaterEqual(events, 100)
         self.assertEqual(self.server.stop(), 0)
         self.server.start()
-        self.assertEqual(self.server.read_log().count("made anew from"), log.count("made anew from"))
+        self.assertEqual(self.server.read_log().count("rebuilt the tables"), log.count("rebuilt the tables"))
 
     def test_killed_meanwhile(self):
         for seconds in KILLED_AFTER:

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """Verify and rebuild, through the real programs.
 
-Goal: a whole store is called whole, whatever is written meanwhile; each planted damage is found and
-named; a rebuild mends what can be mended and leaves alone what can't; nothing of it outlives its end.
-Method: rows changed bypassing the server; the verifying child held, killed and crashed; a small disk.
+Goal: an intact store is reported as such, during any writes; each planted damage is found and
+named; a rebuild repairs what can be repaired and changes nothing else; no files remain. Method:
+rows changed bypassing the server; the verifying child held, killed and crashed; a small disk.
 """
 import json
 import os
@@ -204,7 +204,7 @@ class Running(unittest.TestCase):
         self.assert_whole_again()
 
     def test_child_crashed(self):
-        """Damage that the child can't survive is damage that is told."""
+        """Damage that crashes the child is reported as damage."""
         call, child = self.start_held()
         os.kill(child, signal.SIGILL)
         os.kill(child, signal.SIGCONT)

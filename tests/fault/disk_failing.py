@@ -79,7 +79,8 @@ class FailingDisk(unittest.TestCase):
             time.sleep(0.05)
 
     def test_failing_syncs(self):
-        """Each fails its write alone; after three health says so; reads go on; then all is well."""
+        """Each fails only its write; after three, health reports it; reads continue; then all is
+        well."""
         self.assertEqual(self.capture(0), grpc.StatusCode.OK)
         self.disk.turn("sync")
         for number in range(1, 4):
@@ -179,8 +180,8 @@ class FailingDisk(unittest.TestCase):
         self.assertEqual(sorted(self.stored_now()), list(range(10)))
 
     def test_a_deadline_that_can_not_be_met(self):
-        """Once the syncs are known to take longer than a call has, it is refused and told to come again;
-        once they are quick, such calls are taken again."""
+        """Once syncs are known to take longer than a call's time, it is refused with a retry delay;
+        once they are quick, such calls are accepted again."""
         self.disk.turn("slow", text=str(LONG_SYNC_MS))
         for number in range(SYNCS_KNOWN):
             self.assertEqual(self.capture(number), grpc.StatusCode.OK)
@@ -216,7 +217,8 @@ class FailingDisk(unittest.TestCase):
         self.assertLessEqual(after["commits_total"] - before["commits_total"], 24)
 
     def test_the_queue_keeps_its_bound(self):
-        """What does not fit is refused at once, and told to come back; what was taken is stored."""
+        """A write that does not fit is refused at once, with a retry delay; accepted ones are
+        stored."""
         self.assertEqual(self.capture(0), grpc.StatusCode.OK)
         self.disk.turn("slow", text=str(LONGEST_MS))
         clients = [self.server.client() for _ in range(2)]

@@ -1,5 +1,5 @@
-"""`erratad --rebuild` on a disk that does as it is told: whatever happens on the way, the next server
-finds the store whole, the old one or the new one, and nothing beside it.
+"""`erratad --rebuild` on a disk that fails on command: after any failure, the next server finds the
+old store or the new one, complete, and no other file.
 """
 import os
 import shutil

@@ -1,5 +1,5 @@
-"""`erratad --restore` on a disk that does as it is told: whatever happens on the way, the folder has no
-store, or the whole one; and restoring again, where it has none, goes through.
+"""`erratad --restore` on a disk that fails on command: after any failure, the folder has no store,
+or the complete one; if it has none, restoring again succeeds.
 """
 import os
 import subprocess

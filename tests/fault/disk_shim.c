@@ -135,7 +135,7 @@ static void note_start(void)
     }
 }
 
-/* Only the server itself is told anything: programs that it starts inherit the environment. */
+/* Only the server itself gets commands: programs that it starts inherit the environment. */
 __attribute__((constructor)) static void start(void)
 {
     const char *folder = getenv("DISK_FOLDER");
@@ -281,7 +281,7 @@ static void wait_if_slow(void)
     }
 }
 
-static void tell(const struct call *call, const char *how)
+static void report(const struct call *call, const char *how)
 {
     const char *path = getenv("DISK_REPORTED");
     char text[128];
@@ -398,10 +398,10 @@ static void fail(struct call *call)
     }
     call->fate = fate;
     call->error = shim.error;
-    tell(call, fate == FATE_REFUSE  ? "refused"
-               : fate == FATE_SHORT ? "short"
-               : fate == FATE_LATE  ? "late"
-                                    : "done");
+    report(call, fate == FATE_REFUSE  ? "refused"
+                 : fate == FATE_SHORT ? "short"
+                 : fate == FATE_LATE  ? "late"
+                                      : "done");
 }
 
 /* Numbers a call and decides about it. Takes the lock, which end_call gives back. */
@@ -419,10 +419,10 @@ static void begin_call(struct call *call)
         if (call->fate == FATE_DIE_TORN && (call->kind != DISK_WRITE || half_of(call) == 0)) {
             call->fate = FATE_DIE_BEFORE;
         }
-        tell(call, call->fate == FATE_DIE_TORN     ? "torn"
-                   : call->fate == FATE_DIE_WITHIN ? "within"
-                   : call->fate == FATE_DIE_AFTER  ? "after"
-                                                   : "before");
+        report(call, call->fate == FATE_DIE_TORN     ? "torn"
+                     : call->fate == FATE_DIE_WITHIN ? "within"
+                     : call->fate == FATE_DIE_AFTER  ? "after"
+                                                     : "before");
     } else if (call->number >= shim.fail_from && call->number < shim.fail_from + shim.fail_count) {
         fail(call);
     }
@@ -437,8 +437,8 @@ static void begin_call(struct call *call)
     }
 }
 
-/* What the journal has of a call's end. A name is there or not, whatever the caller is told; of bytes
- * that a write or a sync fails with, nothing is promised. */
+/* Records a call's end in the journal. A name exists or not, independent of the call's result;
+ * bytes of a failed write or sync are not promised. */
 static void note_end(struct call *call, ssize_t done, int error)
 {
     bool has_bytes = call->kind == DISK_WRITE || call->kind == DISK_SYNC;
@@ -736,7 +736,7 @@ int mkdir(const char *path, mode_t mode)
     return (int)end_call(&call, is_made(&call) ? NEXT(mkdir)(path, mode) : -1);
 }
 
-/* Removing what is not there changes nothing, and is no call. */
+/* Removing a missing file changes nothing, and does not count as a call. */
 static int remove_name(int folder_file, const char *path, int flags)
 {
     char whole[2 * PATH_MAX];

@@ -1,8 +1,8 @@
-"""A server on a disk that does as it is told, a load whose every write is known, and the check of
+"""A server on a disk that fails on command, a load whose every write is known, and the check of
 what must be there afterwards.
 
 Used by tools/crash-points, tools/disk-errors and tools/power-cut. disk_shim.c is between erratad
-and libc; each write has an idempotency key and a name of its own that its event bears.
+and libc; each write has an idempotency key and a name that its event contains.
 """
 import os
 import shutil
@@ -45,13 +45,13 @@ class Hang(Exception):
 
 
 class Disk:
-    """The shim, and a folder of its own for what it tells."""
+    """The shim, and a folder for its reports."""
 
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="errata-disk-")
         self.library = build_shim(self.folder)
         self.switch = os.path.join(self.folder, "switch")
-        self.report_path = os.path.join(self.folder, "told")
+        self.report_path = os.path.join(self.folder, "reported")
         self.journal = os.path.join(self.folder, "journal")
 
     def environment(self, data, crash=None, fail=None, journal=False):

@@ -77,7 +77,7 @@ class Ack:
 
 
 class Load:
-    """Writes of every kind, until told to stop, and what was acknowledged of them."""
+    """Writes of every kind, until stopped, and what was acknowledged of them."""
 
     def __init__(self, pdfs):
         self.pdfs = pdfs  # none without a worker
@@ -151,21 +151,21 @@ class Load:
         """Makes a write of one message and keeps it; `ids` names what it stored, of its reply."""
         body = request.SerializeToString()
         reply = self.call(kind, key, token, body)
-        told = REPLIES[kind].FromString(reply)
-        self.keep(kind, org, key, body, reply, ids(told))
-        return told
+        reported = REPLIES[kind].FromString(reply)
+        self.keep(kind, org, key, body, reply, ids(reported))
+        return reported
 
     def read(self, what, token, request, reply_type):
         return reply_type.FromString(self.call(what, None, token, request.SerializeToString()))
 
     def capture(self, key, org, token):
         self.write("capture", key, org, token, feedback_service.CaptureFeedbackEventRequest(event=event_of(key)),
-                   lambda told: [told.event.id])
+                   lambda reported: [reported.event.id])
 
     def batch(self, key, org, token):
         events = [event_of(f"{key}/{n}") for n in range(3)]
         self.write("batch", key, org, token, feedback_service.BatchCaptureFeedbackEventsRequest(events=events),
-                   lambda told: [e.id for e in told.events])
+                   lambda reported: [e.id for e in reported.events])
 
     def pdf(self, key):
         return self.pdfs[number_of(key, len(self.pdfs))]
@@ -190,7 +190,7 @@ class Load:
         made = self.write("suggest", key, org, token, mappings.SuggestMappingRequest(
             mapping=sku_mapping.SkuMapping(customer_id=customer_of(key), customer_sku=f"SKU-{key}",
                                            internal_sku=f"INT-{key}", confidence=0.1 + number_of(key, 9) / 10)),
-            lambda told: [told.mapping.id]).mapping
+            lambda reported: [reported.mapping.id]).mapping
         with self.lock:
             self.suggested.setdefault(org, []).append(made.id)
 
@@ -204,7 +204,7 @@ class Load:
         if not request.id:
             request.customer_id, request.customer_sku = customer_of(key), f"sku-{number_of(key, SKUS)}"
             request.internal_sku = f"INT-{number_of(key + 'i', 3)}"
-        self.write(kind, key, org, token, request, lambda told: [told.event_id])
+        self.write(kind, key, org, token, request, lambda reported: [reported.event_id])
 
     def confirm(self, key, org, token):
         self.judged("confirm", key, org, token)
@@ -225,10 +225,10 @@ class Load:
             served = self.served.setdefault((kind, org), [])
             return served[number_of(key, len(served))] if served and number_of(key, 5) == 0 else None
 
-    def was_served(self, kind, org, request, told):
+    def was_served(self, kind, org, request, reported):
         with self.lock:
             served = self.served.setdefault((kind, org), [])
-            served.append((request, told))
+            served.append((request, reported))
             del served[:-SERVED_MAX]
 
     def cite(self, kind, key, org, token, request, id_of):
@@ -240,13 +240,13 @@ class Load:
             if id_of(REPLIES[kind].FromString(reply)) != before[1]:
                 self.problems.append(f"{kind} {key}: another answer to what {before[1]} cited")
             return
-        told = self.write(kind, key, org, token, request, lambda reply: [id_of(reply)])
-        self.was_served(kind, org, request.SerializeToString(), id_of(told))
+        reported = self.write(kind, key, org, token, request, lambda reply: [id_of(reply)])
+        self.was_served(kind, org, request.SerializeToString(), id_of(reported))
 
     def matches(self, key, org, token):
         self.cite("matches", key, org, token, mappings.RecordMatchesRequest(
             exposure_ref=self.matched(key, token), draft_order_id=f"matched-{key}", actor_user_id=key),
-            lambda told: told.event_id)
+            lambda reported: reported.event_id)
 
     def extraction(self, key, org, token):
         name, document = layout_of(key), subject_of("doc", key)
@@ -267,19 +267,19 @@ class Load:
             one.exposure_refs.append(self.matched(key, token))
         request = extraction_service.RecordExtractionRequest(extraction=one)
         if which:
-            self.cite("extraction", key, org, token, request, lambda told: told.extraction.id)
+            self.cite("extraction", key, org, token, request, lambda reported: reported.extraction.id)
         else:
-            self.write("extraction", key, org, token, request, lambda told: [told.extraction.id])
+            self.write("extraction", key, org, token, request, lambda reported: [reported.extraction.id])
 
     def template(self, key, org, token):
         self.write("template", key, org, token, prompt_service.PutPromptTemplateRequest(
             prompt_template=prompt_template.PromptTemplate(name=f"template-{number_of(key, 4)}",
                                                       text="{{A}} {{hint_examples}} " + key, comment=key)),
-            lambda told: [told.prompt_template.id])
+            lambda reported: [reported.prompt_template.id])
 
     def settings(self, key, org, token):
         self.write("settings", key, org, token, admin.UpdateSettingsRequest(
-            settings=admin.OrganizationSettings(holdout_percent=number_of(key, 5) * 10)), lambda told: [])
+            settings=admin.OrganizationSettings(holdout_percent=number_of(key, 5) * 10)), lambda reported: [])
 
     def token(self, key, org, token):
         body = admin.CreateTokenRequest(token=admin.Token(role=roles.ROLE_VIEWER)).SerializeToString()
@@ -310,7 +310,7 @@ class Load:
                 self.orgs.append((org.id, admin.CreateTokenResponse.FromString(made).secret))
 
 
-# What a write is about follows from its key alone.
+# The subject of a write follows from its key.
 
 def number_of(key, below):
     return zlib.crc32(key.encode()) % below
@@ -363,7 +363,7 @@ class Log:
         for reply in stream:
             event = reply.event
             if event.seq != seq:
-                self.problems.append(f"{org}: number {event.seq} where {seq} should stand")
+                self.problems.append(f"{org}: number {event.seq} instead of {seq}")
                 seq = event.seq
             seq += 1
             self.counts.setdefault(org, recount.Recount([])).take(event)
@@ -381,28 +381,28 @@ class Log:
     def name_of(event):
         """What the write called it; None where no write has it for its own."""
         payload = event.WhichOneof("payload")
-        told = getattr(event, payload)
+        reported = getattr(event, payload)
         if payload == "feedback_event":
-            return event.actor_user_id if told.mapping_changes else told.entity_id
+            return event.actor_user_id if reported.mapping_changes else reported.entity_id
         if payload == "mapping_suggested":
-            return told.change.mapping.customer_sku.removeprefix("SKU-")
+            return reported.change.mapping.customer_sku.removeprefix("SKU-")
         if payload in ("extraction_recorded", "mapping_applied"):
             return f"{payload} {event.actor_user_id}"
         if payload == "prompt_template":
-            return told.comment
+            return reported.comment
         if payload == "document_ingested":
-            return told.document.document_id
+            return reported.document.document_id
         if payload == "token_created":
-            return "made " + told.key_id
+            return "made " + reported.key_id
         if payload == "token_revoked":
-            return "revoked " + told.key_id
+            return "revoked " + reported.key_id
         return None
 
     def ids(self, org, name):
         return self.found.get((org, name), [])
 
 
-# Kinds of events that are stored for an acknowledged write alone.
+# Kinds of events that are stored only for an acknowledged write.
 NAMED = {"extraction": "extraction_recorded ", "matches": "mapping_applied "}
 
 
@@ -434,7 +434,7 @@ def check_log(load, log):
     for (org, name), ids in log.found.items():
         if len(ids) > 1:
             problems.append(f"{name}: stored {len(ids)} times")
-        # Tokens of the tool's own, and what an extraction applied, are no writes that were kept.
+        # The tool's tokens, and what an extraction applied, are not writes of the load.
         if (org, name) not in expected and not name.startswith(("made ", "revoked ", "mapping_applied ")):
             problems.append(f"{name}: stored, and never acknowledged")
     changed = {}

@@ -151,7 +151,7 @@ class FullDisk:
             time.sleep(0.02)
 
     def expect_stored(self):
-        """Once each, with the ids that were told; what was refused and never repeated is nowhere."""
+        """Each reported id exactly once; refused writes that were never repeated are absent."""
         kept = {}
         for event in disk_world.read_events(self.client):
             if event.HasField("feedback_event"):
@@ -241,7 +241,7 @@ class FullDisk:
         return code is None
 
     def test_full_when_it_is_made(self):
-        """With any number of blocks left; what a start left half is no hindrance to the next."""
+        """With any number of blocks left; a half-finished start does not hinder the next."""
         step = 1 if LONG else 6
         served = [self.start_with(blocks) for blocks in range(0, 96, step)]
         self.assertFalse(served[0])

@@ -1,8 +1,7 @@
 /*
- * fuzz_exposure.c: references to what was served. One of our own says what it was made of, to its
- * own organisation and server alone; any other text is refused, whatever it is made of: bytes,
- * bytes in base64, one of our own with something changed, or a body that no one made under a right
- * tag.
+ * fuzz_exposure.c: references to served content. A valid reference returns its content only to its
+ * organisation and server; any other text is refused: bytes, bytes in base64, a modified reference,
+ * or an unknown body with a valid tag.
  */
 #include "server/domain/exposures/exposures.h"
 #include "store/base/assert.h"
@@ -181,8 +180,8 @@ static void check_tagged(struct server *server, struct slice body)
     }
 }
 
-/* What is no reference of ours, as text and as the bytes after one. The key is one that no
- * reference was ever made with: a fuzzer learns those of the other. */
+/* Texts that are not a reference, as text and as the bytes after one. The key is one with which no
+ * reference was ever made: a fuzzer learns those of the other. */
 static void check_foreign(struct server *server, struct slice bytes)
 {
     uint8_t other[EXPOSURE_KEY_BYTES] = {0};

@@ -292,7 +292,8 @@ static void check_output(struct framing *framing)
     ASSERT(framing->replies_read == framing->replies || framing->status != STATUS_OK);
 }
 
-/* What was taken is the foretold, but that a method with one request gets it at the end alone. */
+/* The taken bytes are as predicted, except that a method with one request gets it only at the
+ * end. */
 static void check(struct framing *framing, struct slice bytes, bool ends)
 {
     struct taken wanted = {0};

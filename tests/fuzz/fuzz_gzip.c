@@ -19,7 +19,7 @@ enum how {
     HOW_COUNT
 };
 
-/* gzip alone, and deflate without a head, for zlib. */
+/* only gzip, and raw deflate, for zlib */
 #define WINDOW_GZIP (15 + 16)
 #define WINDOW_RAW (-15)
 /* No reading goes on after so many bytes: above every limit. */

@@ -268,7 +268,7 @@ static const char *draw_token(struct fuzz_input *input, const struct party *part
     uint8_t byte = fuzz_take_byte(input);
 
     if (byte >= 250) {
-        return byte >= 253 ? NULL : "Bearer errata_01234567_nobody";
+        return byte >= 253 ? NULL : "Bearer errata_01234567_unknown";
     }
     return byte < 128 ? party->tokens[0] : party->tokens[byte % ROLES];
 }

@@ -1,7 +1,6 @@
 /*
- * fuzz_page_token.c: page tokens. One of our own gives its position back, to its organisation,
- * method and filter alone; any other text is refused, whatever it is made of: bytes, bytes in
- * base64, or one of our own with something changed.
+ * fuzz_page_token.c: page tokens. A valid token returns its position only to its organisation,
+ * method and filter; any other text is refused: bytes, bytes in base64, or a modified token.
  */
 #include "server/pipeline/env.h"
 #include "server/pipeline/page_token.h"
@@ -116,8 +115,8 @@ static void check_own(struct bound *bound, struct fuzz_input *input)
     check_changed(bound, text, input);
 }
 
-/* What is no token of ours, as text and as the bytes after one. The key is one that no token was
- * ever made with: a fuzzer learns those of the other. */
+/* Texts that are not a token, as text and as the bytes after one. The key is one with which no
+ * token was ever made: a fuzzer learns those of the other. */
 static void check_foreign(struct bound *bound, struct slice bytes)
 {
     uint8_t *text = arena_alloc(&bound->arena, BASE64_DIGITS(bytes.size) + 1);

@@ -90,7 +90,7 @@ static const char *const pieces[] = {"{",
                                      "<s>",
                                      "[|",
                                      "|]",
-                                     "Honest words stand here, and more of them. "};
+                                     "Honest words are here, and more of them. "};
 
 #define COUNT_OF(table) (sizeof(table) / sizeof((table)[0]))
 
@@ -153,7 +153,7 @@ static void check_profile(struct arena *arena, enum sanitise_profile profile, st
     check_marks(arena, clean.text);
 }
 
-/* Cut anywhere, the text is what the same words alone give. */
+/* Cut at any place, the text equals the result for the same words without the rest. */
 static void check_cut(struct arena *arena, struct slice text, size_t characters_max)
 {
     struct sanitised cut = sanitise_note(arena, text, characters_max);

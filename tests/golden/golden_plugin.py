@@ -111,7 +111,7 @@ class Refusals(unittest.TestCase):
         self.assert_refused("has no rules", method(None))
 
     def test_refuses_a_method_without_roles(self):
-        self.assert_refused("names no roles", method("transaction: TRANSACTION_READ"))
+        self.assert_refused("has no roles", method("transaction: TRANSACTION_READ"))
         self.assert_refused("ROLE_UNSPECIFIED", method(GOOD + " roles: [ROLE_UNSPECIFIED]"))
 
     def test_refuses_a_method_without_transaction(self):

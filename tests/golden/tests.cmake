@@ -1,4 +1,4 @@
-# What the generator writes, and what stands in the tables of the real contract.
+# The generator's output, and the tables of the real contract.
 add_test(NAME golden_plugin
          COMMAND /usr/bin/python3 -B ${CMAKE_SOURCE_DIR}/tests/golden/golden_plugin.py
          WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})

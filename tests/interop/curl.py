@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""curl against erratad: a person who tries the port by hand is told what it expects.
+"""curl against erratad: a person who tries the port by hand learns what it expects.
 
-Goal: each answer in HTTP reaches curl whole, whatever body curl is sending. Method: POSTs of JSON from two
-bytes to more than a window, many times, since an answer that is cut off is lost only sometimes.
+Goal: each HTTP response reaches curl completely, for any body curl sends. Method: POSTs of JSON
+from two bytes to more than a window, many times, since a response is cut off only sometimes.
 """
 import shutil
 import subprocess

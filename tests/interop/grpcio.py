@@ -181,7 +181,7 @@ class Calls(ServerCase):
         self.assertTrue(event.reduced)
 
     def test_over_the_message_limit(self):
-        """Refused on the length alone: RESOURCE_EXHAUSTED, and the connection lives on."""
+        """Refused by its length: RESOURCE_EXHAUSTED, and the connection continues."""
         code, message, _ = self.admin.raw(GET, b"\0" * ((16 << 20) + 1), timeout=20)
         self.assertEqual(code, grpc.StatusCode.RESOURCE_EXHAUSTED, message)
         self.admin.examples("x")

@@ -151,7 +151,7 @@ static void learn_page_token(struct asker *asker, const struct question *questio
     assert_true(arena_copy(asker->arena, question->parts[0], &asker->pageable[method]));
 }
 
-/* Every text of a message, whatever messages it is in. */
+/* Collects every text of a message, including nested messages. */
 static void learn_message(struct asker *asker, const struct question *question, struct slice bytes)
 {
     struct {

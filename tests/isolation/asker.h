@@ -56,7 +56,7 @@ struct answer asker_take(struct asker *asker, const struct question *question,
                          struct exchange *exchange);
 /* What a call that stays open has been sent since. */
 struct slice asker_read(struct asker *asker, struct exchange *exchange);
-/* The method is no organisation's: health and reflection. */
+/* The method does not belong to an organisation: health and reflection. */
 bool asker_passes_over(const struct method_info *method);
 /* Fails the test where two answers differ in any byte, naming the method. */
 void assert_same_answer(const struct answer *a, const struct answer *b, const char *what);

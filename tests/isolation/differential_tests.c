@@ -43,13 +43,13 @@ struct run {
     struct request_maker hammer; /* what the other one asks, of the first one's words too */
     struct asker mine;
     struct asker theirs;
-    bool asks_own; /* the other one, of what it learned by such questions alone */
+    bool asks_own; /* the other one asks only for what it learned by such questions */
     struct exchange watch; /* everything that the first organisation records */
     struct answer answers[STEPS];
     struct slice watched[STEPS];
 };
 
-/* A call's time and randomness are its own, whatever was called before it. */
+/* A call's time and randomness do not depend on earlier calls. */
 static void begin_step(struct run *run, size_t step)
 {
     run->world.clock.wall_us = WORLD_START_US + 1000000 + (int64_t)(step + 1) * STEP_US;

@@ -201,7 +201,7 @@ static struct slice draw_text(struct request_maker *maker, const struct field_in
     if (map != NULL) { /* the key: a token of the template below, another in each map */
         return slice_of(map->name.data, 1);
     }
-    /* Bytes that differ are stored under an id each: what has other bytes is told of. */
+    /* Different bytes are stored under separate ids: a conflict would be reported. */
     if (maker->target != NULL && maker->target->type == FIELD_BYTES &&
         slice_equal(field->name, SLICE("document_id"))) {
         return arena_printf(maker->arena, "probe %u", maker->probes++);

@@ -32,7 +32,7 @@ struct pools {
 void pool_put(struct pool *pool, struct slice text);
 bool pool_has(const struct pool *pool, struct slice text);
 size_t pool_size(const struct pool *pool);
-/* The pool that a field is filled from; NULL for JSON and for what is no text. */
+/* The pool that a field is filled from; NULL for JSON and for fields that are not text. */
 struct pool *pools_of(struct pools *pools, const struct field_info *field);
 /* Whether the field is the id of a mapping, in a request or an answer. */
 bool is_mapping_id(const struct field_info *field);
@@ -45,7 +45,7 @@ struct request_maker {
     int64_t now_us;
     /* Other texts of the same length instead of those of the pools. */
     bool strange;
-    /* This field is there, and has this value; whatever is not needed for it is not there. Or NULL. */
+    /* This field is present, with this value; fields not required for it are absent. Or NULL. */
     const struct field_info *target;
     struct slice target_text;
     uint64_t target_number;
@@ -61,7 +61,7 @@ struct slice maker_strange(struct arena *arena, struct slice text);
 enum maker_part {
     MAKER_WHOLE,
     MAKER_FIRST, /* all but bytes, optional ones too */
-    MAKER_BYTES /* bytes alone */
+    MAKER_BYTES /* only bytes */
 };
 
 /* The wire bytes of a message; die with the maker's arena. */

@@ -28,7 +28,7 @@
 #define NOBODYS_SEQ 90
 #define SHOWN_BYTES_MIN 16 /* of a text that a message shortens */
 #define OWNERS_KEY "owners-key"
-#define NOBODYS_KEY "nobody-key"
+#define UNKNOWN_KEY "unknown-key"
 
 static char owners_names[][24] = {"owner-layout-4711", "owner-document-4712", "owner-entity-4713",
                                   "owner-draft-4714", "owner-user-4715"};
@@ -79,7 +79,7 @@ static struct answer ask(struct side *side, struct asker *asker, const struct qu
     return asker_take(asker, question, &exchange);
 }
 
-/* The owner does whatever there is to do, until every pool has something in it. */
+/* The owner calls every method, until every pool has an entry. */
 static void fill_owner(struct side *side)
 {
     side->owner.pools.names = (struct pool){0};
@@ -301,9 +301,9 @@ static void walk_method(struct sides *sides, const struct method_info *method)
     }
 }
 
-/* Goal: the owner's ids, names, key ids, page tokens and numbers tell a stranger nothing, in any
- * field of any method. Method: each of them in each field, and the same with what no one has: the
- * answers are equal but for what was asked. Reads first, since what a write stores differs by its
+/* Goal: a stranger learns nothing by the owner's ids, names, key ids, page tokens and numbers, in
+ * any field of any method. Method: each of them in each field, and the same with unknown values:
+ * the replies are equal except for the value sent. Reads first, since writes store different
  * texts. */
 static void test_every_field(void **state)
 {
@@ -475,11 +475,11 @@ static void test_idempotency_keys(void **state)
                 struct question question = asker_make_question(&side->maker, method);
 
                 question.idempotency_key = round % 2 == 1 ? NULL
-                                           : strange      ? NOBODYS_KEY
+                                           : strange      ? UNKNOWN_KEY
                                                           : OWNERS_KEY;
                 answers[strange] = ask(side, &side->stranger, &question);
             }
-            replace_all(&answers[1], SLICE(NOBODYS_KEY), SLICE(OWNERS_KEY));
+            replace_all(&answers[1], SLICE(UNKNOWN_KEY), SLICE(OWNERS_KEY));
             assert_same_answer(&answers[0], &answers[1], "with the owner's idempotency key");
         }
     }

@@ -70,8 +70,7 @@ static const char *roles_of(struct slice path)
             return allowed[i].roles;
         }
     }
-    fail_msg("%.*s stands in no row of the table of roles", (int)path.size,
-             (const char *)path.data);
+    fail_msg("%.*s is missing from the table of roles", (int)path.size, (const char *)path.data);
     return "";
 }
 
@@ -232,7 +231,8 @@ static void test_bad_tokens(void **state)
     (void)snprintf(text, sizeof(text), "%sA", world.admin);
     assert_int_equal(call_with(&world, method, text), STATUS_UNAUTHENTICATED);
     (void)snprintf(text, sizeof(text), "%s", world.admin);
-    /* The last character carries four bits: others that give the same bytes are no token. */
+    /* The last character has four relevant bits: other characters with the same bits are not
+     * accepted. */
     end = text[strlen(text) - 1];
     text[strlen(text) - 1] = (char)(end + 1);
     assert_int_equal(call_with(&world, method, text), STATUS_UNAUTHENTICATED);
@@ -293,8 +293,8 @@ static void test_more_tokens_than_places(void **state)
     free(viewers);
 }
 
-/* Goal: a revoked token ends with the commit, though it was cached; an expired one ends by the
- * clock alone. Method: calls before and after. */
+/* Goal: a revoked token ends with the commit, even if it was cached; an expired one ends by the
+ * clock. Method: calls before and after. */
 static void test_tokens_end(void **state)
 {
     struct world world;

@@ -40,8 +40,8 @@ static struct exchange create_token(struct world *world, const char *by, const c
     return world_call_whole(world, &start, &request.base);
 }
 
-/* Goal: organisations are made by server tokens alone, and a name is taken once. Method: an
- * administrator with the flag, and one without. */
+/* Goal: only server tokens create organisations, and a name is unique. Method: an administrator
+ * with the flag, and one without. */
 static void test_create_organization(void **state)
 {
     struct world world;
@@ -211,7 +211,7 @@ static void test_revoke_twice(void **state)
     Errata__V1__RevokeTokenResponse *first = NULL;
     Errata__V1__RevokeTokenResponse *second = NULL;
     struct exchange_start start = admin_start("errata.v1.AdminService/RevokeToken", NULL);
-    char nobody[] = "00000000";
+    char no_one[] = "00000000";
 
     (void)state;
     world_init(&world);
@@ -223,7 +223,7 @@ static void test_revoke_twice(void **state)
     clock_manual_advance(&world.clock, 5000000);
     assert_int_equal(world_call(&world, &start, &request.base, &second), STATUS_OK);
     assert_int_equal(first->token->revoked_at->seconds, second->token->revoked_at->seconds);
-    request.key_id = nobody;
+    request.key_id = no_one;
     assert_int_equal(world_call(&world, &start, &request.base, NULL), STATUS_NOT_FOUND);
     world_deinit(&world);
 }

@@ -1,6 +1,6 @@
 /*
- * analytics_tests.c: AnalyticsService through calls: what is told of a range of days is what a recount
- * of the listed events gives; layouts in their orders; and what is refused.
+ * analytics_tests.c: AnalyticsService through calls: the figures of a range of days equal a recount
+ * of the listed events; layouts in their orders; refused requests.
  */
 #include "server/domain/analytics/days.h"
 #include "server/domain/counters/counters.h"
@@ -114,8 +114,8 @@ static uint64_t count_of(Errata__V1__FieldCount **counts, size_t count, const ch
 
 /* --- learning --- */
 
-/* Goal: US5.2: of 100 line corrections qty was corrected 40 times, sku 30, uom 20, price 10, and so it
- * is told, in that order. US5.1: 30 days, each of them there. */
+/* Goal: US5.2: of 100 line corrections qty was corrected 40 times, sku 30, uom 20, price 10, and
+ * they are reported in that order. US5.1: 30 days, all present. */
 static void test_us5_2(void **state)
 {
     static const struct {
@@ -230,7 +230,7 @@ static void recount_all(struct world *world, struct recount *recount)
 
 /* A list has every name that was counted, most frequent first, ties by name. `kind` 2: both. */
 static void check_fields(const struct recount *recount, unsigned kind,
-                         Errata__V1__FieldCount **told, size_t count)
+                         Errata__V1__FieldCount **reported, size_t count)
 {
     size_t expected = 0;
 
@@ -239,13 +239,13 @@ static void check_fields(const struct recount *recount, unsigned kind,
             kind == 2 ? recount->counts[i][0] + recount->counts[i][1] : recount->counts[i][kind];
 
         expected += n > 0 ? 1 : 0;
-        assert_int_equal(count_of(told, count, recount->names[i]), n);
+        assert_int_equal(count_of(reported, count, recount->names[i]), n);
     }
     assert_int_equal(count, expected);
     for (size_t i = 1; i < count; i++) {
-        assert_true(told[i - 1]->count > told[i]->count ||
-                    (told[i - 1]->count == told[i]->count &&
-                     strcmp(told[i - 1]->field, told[i]->field) < 0));
+        assert_true(reported[i - 1]->count > reported[i]->count ||
+                    (reported[i - 1]->count == reported[i]->count &&
+                     strcmp(reported[i - 1]->field, reported[i]->field) < 0));
     }
 }
 
@@ -375,12 +375,12 @@ struct range_case {
     const char *first;
     const char *last;
     size_t days; /* 0: refused */
-    const char *told; /* the first day, or what the details of the refusal name */
+    const char *reported; /* the first day, or what the details of the refusal name */
     const char *reported_too; /* or NULL */
 };
 
-/* Goal: ranges of 1 to 366 days, whatever the calendar; every bad end is named at once. Method: dates
- * that no calendar has, other forms, ends that are left out. */
+/* Goal: ranges of 1 to 366 days, in any calendar month; all invalid ends are named at once. Method:
+ * invalid dates, other forms, missing ends. */
 static void test_ranges(void **state)
 {
     static const struct range_case cases[] = {
@@ -418,15 +418,15 @@ static void test_ranges(void **state)
 
         assert_int_equal(exchange.code, range->days > 0 ? STATUS_OK : STATUS_INVALID_ARGUMENT);
         if (range->days == 0) {
-            assert_true(slice_has(exchange.details, range->told));
+            assert_true(slice_has(exchange.details, range->reported));
             assert_true(range->reported_too == NULL ||
                         slice_has(exchange.details, range->reported_too));
             continue;
         }
         ASSERT(response != NULL);
         assert_int_equal(response->n_events_by_day, range->days);
-        assert_string_equal(response->start_date, range->told);
-        assert_string_equal(response->events_by_day[0]->date, range->told);
+        assert_string_equal(response->start_date, range->reported);
+        assert_string_equal(response->events_by_day[0]->date, range->reported);
         assert_string_equal(response->events_by_day[range->days - 1]->date, response->end_date);
     }
     world_deinit(&world);
@@ -490,7 +490,7 @@ static void test_many_fields(void **state)
     world_deinit(&world);
 }
 
-/* Goal: analytics is for INTEGRATOR and ADMIN (FR-020), and tells of their own organisation alone. */
+/* Goal: analytics is for INTEGRATOR and ADMIN (FR-020), and covers only their own organisation. */
 static void test_roles(void **state)
 {
     Errata__V1__GetLearningAnalyticsResponse *response = NULL;
@@ -561,7 +561,7 @@ static const char *ingest_layout(struct world *world, unsigned layout, unsigned 
 #define SEEN_LAYOUTS 5
 #define NAMED_LAYOUTS 5
 
-/* Layouts with documents, and what of a list was told so far. */
+/* Layouts with documents, and the part of a list seen so far. */
 struct coverage_model {
     const char *fingerprints[SEEN_LAYOUTS]; /* in the order in which they were seen last */
     enum layout_coverage_order order;
@@ -630,8 +630,8 @@ static void check_list(struct world *world, struct coverage_model model, int32_t
     assert_int_equal(model.count, SEEN_LAYOUTS + NAMED_LAYOUTS);
 }
 
-/* Goal: layouts with documents in both orders, then those that only events named; what is told of each;
- * US5.3: ten layouts, each with what it was seen. Method: pages of every size, put together. */
+/* Goal: layouts with documents in both orders, then those that only events named; the figures of
+ * each; US5.3: ten layouts, each with its counts. Method: pages of every size, put together. */
 static void test_coverage(void **state)
 {
     struct coverage_model model = {.count = 0};

@@ -168,9 +168,9 @@ static void test_analytics(void **state)
     world_deinit(&world);
 }
 
-/* Goal: lists and examples are in the order of created_at: those of the excursion first, then the newest
- * of the right clock. A list does not go through all that was written since, page by page. Method: all ids
- * by pages of one and of many; a range of the right clock alone. */
+/* Goal: lists and examples are in the order of created_at: those of the clock excursion first, then
+ * the newest of the correct clock. A list does not scan everything written since, page by page.
+ * Method: all ids by pages of one and of many; only a range of the correct clock. */
 static void test_lists(void **state)
 {
     Errata__V1__GetExamplesRequest request = ERRATA__V1__GET_EXAMPLES_REQUEST__INIT;
@@ -323,9 +323,10 @@ static void expect_ahead(struct world *world, int64_t warned_us, int64_t counted
                      warned_us > 0 ? HEALTH_NOT_SERVING : HEALTH_SERVING);
 }
 
-/* Goal: a log that is ahead of the clock by more than a minute is a warning in health and GetServerInfo, as
- * long as that lasts, also after another start; less is none. Method: a clock put back by a minute and by a
- * microsecond more, on to where the log ends; another writer over the same store. */
+/* Goal: a log that is ahead of the clock by more than a minute is a warning in health and
+ * GetServerInfo while that lasts, also after a restart; a smaller difference is not. Method: a
+ * clock put back by a minute and by a microsecond more, until the log's end; another writer over
+ * the same store. */
 static void test_warning(void **state)
 {
     struct world world;

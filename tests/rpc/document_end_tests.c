@@ -1,7 +1,7 @@
 /*
- * document_end_tests.c: documents whose calls end early: the peer goes away, the deadline passes, the
- * token is revoked, the server drains, in each state of the call. Whatever happens, each job is closed
- * once, and not while the pool has it.
+ * document_end_tests.c: documents whose calls end early: the peer goes away, the deadline passes,
+ * the token is revoked, the server drains, in each state of the call. In all cases each job is
+ * closed once, and not while the pool has it.
  */
 #include "tests/rpc/ingest.h"
 
@@ -88,9 +88,9 @@ static void play(struct scene *scene, const char *path, enum point point)
     }
 }
 
-/* Goal: an early end takes the document along in every state, stores nothing, and leaves no job; a
- * job that the pool has is cancelled and closed after its completion alone. Method: both methods,
- * both causes, each state; the fake ends the test at a close out of turn. */
+/* Goal: an early end cancels the document in every state, stores nothing, and leaves no job; a job
+ * on the pool is cancelled and closed only after its completion. Method: both methods, both causes,
+ * each state; the fake ends the test at a close out of order. */
 static void test_early_ends(void **state)
 {
     static const char *const paths[] = {INGEST_UNARY, INGEST_STREAM};

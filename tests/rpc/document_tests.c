@@ -1,6 +1,6 @@
 /*
- * document_tests.c: documents through the pipeline: whole and in pieces, what is told if there is
- * no place or no worker for them, idempotency keys.
+ * document_tests.c: documents through the pipeline: whole and in pieces, refusals without a slot or
+ * a worker, idempotency keys.
  */
 #include "tests/rpc/ingest.h"
 
@@ -411,8 +411,8 @@ static void test_keys_leave_passwords_out(void **state)
     }
 }
 
-/* Goal: who may not ingest is told before a job is opened. Method: each role without the right, and no
- * token, by both methods. */
+/* Goal: a caller that may not ingest is refused before a job is opened. Method: each role without
+ * the right, and no token, by both methods. */
 static void test_roles(void **state)
 {
     static const enum role denied[] = {ROLE_VIEWER, ROLE_INTEGRATOR};

@@ -1,6 +1,6 @@
 /*
- * experiment_tests.c: what analytics tells of extractions: confidence and corrections by day, rates by
- * layout, and the experiment; each figure beside an independent recount of the log's events.
+ * experiment_tests.c: analytics of extractions: confidence and corrections by day, rates by layout,
+ * and the experiment; each figure beside an independent recount of the log's events.
  */
 #include "server/domain/analytics/days.h"
 #include "store/base/assert.h"
@@ -212,19 +212,20 @@ static int64_t time_of(const Google__Protobuf__Timestamp *time)
 
 static void recount_extraction(struct recount *recount, const Errata__V1__Event *event)
 {
-    const Errata__V1__Extraction *told = event->extraction_recorded->extraction;
+    const Errata__V1__Extraction *reported = event->extraction_recorded->extraction;
     struct recounted_extraction *extraction = &recount->extractions[recount->count++];
-    bool has_document = told->_document_id_case == ERRATA__V1__EXTRACTION___DOCUMENT_ID_DOCUMENT_ID;
+    bool has_document =
+        reported->_document_id_case == ERRATA__V1__EXTRACTION___DOCUMENT_ID_DOCUMENT_ID;
 
     assert_true(recount->count < EVENTS_MAX);
     *extraction = (struct recounted_extraction){
         .seq = event->seq,
         .created_at_us = time_of(event->created_at),
-        .document = has_document ? number_after(told->document_id) : DOCUMENTS,
-        .layout = number_after(told->layout_fingerprint),
-        .arm = (uint32_t)told->arm,
-        .field_count = told->field_count,
-        .millionths = (uint32_t)lround(told->confidence * 1000000),
+        .document = has_document ? number_after(reported->document_id) : DOCUMENTS,
+        .layout = number_after(reported->layout_fingerprint),
+        .arm = (uint32_t)reported->arm,
+        .field_count = reported->field_count,
+        .millionths = (uint32_t)lround(reported->confidence * 1000000),
     };
     extraction->ready = recount->examples[extraction->layout] >= 3;
     assert_true(has_document || extraction->arm == EXPERIMENT_ARM_NONE);
@@ -301,7 +302,7 @@ static void add(struct sums *sums, const struct recounted_extraction *extraction
     sums->corrected_fields += fields < extraction->field_count ? fields : extraction->field_count;
 }
 
-/* Of a layout (LAYOUTS: of all), or of one arm of it (0: of all, whatever they count in). */
+/* Of a layout (LAYOUTS: of all), or of one arm of it (0: of all arms). */
 static struct sums sum_up(const struct recount *recount, unsigned layout, uint32_t arm)
 {
     struct sums sums = {0};
@@ -317,7 +318,7 @@ static struct sums sum_up(const struct recount *recount, unsigned layout, uint32
     return sums;
 }
 
-/* --- what is told --- */
+/* --- responses --- */
 
 static void check_rate(int rate_case, double rate, uint64_t part, uint64_t whole)
 {
@@ -325,39 +326,39 @@ static void check_rate(int rate_case, double rate, uint64_t part, uint64_t whole
     assert_true(whole == 0 || rate == (double)part / (double)whole);
 }
 
-static void check_arm(const Errata__V1__ArmResult *told, struct sums sums)
+static void check_arm(const Errata__V1__ArmResult *reported, struct sums sums)
 {
-    assert_int_equal(told->extraction_count, sums.extractions);
-    assert_int_equal(told->corrected_count, sums.corrected);
-    assert_int_equal(told->field_count, sums.fields);
-    assert_int_equal(told->corrected_field_count, sums.corrected_fields);
-    check_rate((int)told->_accuracy_case, told->accuracy, sums.extractions - sums.corrected,
+    assert_int_equal(reported->extraction_count, sums.extractions);
+    assert_int_equal(reported->corrected_count, sums.corrected);
+    assert_int_equal(reported->field_count, sums.fields);
+    assert_int_equal(reported->corrected_field_count, sums.corrected_fields);
+    check_rate((int)reported->_accuracy_case, reported->accuracy, sums.extractions - sums.corrected,
                sums.extractions);
-    check_rate((int)told->_field_accuracy_case, told->field_accuracy,
+    check_rate((int)reported->_field_accuracy_case, reported->field_accuracy,
                sums.fields - sums.corrected_fields, sums.fields);
 }
 
 static void check_comparison(const struct recount *recount, unsigned layout,
-                             const Errata__V1__ExperimentComparison *told)
+                             const Errata__V1__ExperimentComparison *reported)
 {
     struct sums treatment = sum_up(recount, layout, EXPERIMENT_ARM_TREATMENT);
     struct sums control = sum_up(recount, layout, EXPERIMENT_ARM_CONTROL);
     bool both = treatment.extractions > 0 && control.extractions > 0;
 
-    check_arm(told->treatment, treatment);
-    check_arm(told->control, control);
-    assert_int_equal(told->_p_value_case != 0, both);
-    assert_int_equal(told->_relative_improvement_case != 0,
+    check_arm(reported->treatment, treatment);
+    check_arm(reported->control, control);
+    assert_int_equal(reported->_p_value_case != 0, both);
+    assert_int_equal(reported->_relative_improvement_case != 0,
                      both && control.corrected < control.extractions);
-    if (told->_relative_improvement_case != 0) {
-        double wanted =
-            (told->treatment->accuracy - told->control->accuracy) / told->control->accuracy;
+    if (reported->_relative_improvement_case != 0) {
+        double wanted = (reported->treatment->accuracy - reported->control->accuracy) /
+                        reported->control->accuracy;
 
-        assert_true(fabs(told->relative_improvement - wanted) < 1e-12);
-        assert_true(told->improvement_low <= told->relative_improvement &&
-                    told->relative_improvement <= told->improvement_high);
-        assert_int_equal(told->p_value<0.05, told->improvement_low> 0 ||
-                         told->improvement_high < 0);
+        assert_true(fabs(reported->relative_improvement - wanted) < 1e-12);
+        assert_true(reported->improvement_low <= reported->relative_improvement &&
+                    reported->relative_improvement <= reported->improvement_high);
+        assert_int_equal(reported->p_value<0.05, reported->improvement_low> 0 ||
+                         reported->improvement_high < 0);
     }
 }
 
@@ -367,7 +368,7 @@ static void check_report(struct world *world, const struct recount *recount)
     Errata__V1__GetExperimentReportRequest request =
         ERRATA__V1__GET_EXPERIMENT_REPORT_REQUEST__INIT;
     Errata__V1__GetExperimentReportResponse *response = NULL;
-    unsigned told = 0;
+    unsigned reported = 0;
 
     request.page_size = 1;
     do {
@@ -380,8 +381,8 @@ static void check_report(struct world *world, const struct recount *recount)
 
             assert_int_equal(response->layouts[i]->example_count, recount->examples[layout]);
             check_comparison(recount, layout, response->layouts[i]->comparison);
-            assert_int_equal(told >> layout & 1, 0);
-            told |= 1u << layout;
+            assert_int_equal(reported >> layout & 1, 0);
+            reported |= 1u << layout;
         }
         request.page_token = response->next_page_token;
     } while (response->next_page_token[0] != '\0');
@@ -389,7 +390,7 @@ static void check_report(struct world *world, const struct recount *recount)
         bool counted = sum_up(recount, layout, EXPERIMENT_ARM_TREATMENT).extractions > 0 ||
                        sum_up(recount, layout, EXPERIMENT_ARM_CONTROL).extractions > 0;
 
-        assert_int_equal(told >> layout & 1, counted && recount->examples[layout] >= 3);
+        assert_int_equal(reported >> layout & 1, counted && recount->examples[layout] >= 3);
     }
 }
 
@@ -410,7 +411,7 @@ static void check_layouts(const struct recount *recount, Errata__V1__LayoutCover
 }
 
 static void check_day(const struct recount *recount, int64_t day,
-                      const Errata__V1__DayConfidence *told)
+                      const Errata__V1__DayConfidence *reported)
 {
     uint64_t count = 0;
     uint64_t corrected = 0;
@@ -425,11 +426,11 @@ static void check_day(const struct recount *recount, int64_t day,
             millionths += extraction->millionths;
         }
     }
-    assert_int_equal(told->extraction_count, count);
-    assert_int_equal(told->corrected_count, corrected);
-    assert_int_equal(told->_mean_confidence_case != 0, count > 0);
+    assert_int_equal(reported->extraction_count, count);
+    assert_int_equal(reported->corrected_count, corrected);
+    assert_int_equal(reported->_mean_confidence_case != 0, count > 0);
     assert_true(count == 0 ||
-                fabs(told->mean_confidence - (double)millionths / 1e6 / (double)count) < 1e-12);
+                fabs(reported->mean_confidence - (double)millionths / 1e6 / (double)count) < 1e-12);
 }
 
 static void check_learning(struct world *world, const struct recount *recount)
@@ -454,9 +455,9 @@ static void check_learning(struct world *world, const struct recount *recount)
 }
 
 /* Goal: every figure about extractions equals a recount of the log (US5.4, SC-005): a corrected
- * extraction counts once, on the day of the extraction; the experiment takes only what was made when
- * its layout had three examples. Method: extractions and corrections of a few documents in random
- * order, told of the last days, with half of the documents held out. */
+ * extraction counts once, on the day of the extraction; the experiment has only extractions made
+ * when their layout had three examples. Method: extractions and corrections of a few documents in
+ * random order, dated to the last days, with half of the documents held out. */
 static void test_equals_recount(void **state)
 {
     (void)state;

@@ -58,7 +58,7 @@ static void test_what_is_recorded(void **state)
     assert_int_equal(extractions_count_events(&world, EXPOSURES), 1);
     assert_int_equal(extractions_count_events(&world, EXTRACTIONS), 1);
 
-    /* Without a reference, ids tell; those of other layouts are not credited. */
+    /* Without a reference, examples are credited by their ids; those of other layouts are not. */
     world_capture(&world, world.admin, NULL, "other");
     extraction = extractions_record(
         &world, &(struct sent){
@@ -86,8 +86,8 @@ static void expect_refused(struct world *world, const char *token, const struct 
     assert_int_equal(extractions_count_events(world, ALL), before);
 }
 
-/* Goal: a reference that is forged, cut or another organisation's is refused, and nothing is stored,
- * though others beside it are right; all that is wrong is told at once. Method: each, with the log
+/* Goal: a reference that is forged, cut or another organisation's is refused, and nothing is
+ * stored, even beside valid ones; all errors are reported at once. Method: each, with the log
  * counted. */
 static void test_what_is_refused(void **state)
 {
@@ -173,7 +173,7 @@ static void test_an_outcome_counts_once(void **state)
     sent.references[0] = reference;
     first = extractions_record(&world, &sent);
     expect_same(extractions_record(&world, &sent), first);
-    sent.confidence = 0.75; /* it is the same outcome, whatever is said of it now */
+    sent.confidence = 0.75; /* the same outcome, with other values */
     assert_int_equal(extractions_try(&world, world.admin, "one", &sent, &again).code, STATUS_OK);
     expect_same(again, first);
     assert_int_equal(extractions_try(&world, world.admin, "one", &sent, &again).code, STATUS_OK);
@@ -192,7 +192,7 @@ static void test_an_outcome_counts_once(void **state)
     assert_int_equal(extractions_count_events(&world, EXTRACTIONS), 101);
     assert_int_equal(extractions_count_events(&world, EXPOSURES), 1);
 
-    /* A draft order is no document of the same name. */
+    /* A draft order is distinct from a document of the same name. */
     sent.document_id = NULL;
     sent.draft_order_id = "invoice";
     (void)extractions_record(&world, &sent);
@@ -231,8 +231,8 @@ static void test_a_batch_of_one_outcome(void **state)
     world_deinit(&world);
 }
 
-/* Goal: where some references are new, a new extraction credits those alone. Method: one reference,
- * then it and another. */
+/* Goal: if only some references are new, a new extraction credits only those. Method: one
+ * reference, then it and another. */
 static void test_only_new_references_credit(void **state)
 {
     struct sent sent = {.document_id = "invoice", .layout = "layout", .confidence = 1};
@@ -273,8 +273,8 @@ static void expect_improvement(struct world *world, bool known, double improveme
     }
 }
 
-/* Goal: confidence_improvement is the mean with the example minus the mean without any, once both have
- * three, and is not told of the past. Method: a table made by hand. */
+/* Goal: confidence_improvement is the mean with the example minus the mean without any, once both
+ * have three, and is absent in responses about the past. Method: a table made by hand. */
 static void test_confidence_improvement(void **state)
 {
     static const double bare[] = {0.5, 0.75, 0.1};
@@ -310,7 +310,7 @@ static void test_confidence_improvement(void **state)
     assert_int_equal(then->n_examples, 1);
     assert_int_equal(then->examples[0]->_confidence_improvement_case, 0);
 
-    /* The arm is that of then, too. */
+    /* Its arm is the one at that time, too. */
     past._document_id_case = ERRATA__V1__GET_EXAMPLES_REQUEST___DOCUMENT_ID_DOCUMENT_ID;
     past.document_id = extractions_text("invoice");
     for (uint32_t percent = 100; percent <= 100; percent -= 100) {
@@ -404,7 +404,7 @@ static void test_holdout(void **state)
 }
 
 /* Goal: any number of corrections mark an extraction once, and each of its fields once, never more
- * than it has; the newest extraction of the document or draft alone. Method: sums of the layout
+ * than it has; only the newest extraction of the document or draft. Method: sums of the layout
  * after each step. */
 static void test_corrected_once(void **state)
 {
@@ -463,9 +463,9 @@ static void test_corrected_once(void **state)
     world_deinit(&world);
 }
 
-/* Goal: what an ingested document tells is filled in: its layout into extractions that name it, its
- * layout and text into corrections that name the draft order which an extraction tied to it. Method:
- * ingest, tie, correct. */
+/* Goal: values of an ingested document are filled in: its layout into extractions that name it, its
+ * layout and text into corrections that name the draft order which an extraction linked to it.
+ * Method: ingest, link, correct. */
 static void test_a_tied_document(void **state)
 {
     struct world world;
@@ -500,8 +500,8 @@ static void test_a_tied_document(void **state)
     world_deinit(&world);
 }
 
-/* Goal: what was told of a draft order is the same outcome when it is told again, though the draft order
- * belongs to a document by now. Method: tell, tie, tell again; then of the document. */
+/* Goal: the outcome of a draft order is the same when it is repeated, even if the draft order was
+ * linked to a document meanwhile. Method: record, link, record again; then for the document. */
 static void test_an_outcome_tied_later(void **state)
 {
     struct world world;

@@ -137,7 +137,7 @@ static void test_org_ids(void **state)
     world_deinit(&pair.world);
 }
 
-/* Goal: lists, examples and the log show the own organisation alone. Method: the stranger asks for
+/* Goal: lists, examples and the log show only the own organisation. Method: the stranger asks for
  * everything, and for the owner's layout. */
 static void test_lists_and_examples(void **state)
 {

@@ -1,6 +1,7 @@
 /*
- * layout_tests.c: LayoutService through calls: a document is counted once, found by both its ids and
- * listed, filled into corrections, and seen by its own organisation and the right roles alone.
+ * layout_tests.c: LayoutService through calls: a document is counted once, found by both its ids
+ * and listed, filled into corrections, and visible only to its own organisation and the right
+ * roles.
  */
 #include "tests/rpc/ingest.h"
 
@@ -221,7 +222,7 @@ static Errata__V1__FeedbackEvent *capture(struct world *world, const char *docum
     return response->event;
 }
 
-/* Examples for a document by its id alone, or for its layout. */
+/* Examples for a document by only its id, or for its layout. */
 static Errata__V1__GetExamplesResponse *get_examples(struct world *world, const char *fingerprint,
                                                      const char *document_id)
 {

@@ -193,8 +193,8 @@ static void test_turns(void **state)
     world_deinit(&world);
 }
 
-/* Goal: an organisation gets half of the line, all together the whole, and who is turned away is told to
- * come back. Method: three organisations that ask for more than that. */
+/* Goal: an organisation gets half of the queue, all together the whole, and refused callers get a
+ * retry delay. Method: three organisations that ask for more than that. */
 static void test_line_is_bounded(void **state)
 {
     static struct exchange reads[3][ORG_WAITING_MAX + 2];

@@ -1,5 +1,5 @@
 /*
- * main.c: the pipeline of calls, in process: what every method is put through, whatever it does.
+ * main.c: the pipeline of calls, in process: the steps that every method goes through.
  */
 #include "tests/rpc/world.h"
 

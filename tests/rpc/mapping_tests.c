@@ -1,7 +1,7 @@
 /*
- * mapping_tests.c: what matchers and people say about mappings, through calls: suggestions, confirmations
- * and rejections, their feedback events, who may see and say what, and what is told late. Each test ends
- * with a replay of its log.
+ * mapping_tests.c: what matchers and people say about mappings, through calls: suggestions,
+ * confirmations and rejections, their feedback events, permissions, and backdated judgements. Each
+ * test ends with a replay of its log.
  */
 #include "tests/rpc/mappings.h"
 
@@ -226,7 +226,7 @@ static void test_apart(void **state)
     world_deinit(&world);
 }
 
-/* Goal: what is no mapping is refused by field, and stores nothing. Method: each mistake once. */
+/* Goal: an invalid mapping is refused by field, and stores nothing. Method: each mistake once. */
 static void test_refused(void **state)
 {
     static const struct named bad[] = {
@@ -274,9 +274,9 @@ static void test_refused(void **state)
     world_deinit(&world);
 }
 
-/* Goal: what is told late changes no status that was settled later, but counts as support. Method:
- * judgements of four days, told in another order. */
-static void test_told_late(void **state)
+/* Goal: a backdated judgement changes no status that was settled later, but counts as support.
+ * Method: judgements of four days, recorded in another order. */
+static void test_backdated(void **state)
 {
     struct world world;
     const struct named x = {"c1", "A-1", "X", NULL};
@@ -320,8 +320,8 @@ static void test_told_late(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a judgement counts by when it was made, beside other judgements and not beside suggestions. Method:
- * a suggestion of today, and two judgements of before it, told in both orders. */
+/* Goal: a judgement counts by its time, against other judgements but not against suggestions.
+ * Method: a suggestion of today, and two earlier judgements, recorded in both orders. */
 static void test_judged_before_the_suggestion(void **state)
 {
     const struct named x = {"c1", "A-1", "X", NULL};
@@ -350,8 +350,8 @@ static void test_judged_before_the_suggestion(void **state)
     world_deinit(&world);
 }
 
-/* Goal: who may say what: a VIEWER reads alone, an INTEGRATOR tells of the past alone, a person speaks for
- * that person. Method: each role's token, and whom the event names. */
+/* Goal: permissions: a VIEWER only reads, an INTEGRATOR only backfills, a person speaks for that
+ * person. Method: each role's token, and whom the event names. */
 static void test_roles(void **state)
 {
     struct world world;
@@ -480,7 +480,7 @@ int run_mapping_tests(void)
         cmocka_unit_test(test_suggest),   cmocka_unit_test(test_confirm),
         cmocka_unit_test(test_supersede), cmocka_unit_test(test_reject),
         cmocka_unit_test(test_apart),     cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_told_late), cmocka_unit_test(test_judged_before_the_suggestion),
+        cmocka_unit_test(test_backdated), cmocka_unit_test(test_judged_before_the_suggestion),
         cmocka_unit_test(test_keys),      cmocka_unit_test(test_lost_event),
         cmocka_unit_test(test_roles),     cmocka_unit_test(test_long_suggestions),
     };

@@ -1,6 +1,7 @@
 /*
- * match_tests.c: MatchLines, RecordMatches and the lists of mappings, through calls: what a line gets, on
- * the loop and on the pool, now and as of then; what a cited answer counts, and how often.
+ * match_tests.c: MatchLines, RecordMatches and the lists of mappings, through calls: a line's
+ * matches, on the loop and on the pool, now and as of a time; what a cited match counts, and how
+ * often.
  */
 #include "server/domain/mappings/rows.h"
 #include "tests/rpc/mappings.h"
@@ -175,7 +176,7 @@ static void test_uses(void **state)
     assert_int_equal(mappings_record(&caller, response->exposure_ref, "draft", NULL), STATUS_OK);
     assert_int_equal(mappings_last_seq(&caller), seq + 3);
     assert_int_equal(use_count(&caller, response->lines[0]->mapping_id, &used_s), 4);
-    /* Told of the past: it counts, and was used later already. */
+    /* Backdated: it counts, but had been used later already. */
     response = mappings_match(&caller, &lines);
     caller.created_at_us = WORLD_START_US - DAY_US;
     caller.key = "key";
@@ -509,7 +510,7 @@ static void check_pair(const struct caller *caller, const struct pair_model *pai
     assert_int_equal(mapping->support_count, pair->support_count);
 }
 
-/* One write of a random kind, now or told late. */
+/* One write of a random kind, now or backdated. */
 static void say_something(struct caller *caller, struct model *model, const struct named *named,
                           int sku, int internal)
 {
@@ -541,9 +542,9 @@ static void say_something(struct caller *caller, struct model *model, const stru
     check_pair(caller, pair);
 }
 
-/* Goal: whatever is said in whatever order, and however late, statuses are what people said in the order of
- * its time, a customer SKU has at most one confirmed mapping, which MatchLines answers, and the tables are
- * what a replay makes. Method: random writes beside a plain model. */
+/* Goal: for judgements in any order, also backdated ones, statuses follow the order of their times,
+ * a customer SKU has at most one confirmed mapping, which MatchLines returns, and the tables equal
+ * a replay's. Method: random writes beside a plain model. */
 static void test_random(void **state)
 {
     static const char *const skus[SKUS] = {"ab-1", "ab-2", "AB-12", "xy 77", "-", "ab-1-2"};
@@ -584,9 +585,10 @@ static void test_random(void **state)
     world_deinit(&world);
 }
 
-/* Goal: what is known of a SKU is found whatever else the customer's SKUs are called: suggestions of its own
- * are offered and quoted, a rejected internal SKU is not, as of now and of then. Method: more SKUs that
- * begin alike, in more bytes than a key keeps, than a walk looks at; Cyrillic ones, of two bytes each. */
+/* Goal: a SKU's history is found among any similar SKUs of the customer: its suggestions are
+ * offered and quoted, a rejected internal SKU is not, now and as of a time. Method: more SKUs that
+ * begin alike, in more bytes than a key keeps, than a walk visits; Cyrillic ones, of two bytes
+ * each. */
 static void test_same_beginning(void **state)
 {
     const struct named last = {

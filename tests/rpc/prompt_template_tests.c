@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-/* Goal: versions count from 1 in each name and stay; a prompt takes the newest, one that is named, or that
- * of then; a repeat under a key makes none. Method: two names, three versions. */
+/* Goal: versions count from 1 in each name and stay; a prompt uses the newest, a given one, or that
+ * of a time; a repeat under a key creates none. Method: two names, three versions. */
 static void test_versions(void **state)
 {
     struct world world;
@@ -66,7 +66,7 @@ static void test_versions(void **state)
     world_deinit(&world);
 }
 
-/* Goal: what is no template is refused. Method: no name, no text, too long, too many tokens. */
+/* Goal: an invalid template is refused. Method: no name, no text, too long, too many tokens. */
 static void test_put_refused(void **state)
 {
     static char large[65538];

@@ -86,7 +86,7 @@ static void test_no_examples(void **state)
     prompts_set_document(&request, "unknown document");
     response = prompts_prepare(&world, world.admin, &request);
     assert_string_equal(response->prompt, "[]");
-    prompts_set_layout(&request, "nobody corrected it");
+    prompts_set_layout(&request, "no corrections");
     response = prompts_prepare(&world, world.admin, &request);
     assert_string_equal(response->prompt, "[]");
     assert_int_equal(response->n_example_ids, 0);
@@ -161,8 +161,8 @@ static void test_layout_of_document(void **state)
     world_deinit(&world);
 }
 
-/* Goal: what is put in is never expanded, wherever it came from, and examples that are not in the prompt
- * are not told. Method: an example and values that have tokens. */
+/* Goal: inserted values are never expanded, and examples that are not in the prompt are not
+ * reported. Method: an example and values that have tokens. */
 static void test_nothing_twice(void **state)
 {
     struct world world;
@@ -332,8 +332,9 @@ static struct exchange cite(struct world *world, const char *token, char *refere
     return world_call_whole(world, &start, &request.base);
 }
 
-/* Goal: a reference proves the whole prompt: its template and version, its examples, its text; to its
- * own organisation alone. Method: cited by a stranger, damaged, then as it is; the exposure's event. */
+/* Goal: a reference proves the whole prompt: its template and version, its examples, its text; only
+ * to its own organisation. Method: cited by a stranger, damaged, then unchanged; the exposure's
+ * event. */
 static void test_cited(void **state)
 {
     struct world world;

@@ -90,7 +90,7 @@ static void test_fallbacks(void **state)
     world_deinit(&world);
 }
 
-/* Goal: what is no request is refused. Method: no profile, one that there is not, a byte too many. */
+/* Goal: an invalid request is refused. Method: no profile, an unknown one, a byte too many. */
 static void test_refused(void **state)
 {
     struct world world;

@@ -144,8 +144,8 @@ static void test_whose(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a repeat is answered as the first was, whatever came between, and changes nothing. Method:
- * the same key around another change. */
+/* Goal: a repeat gets the first response, after any other changes, and changes nothing. Method: the
+ * same key around another change. */
 static void test_repeat(void **state)
 {
     struct world world;

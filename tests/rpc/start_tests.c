@@ -88,7 +88,7 @@ static void test_another_token(void **state)
     assert_int_not_equal(access.key_id, key_id);
     key_id = access.key_id;
     assert_int_equal(admin_read_server_access(txn, WORLD_START_US, &key_id, &access), OK);
-    assert_int_equal(access.until_us, 0); /* the first start's alone */
+    assert_int_equal(access.until_us, 0); /* only of the first start */
     store_abort(txn);
     keeper.result = OK;
     assert_int_equal(first_token_add(&world.ctx, world.backend, keep, &keeper, &key_id), OK);
@@ -178,8 +178,8 @@ static void ingest_one(struct world *world, const char *token, int i)
     }
 }
 
-/* Goal: the tables are what their log makes of them, byte for byte. Method: organisations, tokens,
- * corrections and documents through calls; then a second store, from the events alone. */
+/* Goal: the tables equal those made from the log, byte for byte. Method: organisations, tokens,
+ * corrections and documents through calls; then a second store, only from the events. */
 static void test_replay(void **state)
 {
     struct world world;

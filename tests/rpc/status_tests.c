@@ -188,8 +188,8 @@ static void test_reason(void **state)
     }
 }
 
-/* Goal: bytes that are no message are INTERNAL, what the check refuses is INVALID_ARGUMENT. Method:
- * a cut message, and a text that is not UTF-8. */
+/* Goal: bytes that are not a message are INTERNAL, refusals of the check are INVALID_ARGUMENT.
+ * Method: a cut message, and a text that is not UTF-8. */
 static void test_bytes_that_do_not_decode(void **state)
 {
     static const uint8_t cut[] = {0x0a, 0x10, 'x'};

@@ -232,8 +232,8 @@ static void test_watch_ends(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a watcher whose token ends by time is told so, though nothing happens in its organisation.
- * Method: the clock passes the end, and the services look. */
+/* Goal: a watcher whose token expires is ended with that status, even if nothing happens in its
+ * organisation. Method: the clock passes the end, and the services check. */
 static void test_watch_expires(void **state)
 {
     struct world world;

@@ -37,9 +37,9 @@ static size_t count_examples(struct world *world, const char *token)
     return response->n_examples;
 }
 
-/* Goal: a read sees what was committed before it began, in the middle of a turn too. Method: a read,
- * a write and a read again, without the turn's end between them; the third before the loop has been
- * told of the commit. */
+/* Goal: a read sees everything committed before it began, also in the middle of a turn. Method: a
+ * read, a write and a read again, without the turn's end between them; the third before the loop
+ * was notified of the commit. */
 static void test_read_own_write(void **state)
 {
     static char layout[] = LAYOUT;

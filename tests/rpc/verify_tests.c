@@ -14,7 +14,7 @@
 
 #define PATH "errata.v1.AdminService/Verify"
 
-/* Stands for the app's verification. */
+/* Replaces the app's verification. */
 struct fake {
     struct verify_jobs jobs;
     struct verify_state state;
@@ -54,7 +54,7 @@ static void init(struct world *world, struct fake *fake)
     world->pipeline->config.verify = &fake->jobs;
 }
 
-static void tell(struct world *world, struct fake *fake)
+static void finish_step(struct world *world, struct fake *fake)
 {
     fake->state.version++;
     pipeline_wake_verify(world->pipeline, fake->org);
@@ -76,7 +76,7 @@ static Errata__V1__VerifyResponse *next(struct exchange *exchange)
     return exchange_read(exchange, &errata__v1__verify_response__descriptor);
 }
 
-/* Goal: a caller is told each change once, and at last what was found, and the stream ends. Method: a
+/* Goal: a caller gets each change once, and at last the findings, and the stream ends. Method: a
  * verification that moves step by step, with two commits of the organisation in between. */
 static void test_progress_and_report(void **state)
 {
@@ -93,17 +93,17 @@ static void test_progress_and_report(void **state)
     assert_int_equal(response->progress->step, ERRATA__V1__VERIFY_STEP__VERIFY_STEP_COPY);
     fake.state.copied_bytes = 7;
     fake.state.copied_bytes_total = 9;
-    tell(&world, &fake);
+    finish_step(&world, &fake);
     response = next(&exchange);
     assert_int_equal(response->progress->copied_bytes, 7);
     assert_int_equal(response->progress->copied_bytes_total, 9);
     (void)world_capture(&world, world.admin, NULL, "layout");
-    assert_null(next(&exchange)); /* a commit is no news of it */
+    assert_null(next(&exchange)); /* a commit is not one of its changes */
     fake.state.stage = VERIFY_AT_COMPARE;
     fake.state.events = 3;
     fake.state.events_total = 4;
     fake.state.rows = 5;
-    tell(&world, &fake);
+    finish_step(&world, &fake);
     response = next(&exchange);
     assert_int_equal(response->progress->step, ERRATA__V1__VERIFY_STEP__VERIFY_STEP_COMPARE);
     assert_int_equal(response->progress->events, 3);
@@ -113,7 +113,7 @@ static void test_progress_and_report(void **state)
     assert_false(exchange.ended);
     fake.state.ended = true;
     fake.state.report = (struct replay_report){.organizations = 1, .events = 4, .rows = 9};
-    tell(&world, &fake);
+    finish_step(&world, &fake);
     response = next(&exchange);
     assert_int_equal(response->message_case, ERRATA__V1__VERIFY_RESPONSE__MESSAGE_REPORT);
     assert_true(response->report->clean);
@@ -152,7 +152,7 @@ static void test_findings(void **state)
     fake.state.report.broken_count = 2;
     fake.state.report.broken_seq = 77;
     fake.state.report.broken_by = REPLAY_GAP;
-    tell(&world, &fake);
+    finish_step(&world, &fake);
     report = next(&exchange)->report;
     assert_false(report->clean);
     assert_int_equal(report->difference_count, 1234);
@@ -173,7 +173,7 @@ static void test_findings(void **state)
     fake.state.ended = true;
     fake.state.damaged = true;
     memcpy(fake.state.why, "page 7 is torn", sizeof("page 7 is torn"));
-    tell(&world, &fake);
+    finish_step(&world, &fake);
     report = next(&exchange)->report;
     assert_false(report->clean);
     assert_string_equal(report->damage, "page 7 is torn");
@@ -181,8 +181,8 @@ static void test_findings(void **state)
     world_deinit(&world);
 }
 
-/* Goal: it takes the server flag, and is told why it can't be. Method: an administrator without the
- * flag, a server that has none, one that runs already, and one that fails on its way. */
+/* Goal: it needs the server flag, and reports why it can't run. Method: an administrator without
+ * the flag, a server that has none, one that runs already, and one that fails on its way. */
 static void test_refused(void **state)
 {
     struct world world;
@@ -206,7 +206,7 @@ static void test_refused(void **state)
     begin(&exchange, &world, world.admin);
     fake.state.ended = true;
     fake.state.err = ERR_DISK_FULL;
-    tell(&world, &fake);
+    finish_step(&world, &fake);
     assert_true(exchange.ended);
     assert_int_equal(exchange.code, STATUS_RESOURCE_EXHAUSTED);
     assert_int_equal(fake.cancels, 1);
@@ -241,7 +241,7 @@ static void test_cancelled(void **state)
     world_deinit(&world);
 }
 
-/* Goal: the news of a verification are for its stream alone. Method: as many watchers of the same
+/* Goal: only its stream gets the news of a verification. Method: as many watchers of the same
  * organisation as take several turns; news, and turns counted. */
 static void test_watchers_are_not_ended(void **state)
 {
@@ -266,7 +266,7 @@ static void test_watchers_are_not_ended(void **state)
     assert_non_null(next(&exchange));
     world.turns = 0;
     fake.state.copied_bytes = 7;
-    tell(&world, &fake);
+    finish_step(&world, &fake);
     assert_int_equal(next(&exchange)->progress->copied_bytes, 7);
     assert_int_equal(world.turns, 1);
     for (size_t i = 0; i < WATCHERS; i++) {

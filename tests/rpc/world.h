@@ -1,7 +1,7 @@
 /*
  * world.h: a whole server without sockets, threads or time: the services over a memory store, a
- * writer that writes when told, a pool that runs when told, a clock that stops. Calls are real ones
- * of server/call, with a protocol that keeps what is sent; no gRPC, no HTTP/2.
+ * writer and a pool that run on command, a clock that stops. Calls are real ones of server/call,
+ * with a protocol that keeps what is sent; no gRPC, no HTTP/2.
  */
 #ifndef ERRATA_TESTS_RPC_WORLD_H
 #define ERRATA_TESTS_RPC_WORLD_H

@@ -135,7 +135,7 @@ static void test_idempotency(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a key that is none is refused with what would be right. Method: empty, too long, not ASCII. */
+/* Goal: an invalid key is refused with the expected form. Method: empty, too long, not ASCII. */
 static void test_bad_keys(void **state)
 {
     struct scene scene;
@@ -221,8 +221,8 @@ static bool fails_commits(struct fault_driver *driver, const char *name)
     return strcmp(name, "store.commit") == 0;
 }
 
-/* Goal: no one is told of a write that was never stored. Method: two requests under one key in a
- * batch, whose commit fails; the second is refused for the first alone. */
+/* Goal: a write that was never stored is not returned. Method: two requests under one key in a
+ * batch, whose commit fails; the second is refused only because of the first. */
 static void test_refused_for_what_was_not_stored(void **state)
 {
     struct fault_driver driver = {fails_commits};
@@ -343,8 +343,8 @@ static size_t read_log_of(int64_t duration_us, char *text, size_t size)
     return (size_t)got;
 }
 
-/* Goal: a slow call is told in the log, with how long it took; others are not. Method: a write that
- * waits in the queue for as long as calls may take, and for one microsecond more. */
+/* Goal: a slow call is logged with its duration; others are not. Method: a write that waits in the
+ * queue for the limit, and for one microsecond more. */
 static void test_slow_calls_are_reported(void **state)
 {
     char text[1024];

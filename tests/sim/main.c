@@ -82,7 +82,7 @@ static const char *const names[SIM_COUNTS] = {
     [SIM_ANSWERS] = "calls that ended with OK",
     [SIM_WRITES] = "writes acknowledged",
     [SIM_REPEATS] = "writes sent again under their key",
-    [SIM_UNKNOWN] = "ends that told nothing",
+    [SIM_UNKNOWN] = "ends without a result",
     [SIM_CRASHES] = "crashes",
     [SIM_STOPS] = "stops",
     [SIM_BROKEN] = "stores that broke",
@@ -218,7 +218,7 @@ int main(int count, char **values)
     (void)printf("%" PRIu64 " passed, %" PRIu64 " failed\n", arguments.count - failed, failed);
     if (failed > 0) {
         (void)fflush(stdout);
-        _exit(1); /* what a run left that ended early is no leak of the server */
+        _exit(1); /* leftovers of a run that ended early are not leaks of the server */
     }
     return 0;
 }

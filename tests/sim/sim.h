@@ -1,10 +1,9 @@
 /*
- * sim.h: the core of the simulation: one seed, one clock, one queue of what happens next. Whatever
- * the simulated world does is an event in this queue: bytes that arrive, a disk that is done, a
- * server that dies. Two runs of one seed are the same to the byte.
- *
- * The writer's thread and the threads of the pool are simulated too: what they wait for (a commit, a
- * PDF) lets the loop's events go on inside (sim_wait), as they would beside a real thread.
+ * sim.h: the core of the simulation: one seed, one clock, one queue of events. Everything in the
+ * simulated world is an event in this queue: bytes that arrive, a disk that is done, a server that
+ * dies. Two runs of one seed are identical to the byte.
+ * The writer's thread and the threads of the pool are simulated too: while they wait (for a commit,
+ * a PDF), the loop's events continue inside (sim_wait), as they would beside a real thread.
  */
 #ifndef ERRATA_TESTS_SIM_SIM_H
 #define ERRATA_TESTS_SIM_SIM_H
@@ -49,7 +48,7 @@ struct sim_profile {
     uint32_t crash; /* a chance a round of chaos */
     uint32_t stop;
     uint32_t reset; /* of a connection */
-    uint32_t silence; /* of a connection: no one is told */
+    uint32_t silence; /* of a connection: neither side notices */
     uint32_t wall_jump;
     uint32_t disk_full;
     uint32_t commit_error; /* a chance a commit */
@@ -106,7 +105,7 @@ enum sim_count {
     SIM_ANSWERS, /* calls that ended with OK */
     SIM_WRITES, /* acknowledged */
     SIM_REPEATS, /* writes sent again under their key by their maker */
-    SIM_UNKNOWN, /* writes whose end told nothing */
+    SIM_UNKNOWN, /* writes that ended without a result */
     SIM_CRASHES,
     SIM_STOPS,
     SIM_BROKEN, /* stores that refused everything */
@@ -117,7 +116,7 @@ enum sim_count {
     SIM_COMMIT_ERRORS,
     SIM_POINTS, /* fault points that failed */
     SIM_JUMPS,
-    SIM_WATCHED, /* events told by watches */
+    SIM_WATCHED, /* events delivered by watches */
     SIM_COUNTS
 };
 

@@ -33,7 +33,7 @@ static void on_reply(void *user, struct slice message)
     struct sim *sim = call->member->caller.sim;
 
     if (call->ended) {
-        sim_fail(sim, "call %" PRIu64 " was sent a reply behind its end", call->number);
+        sim_fail(sim, "call %" PRIu64 " got a reply after its end", call->number);
         return;
     }
     call->replies++;

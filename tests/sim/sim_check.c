@@ -66,7 +66,7 @@ static void tally_mark(struct tally *tally, const struct event *event, struct sl
     }
 }
 
-/* Uses that an extraction's event tells of are in an event of their own, with the document that the
+/* The uses that an extraction's event counts are in a separate event, with the document that the
  * extraction names: the write is that one. */
 static bool is_of_extraction(const struct event *event)
 {
@@ -217,7 +217,7 @@ static void check_org(struct sim *sim, struct store_txn *txn, unsigned index)
         sim_fail(sim, "event %" PRIu64 " of organisation %u was shown, and is lost",
                  org->shown_last, index);
     } else if (log_verify_chain(txn, id, CHAIN_LIMIT, &check) != OK || check.last_seq != last) {
-        sim_fail(sim, "the chain of organisation %u breaks behind %" PRIu64, index, check.last_seq);
+        sim_fail(sim, "the chain of organisation %u breaks after %" PRIu64, index, check.last_seq);
     }
     free(tally.counts);
     free(tally.ids);

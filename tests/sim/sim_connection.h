@@ -50,7 +50,7 @@ void sim_caller_shut(struct sim_caller *caller);
 /* After shut, and what that asked for. */
 void sim_caller_close(struct sim_caller *caller);
 
-/* What links tell. */
+/* Events of links. */
 void sim_connection_connected(struct sim_connection *connection, bool accepted);
 /* Bytes; none: the end. */
 void sim_connection_take(struct sim_connection *connection, struct slice bytes);

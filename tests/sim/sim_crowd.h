@@ -1,8 +1,8 @@
 /*
- * sim_crowd.h: the callers: several organisations with several tokens and roles each, every one with a
- * channel of the client library. They write, read what they wrote, watch, send again what they were
- * not told of, cancel, and ask for what is not theirs. Each call ends once, in its time, with an
- * answer that the model allows.
+ * sim_crowd.h: the callers: several organisations with several tokens and roles each, every one
+ * with a channel of the client library. They write, read what they wrote, watch, repeat unanswered
+ * writes, cancel, and ask for data of others. Each call ends once, in time, with a response that
+ * the model allows.
  */
 #ifndef ERRATA_TESTS_SIM_SIM_CROWD_H
 #define ERRATA_TESTS_SIM_SIM_CROWD_H
@@ -200,7 +200,7 @@ struct sim_call *sim_call_new(struct sim_member *member, enum sim_op op, const c
 void sim_call_start(struct sim_call *call, const ProtobufCMessage *message);
 void sim_call_start_bytes(struct sim_call *call, struct slice request);
 
-/* --- sim_judge.c: what they may be told --- */
+/* --- sim_judge.c: allowed results --- */
 
 void sim_judge_reply(struct sim_call *call, struct slice reply);
 void sim_judge_end(struct sim_call *call, const struct client_status *status);

@@ -1,6 +1,6 @@
 /*
- * sim_judge.c: whether a caller may be told what it was told. Trouble (no server, no time, no room) is
- * allowed while something is wrong; a wrong answer never is.
+ * sim_judge.c: whether a caller may get the result that it got. Failures (no server, no time, no
+ * room) are allowed while something is wrong; a wrong response never is.
  */
 #include "store/base/assert.h"
 #include "tests/sim/sim_crowd.h"
@@ -53,7 +53,7 @@ static void judge_watch(struct sim_call *call, struct slice reply)
     struct sim_member *member = call->member;
 
     if (message == NULL || message->event == NULL) {
-        wrong(call, "a watch told something that is no event");
+        wrong(call, "a watch sent something that is not an event");
     } else if (message->event->seq != member->watch_next) {
         sim_fail(sim_of(call), "caller %u was shown event %" PRIu64 " in the place of %" PRIu64,
                  member->caller.number, message->event->seq, member->watch_next);
@@ -98,24 +98,24 @@ static void judge_event(struct sim_call *call, struct slice reply)
     const struct sim_write *write = call->about;
     Errata__V1__GetFeedbackEventResponse *read =
         errata__v1__get_feedback_event_response__unpack(NULL, reply.size, reply.data);
-    Errata__V1__CaptureFeedbackEventResponse *told =
+    Errata__V1__CaptureFeedbackEventResponse *reported =
         errata__v1__capture_feedback_event_response__unpack(NULL, write->answer_bytes,
                                                             write->answer);
     Errata__V1__CaptureFeedbackEventRequest *sent =
         errata__v1__capture_feedback_event_request__unpack(NULL, write->request_bytes,
                                                            write->request);
 
-    if (read == NULL || read->event == NULL || told == NULL || sent == NULL) {
+    if (read == NULL || read->event == NULL || reported == NULL || sent == NULL) {
         wrong(call, "no event was answered");
-    } else if (!same_text(read->event->id, told->event->id) ||
-               read->event->created_at->seconds != told->event->created_at->seconds ||
-               read->event->created_at->nanos != told->event->created_at->nanos ||
+    } else if (!same_text(read->event->id, reported->event->id) ||
+               read->event->created_at->seconds != reported->event->created_at->seconds ||
+               read->event->created_at->nanos != reported->event->created_at->nanos ||
                !same_text(read->event->draft_order_id, sent->event->draft_order_id) ||
                !has_content(call, read->event, sent->event)) {
         wrong(call, "an event is not what it was");
     }
     errata__v1__get_feedback_event_response__free_unpacked(read, NULL);
-    errata__v1__capture_feedback_event_response__free_unpacked(told, NULL);
+    errata__v1__capture_feedback_event_response__free_unpacked(reported, NULL);
     errata__v1__capture_feedback_event_request__free_unpacked(sent, NULL);
 }
 
@@ -235,34 +235,34 @@ static void judge_token(struct sim_call *call, struct slice reply)
     struct sim *sim = sim_of(call);
     struct sim_write *write = call->write;
     struct sim_member *subject = (struct sim_member *)write->subject;
-    Errata__V1__CreateTokenResponse *told =
+    Errata__V1__CreateTokenResponse *reported =
         errata__v1__create_token_response__unpack(NULL, reply.size, reply.data);
 
-    if (told == NULL || told->token == NULL || told->secret[0] == '\0') {
+    if (reported == NULL || reported->token == NULL || reported->secret[0] == '\0') {
         wrong(call, "no token was answered");
     } else {
         struct sim_org *org = &sim->model->orgs[subject->caller.org];
 
-        (void)snprintf(org->id, sizeof(org->id), "%s", told->token->org_id);
-        sim_crowd_give_token(sim, subject, told->secret, told->token->key_id);
+        (void)snprintf(org->id, sizeof(org->id), "%s", reported->token->org_id);
+        sim_crowd_give_token(sim, subject, reported->secret, reported->token->key_id);
     }
-    errata__v1__create_token_response__free_unpacked(told, NULL);
+    errata__v1__create_token_response__free_unpacked(reported, NULL);
 }
 
 static void judge_org(struct sim_call *call, struct slice reply)
 {
     struct sim *sim = sim_of(call);
-    Errata__V1__CreateOrganizationResponse *told =
+    Errata__V1__CreateOrganizationResponse *reported =
         errata__v1__create_organization_response__unpack(NULL, reply.size, reply.data);
 
-    if (told == NULL || told->organization == NULL) {
+    if (reported == NULL || reported->organization == NULL) {
         wrong(call, "no organisation was answered");
     } else {
         struct sim_org *org = &sim->model->orgs[call->write->org];
 
-        (void)snprintf(org->id, sizeof(org->id), "%s", told->organization->id);
+        (void)snprintf(org->id, sizeof(org->id), "%s", reported->organization->id);
     }
-    errata__v1__create_organization_response__free_unpacked(told, NULL);
+    errata__v1__create_organization_response__free_unpacked(reported, NULL);
 }
 
 static void on_send_again(struct sim *sim, void *object, uint64_t number)
@@ -449,7 +449,7 @@ static void judge_ok(struct sim_call *call)
     }
 }
 
-/* What may be told although nothing is wrong with the server. */
+/* Results that are allowed although nothing is wrong with the server. */
 static bool is_right_refusal(const struct sim_call *call, const struct client_status *status)
 {
     const struct sim *sim = sim_of(call);
@@ -479,7 +479,7 @@ static bool is_right_refusal(const struct sim_call *call, const struct client_st
     }
 }
 
-/* What may be told while something is wrong. */
+/* Results that are allowed while something is wrong. */
 static bool is_trouble(const struct sim_call *call, const struct client_status *status)
 {
     if (call->strict) {

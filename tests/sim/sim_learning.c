@@ -1,7 +1,7 @@
 /*
- * sim_learning.c: what callers ask of mappings, prompts, extractions and analytics, and what they may
- * be told. Outcomes cite references that were served before, of their organisation, now and then the
- * same one twice: that counts once, whatever died meanwhile; and of another one, which is refused.
+ * sim_learning.c: requests about mappings, prompts, extractions and analytics, and their allowed
+ * results. Outcomes cite references that were served before, of their organisation, now and then
+ * the same one twice, which counts once across any crashes; and of another one, which is refused.
  */
 #include "store/base/assert.h"
 #include "tests/sim/sim_crowd.h"
@@ -375,7 +375,7 @@ bool sim_request_learning(struct sim_member *member, enum sim_op op)
     return true;
 }
 
-/* --- what they may be told --- */
+/* --- allowed results --- */
 
 void sim_keep_reference(struct sim_call *call, enum sim_reference kind, const char *reference)
 {
@@ -414,7 +414,7 @@ static void judge_prompt(struct sim_call *call, struct slice reply)
     errata__v1__prepare_prompt_response__free_unpacked(read, NULL);
 }
 
-/* A mapping that was suggested is there, whatever people made of it since. */
+/* A mapping that was suggested still exists, after any judgements. */
 static void judge_mapping(struct sim_call *call, struct slice reply)
 {
     const struct sim_write *write = call->about;

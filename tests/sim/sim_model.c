@@ -1,5 +1,5 @@
 /*
- * sim_model.c: what was written, told and shown.
+ * sim_model.c: everything written, answered and shown.
  */
 #include "tests/sim/sim_model.h"
 

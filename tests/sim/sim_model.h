@@ -1,7 +1,7 @@
 /*
- * sim_model.h: what must be true. Every write that callers made, with what they were told of it; every
- * event that anybody was shown. Checked against answers as they come, and against the disk after each
- * crash and at the end.
+ * sim_model.h: the expected state: every write of a caller, with its result; every event that was
+ * shown. Checked against responses as they arrive, and against the disk after each crash and at the
+ * end.
  */
 #ifndef ERRATA_TESTS_SIM_SIM_MODEL_H
 #define ERRATA_TESTS_SIM_SIM_MODEL_H
@@ -39,7 +39,7 @@ struct sim_write {
     unsigned org; /* whose log it goes to */
     unsigned layout; /* of a capture */
     bool streamed; /* a document, piece by piece */
-    bool cites; /* a reference: for its subject it counts once, whatever its key */
+    bool cites; /* a reference: it counts once for its subject, under any key */
     const struct sim_write
         *twin; /* the write that cited the same for the same; NULL: it is the first */
     unsigned items; /* events that it appends; each carries its mark */
@@ -93,11 +93,11 @@ struct sim_write *sim_model_add(struct sim *sim, struct sim_caller *caller,
 void sim_write_set_request(struct sim_write *write, struct slice request);
 /* The mark of one of its events: no other event has it. */
 void sim_write_mark(const struct sim_write *write, unsigned item, char mark[24]);
-/* The server has told that it is stored, with this answer. */
+/* The server reported it as stored, with this response. */
 void sim_model_acknowledge(struct sim *sim, struct sim_write *write, struct slice answer);
 /* Of a write of what is learned: the id that its answer names. A twin has its first one's. */
 void sim_keep_learning_ids(struct sim *sim, struct sim_write *write, struct slice answer);
-/* The key is still known, whatever the wall clock did meanwhile. */
+/* The key is still valid, after any jumps of the wall clock. */
 bool sim_model_knows_key(const struct sim *sim, const struct sim_write *write);
 /* An event was shown to a caller. */
 void sim_model_show(struct sim *sim, unsigned org, uint64_t seq, const char *id);

@@ -1,7 +1,7 @@
 /*
- * sim_net.h: the wires. A link is one TCP connection: two pipes of bytes that take their time, are cut
- * at random, stall, break, or fall silent without anybody being told. Both ends see what sockets
- * would show them: bytes, room, an end.
+ * sim_net.h: the network. A link is one TCP connection: two pipes of bytes that take their time,
+ * are cut at random, stall, break, or fall silent unnoticed. Both ends see what sockets would show
+ * them: bytes, room, an end.
  */
 #ifndef ERRATA_TESTS_SIM_SIM_NET_H
 #define ERRATA_TESTS_SIM_SIM_NET_H
@@ -32,7 +32,7 @@ struct sim_link {
     uint64_t number; /* for the trace */
     struct sim_pipe up; /* to the server */
     struct sim_pipe down;
-    bool silent; /* nothing arrives any more, and no one is told */
+    bool silent; /* nothing arrives any more, and neither side notices */
     bool small_pieces;
     /* The server's end. */
     bool accepted;
@@ -56,9 +56,9 @@ struct sim_link *sim_link_open(struct sim *sim, struct sim_connection *client);
 /* Bytes that a pipe takes now, up to SIM_PIPE_BYTES in it. */
 size_t sim_pipe_room(const struct sim_pipe *pipe);
 void sim_link_write(struct sim_link *link, struct sim_pipe *pipe, struct slice bytes);
-/* One end sends nothing more: the other is told after what is on its way. */
+/* One end sends nothing more: the other notices after the bytes on their way. */
 void sim_link_end(struct sim_link *link, struct sim_pipe *pipe);
-/* The connection breaks: what is on its way is lost, and both ends are told, each in its time. */
+/* The connection breaks: bytes on their way are lost, and each end notices after some time. */
 void sim_link_reset(struct sim_link *link);
 /* The client takes nothing any more. */
 void sim_link_leave(struct sim_link *link);

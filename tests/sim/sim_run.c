@@ -173,7 +173,7 @@ static void end(struct sim *sim)
     sim_crowd_audit(sim);
     if (!run_until(sim, AUDIT_US, is_watched) && !sim->failed) {
         (void)sim_crowd_watched_all(sim, &caller);
-        sim_fail(sim, "the watch of caller %u stands before event %" PRIu64 " of %" PRIu64, caller,
+        sim_fail(sim, "the watch of caller %u is at event %" PRIu64 " of %" PRIu64, caller,
                  sim->crowd->members[caller].watch_next,
                  sim_check_last_seq(sim, sim->crowd->members[caller].caller.org));
     }
@@ -184,8 +184,7 @@ static void end(struct sim *sim)
     }
 }
 
-/* Ends what is still there, which must leave nothing behind. A world in which something was wrong
- * is left unchanged. */
+/* Ends what still exists, without leftovers. A failed world is left unchanged. */
 static bool end_world(struct sim *sim)
 {
     if (!sim->failed) {

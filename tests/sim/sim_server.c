@@ -217,7 +217,7 @@ static void check_end(struct sim_server *server)
     }
 }
 
-/* What the kernel reports the clients of a process that is gone, if it tells them. */
+/* What the kernel reports to the clients of a process that is gone, if anything. */
 static void cut_links(struct sim *sim)
 {
     for (struct sim_link *at = sim->net->links; at != NULL; at = at->next) {

@@ -80,7 +80,7 @@ void sim_server_end_turn(struct sim_server *server);
 /* A thread of it has come back: a server that was killed meanwhile is thrown away. */
 void sim_server_after_thread(struct sim_server *server);
 
-/* What links tell. */
+/* Events of links. */
 bool sim_server_accept(struct sim *sim, struct sim_link *link);
 /* Bytes; none: the end. */
 void sim_server_take(struct sim_link *link, struct slice bytes);

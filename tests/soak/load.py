@@ -10,7 +10,7 @@ MIX = ("examples=700,hints=150,capture=100,capture-batch=3,list-feedback=15,list
 CONNECTIONS = 20
 SWEEP = "1000..64000x2"
 KNEE_P99 = "50ms"
-LAG_MAX = "1s"  # a load that is late on a busy machine is in the times; it is no reason to go slower
+LAG_MAX = "1s"  # a load that is late on a busy machine shows in the times; it does not slow down
 EVENTS_A_CALL = (100 + 10 * 3) / 1000
 
 
@@ -23,7 +23,7 @@ class Bench:
                         "1", "--allow-writes", "--quiet"]
 
     def run(self, *arguments, timeout=900):
-        """The report of one run, whatever it says of itself; None if there is none."""
+        """The report of one run, independent of its verdict; None if there is none."""
         with tempfile.NamedTemporaryFile(suffix=".json") as report:
             done = subprocess.run([*self.command, *arguments, "--json", report.name],
                                   capture_output=True, text=True, timeout=timeout)

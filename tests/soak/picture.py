@@ -23,7 +23,7 @@ def draw(samples, minutes):
         ("memory of erratad (RssAnon, MB)", [(s["at"], s["rss_anon_kb"] / 1024) for s in samples]),
         ("file in use (MiB)", [(s["at"], s["map_used_bytes"] / 2**20) for s in samples]),
         ("events stored (thousands)", [(s["at"], s["events"] / 1000) for s in samples]),
-        ("commits the oldest reader is behind", [(s["at"], s["reader_lag_commits"]) for s in samples]),
+        ("commits since the oldest snapshot", [(s["at"], s["reader_lag_commits"]) for s in samples]),
         ("p99 of all calls (ms)", [(m["at"], (m["p99_us"].get("all") or 0) / 1000) for m in minutes]),
     ]
     body = "".join(panel(title, points, 30 + i * (HEIGHT + GAP), end_at)

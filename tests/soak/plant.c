@@ -18,7 +18,7 @@ static bool is_planted(const char *what)
     return planted != NULL && strcmp(planted, what) == 0;
 }
 
-/* What nghttp2 is told once a call. The argument list is nghttp2_submit_response's. */
+/* Called by nghttp2 once per call. The argument list is nghttp2_submit_response's. */
 int nghttp2_submit_response(void *session, int stream_id, const void *fields, size_t count,
                             const void *source);
 

@@ -27,7 +27,7 @@ def cpu_seconds(pid):
 
 
 class Sampler:
-    """Takes samples in a thread of its own until it is told to end."""
+    """Takes samples on a thread until it is stopped."""
 
     def __init__(self, server, tokens, period_s=10.0):
         self.server = server
@@ -52,7 +52,7 @@ class Sampler:
         while not self.stopping.is_set():
             try:
                 self.samples.append(self.take())
-            except Exception as e:  # a sample that could not be taken is counted, and told
+            except Exception as e:  # a sample that could not be taken is counted and reported
                 self.missed += 1
                 print(f"no sample: {e!r}"[:300], flush=True)
             due += self.period_s

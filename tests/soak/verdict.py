@@ -81,7 +81,7 @@ def reader_lag(samples):
     oldest = max(reader_ages(samples), default=0.0)
     most = max(s["reader_lag_commits"] for s in samples)
     return oldest <= READER_AGE_MAX_S, (
-        f"readers: the oldest snapshot was {oldest:.2f} s old, {most:,} commits behind; "
+        f"readers: the oldest snapshot was {oldest:.2f} s old, {most:,} commits old; "
         f"{samples[-1]['readers']} slots")
 
 
@@ -94,8 +94,8 @@ def answers(minutes):
             wrong[code] = wrong.get(code, 0) + count
     refused = sum(count for code, count in wrong.items() if code in REFUSALS)
     passed = answered > 0 and set(wrong) <= REFUSALS and refused <= answered * REFUSED_MAX
-    told = ", ".join(f"{count:,} {code}" for code, count in sorted(wrong.items())) or "none wrong"
-    return passed, f"answers: {answered:,}, {told}"
+    reported = ", ".join(f"{count:,} {code}" for code, count in sorted(wrong.items())) or "none wrong"
+    return passed, f"answers: {answered:,}, {reported}"
 
 
 def delivery(minutes):

@@ -33,7 +33,7 @@ struct suite {
     const struct clock *clock;
     struct suite_call *calls; /* live ones */
     int64_t now_us; /* of the event that is seen to */
-    int64_t due_us; /* as last told to want_timer */
+    int64_t due_us; /* as last passed to want_timer */
     void (*want_timer)(void *user, int64_t in_us);
     void *user;
 };

@@ -63,7 +63,7 @@ struct exchange {
     struct wire_reader data; /* of the definition's replies, those that were not sent */
     uint32_t reply_count;
     int64_t delay_us;
-    struct buffer requests; /* since the last reply that told of them: fields of RequestInfo */
+    struct buffer requests; /* since the last reply that reported them: fields of RequestInfo */
 };
 
 /* The next field of a number. */
@@ -199,7 +199,8 @@ static void put_headers(struct call_core *core, struct buffer *info)
     }
 }
 
-/* A RequestInfo of what came since the last one; metadata and timeout in the first alone. */
+/* Writes a RequestInfo of what arrived since the last one; metadata and timeout only in the
+ * first. */
 static struct slice take_info(struct suite_call *call, struct exchange *exchange)
 {
     struct call_core *core = call_core_of(suite_call_of(call));
@@ -311,7 +312,7 @@ static void answer_rest(struct suite_call *call, struct exchange *exchange)
     end_exchange(call, exchange);
 }
 
-/* Keeps the request for the reply that will tell of it, and reads what the first one asks for. */
+/* Keeps the request for the reply that will report it, and reads the settings of the first one. */
 static struct exchange *take_request(struct suite_call *call, struct slice type,
                                      struct slice request)
 {

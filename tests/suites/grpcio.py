@@ -284,7 +284,7 @@ class Conformance(Case):
         self.assertEqual(get_all(info_of(call(iter(()), timeout=10)), 3), [])
 
     def test_server_stream(self):
-        """Replies, then the error, which tells nothing of what was asked then."""
+        """Replies, then the error, without details of the requests."""
         request = message((1, definition([b"1", b"2"], error=message((1, 10)), delay_ms=20)))
         replies = self.channel.unary_stream(CONFORMANCE + "ServerStream")(request, timeout=10)
         self.assertEqual(get(info_of(next(replies)), 3, 2), request)

@@ -133,7 +133,7 @@ static bool read_request(struct suite_call *call, struct slice message,
         read_field(&field, ret_request);
     }
     if (err != ERR_NOT_FOUND) {
-        suite_fail(call, STATUS_INTERNAL, "the request is no message");
+        suite_fail(call, STATUS_INTERNAL, "the request is not a message");
         return false;
     }
     if (ret_request->odd_type) {
@@ -263,13 +263,13 @@ static void streaming_output_call(struct suite_call *call, struct slice message)
 static void streaming_input_message(struct suite_call *call, struct slice message)
 {
     struct interop_input *input = suite_call_state(call, sizeof(*input));
-    struct wire_field told = {.number = 0};
+    struct wire_field reported = {.number = 0};
 
     if (input == NULL) {
         return;
     }
-    if (find_field(message, INPUT_EXPECT_COMPRESSED, &told) &&
-        !check_compression(call, true, find_number(told.bytes, BOOL_VALUE) != 0)) {
+    if (find_field(message, INPUT_EXPECT_COMPRESSED, &reported) &&
+        !check_compression(call, true, find_number(reported.bytes, BOOL_VALUE) != 0)) {
         return;
     }
     input->payload_bytes += find_bytes(find_bytes(message, INPUT_PAYLOAD), PAYLOAD_BODY).size;

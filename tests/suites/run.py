@@ -25,7 +25,7 @@ suites (all that have their program, where none is named):
   conformance   https://github.com/connectrpc/conformance: gRPC over HTTP/2 in cleartext, every kind
                 of stream, by its two reference clients
 Their programs are not ours to ship: each is named by its flag or variable, or found on PATH.
-Cases that are expected to fail stand in tests/suites/deviations.txt, with the reason.
+Cases that are expected to fail are in tests/suites/deviations.txt, with the reason.
 """
 GRPC_PATH = "/errata.v1.PromptService/GetExamples"
 # The interop cases that need neither TLS nor a cloud's credentials, which all clients have.
@@ -146,11 +146,11 @@ def run_conformance(program, options, verdict):
                           timeout=CONFORMANCE_SECONDS, check=False)
     output = done.stdout + done.stderr
     failed = re.findall(r"^FAILED: (.*):\n((?:[ \t]+.*\n)*)", output, re.MULTILINE)
-    told = re.search(r"^(\d+) passed, (\d+) failed", output, re.MULTILINE)
+    reported = re.search(r"^(\d+) passed, (\d+) failed", output, re.MULTILINE)
     for case, why in failed:
         verdict.take("conformance", case, why)
-    if told and int(told[2]) == len(failed):
-        verdict.passed += int(told[1])  # by number alone: the runner names what failed
+    if reported and int(reported[2]) == len(failed):
+        verdict.passed += int(reported[1])  # only by number: the runner names what failed
     else:
         verdict.take("conformance", "its summary", output)
 

@@ -73,8 +73,8 @@ class Suites(unittest.TestCase):
         self.assertEqual(self.run_suites("interop", CLIENT, "--cases", "empty_unary")[0], 0)
 
     def test_conformance(self):
-        told = "'FAILED: A/b:\\n\\texpected this\\nFAILED: A/c:\\n\\tthat\\n\\n5 passed, 2 failed'"
-        code, said = self.run_suites("conformance", CONFORMANCE.replace("OUTPUT", told))
+        reported = "'FAILED: A/b:\\n\\texpected this\\nFAILED: A/c:\\n\\tthat\\n\\n5 passed, 2 failed'"
+        code, said = self.run_suites("conformance", CONFORMANCE.replace("OUTPUT", reported))
         self.assertEqual(code, 1)
         self.assertIn("FAILED  conformance: A/b\n    expected this\n", said)
         self.assertTrue(said.endswith("5 passed, 2 failed\n"), said)

@@ -243,7 +243,7 @@ static void say_where(const struct server *server, const char *address)
     (void)fflush(stdout);
 }
 
-/* The command line; false for one that is none. */
+/* Reads the command line; false if it is invalid. */
 static bool read_arguments(struct server *server, int argc, char **argv, uint16_t *ret_port)
 {
     char *end = NULL;

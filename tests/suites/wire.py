@@ -36,7 +36,7 @@ def read_varint(raw, at):
 
 
 def fields(raw):
-    """The fields of a message: a list of (number, value), varints and bytes alone."""
+    """The fields of a message: a list of (number, value), only varints and bytes."""
     found, at = [], 0
     while at < len(raw):
         tag, at = read_varint(raw, at)

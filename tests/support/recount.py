@@ -44,7 +44,7 @@ class Arm:
     def __init__(self):
         self.extractions = self.corrected = self.fields = self.corrected_fields = 0
 
-    def told(self):
+    def reported(self):
         """As ArmResult reports it."""
         return analytics.ArmResult(
             extraction_count=self.extractions, corrected_count=self.corrected,
@@ -75,12 +75,12 @@ class Mapping:
 class Extraction:
     """One that was recorded, and what was corrected of it."""
 
-    def __init__(self, event, told):
+    def __init__(self, event, reported):
         self.key = (event.created_at.ToMicroseconds(), event.seq)
         self.day = day_of(event.created_at)
-        self.confidence = internal(told).confidence_millionths
-        self.told = told.extraction
-        self.ready = internal(told).layout_ready
+        self.confidence = internal(reported).confidence_millionths
+        self.reported = reported.extraction
+        self.ready = internal(reported).layout_ready
         self.corrected = False
         self.fields = set()
 
@@ -116,92 +116,92 @@ class Recount:
 
     # --- events ---
 
-    def on_feedback_event(self, event, told):
+    def on_feedback_event(self, event, reported):
         day = day_of(event.created_at)
         self.by_day[day] += 1
-        self.by_type[day, told.event_type] += 1
-        is_correction = told.event_type in (LINE, FIELD)
-        if told.HasField("layout_fingerprint"):
-            layout = self.layouts[told.layout_fingerprint]
+        self.by_type[day, reported.event_type] += 1
+        is_correction = reported.event_type in (LINE, FIELD)
+        if reported.HasField("layout_fingerprint"):
+            layout = self.layouts[reported.layout_fingerprint]
             layout.feedback += 1
             layout.examples += is_correction
             if is_correction:
-                self.example_ids[event.seq] = event.id, told.layout_fingerprint
+                self.example_ids[event.seq] = event.id, reported.layout_fingerprint
         if is_correction:
-            for field in told.fields_changed:
-                self.fields[day, told.event_type, field] += 1
-            self.correct(told)
-        elif told.mapping_changes:
-            self.judge(event, told)
+            for field in reported.fields_changed:
+                self.fields[day, reported.event_type, field] += 1
+            self.correct(reported)
+        elif reported.mapping_changes:
+            self.judge(event, reported)
 
-    def correct(self, told):
+    def correct(self, reported):
         """Marks the newest extraction of what the correction names."""
-        found = [self.newest[key] for key in (("document", told.document_id),
-                                              ("draft_order", told.draft_order_id))
+        found = [self.newest[key] for key in (("document", reported.document_id),
+                                              ("draft_order", reported.draft_order_id))
                  if key[1] and key in self.newest]
         if not found:
             return
         one = max(found, key=lambda e: e.key)
         first, one.corrected = not one.corrected, True
-        # A field is one of a line, or of whatever else was corrected; no more of them than there were.
+        # A field of a line, or of another corrected object; no more of them than there were.
         before = len(one.fields)
-        for name in told.fields_changed:
-            if len(one.fields) < min(one.told.field_count, FIELDS_MAX):
-                one.fields.add((told.entity_type, told.entity_id, name))
-        layout = self.layouts[one.told.layout_fingerprint]
+        for name in reported.fields_changed:
+            if len(one.fields) < min(one.reported.field_count, FIELDS_MAX):
+                one.fields.add((reported.entity_type, reported.entity_id, name))
+        layout = self.layouts[one.reported.layout_fingerprint]
         layout.corrected += first
         for arm in self.arms_of(one):
             arm.corrected += first
             arm.corrected_fields += len(one.fields) - before
 
     def arms_of(self, one):
-        if one.ready and one.told.arm in (extraction.EXPERIMENT_ARM_TREATMENT,
+        if one.ready and one.reported.arm in (extraction.EXPERIMENT_ARM_TREATMENT,
                                           extraction.EXPERIMENT_ARM_CONTROL):
-            return [self.total[one.told.arm], self.layouts[one.told.layout_fingerprint].arms[one.told.arm]]
+            return [self.total[one.reported.arm], self.layouts[one.reported.layout_fingerprint].arms[one.reported.arm]]
         return []
 
-    def on_extraction_recorded(self, event, told):
-        one = Extraction(event, told)
+    def on_extraction_recorded(self, event, reported):
+        one = Extraction(event, reported)
         self.extractions[event.seq] = one
-        layout = self.layouts[told.extraction.layout_fingerprint]
+        layout = self.layouts[reported.extraction.layout_fingerprint]
         if one.ready != (layout.examples >= READY_EXAMPLES):
             self.problems.append(f"extraction {event.seq}: ready {one.ready}, {layout.examples} examples")
         layout.extractions += 1
-        counted = internal(told)
+        counted = internal(reported)
         if counted.bare:
             layout.bare.append(counted.confidence_millionths)
         for seq in counted.example_seqs:
             example_id, of_layout = self.example_ids[seq]
-            if counted.bare or of_layout != told.extraction.layout_fingerprint:
+            if counted.bare or of_layout != reported.extraction.layout_fingerprint:
                 self.problems.append(f"extraction {event.seq}: it can't have carried {seq}")
             layout.carried[example_id].append(counted.confidence_millionths)
         for arm in self.arms_of(one):
             arm.extractions += 1
-            arm.fields += told.extraction.field_count
-        for kind, id in (("document", told.extraction.document_id),
-                         ("draft_order", told.extraction.draft_order_id)):
+            arm.fields += reported.extraction.field_count
+        for kind, id in (("document", reported.extraction.document_id),
+                         ("draft_order", reported.extraction.draft_order_id)):
             if id and ((kind, id) not in self.newest or self.newest[kind, id].key < one.key):
                 self.newest[kind, id] = one
-        for exposure in told.exposure_seqs:
+        for exposure in reported.exposure_seqs:
             self.outcomes[exposure, "extraction",
-                          told.extraction.document_id or told.extraction.draft_order_id] += 1
+                          reported.extraction.document_id or reported.extraction.draft_order_id] += 1
 
-    def on_document_ingested(self, event, told):
-        if told.document.HasField("layout_fingerprint"):
-            layout = self.layouts[told.document.layout_fingerprint]
+    def on_document_ingested(self, event, reported):
+        if reported.document.HasField("layout_fingerprint"):
+            layout = self.layouts[reported.document.layout_fingerprint]
             layout.seen += 1
             layout.last_seen_us = event.created_at.ToMicroseconds()
 
     def mapping(self, change):
-        told = change.mapping
+        reported = change.mapping
         return self.mappings.setdefault(change.seq, Mapping(
-            told.id, told.customer_id, told.customer_sku, told.internal_sku))
+            reported.id, reported.customer_id, reported.customer_sku, reported.internal_sku))
 
-    def judge(self, event, told):
+    def judge(self, event, reported):
         """Statuses follow the order of the times that people spoke of, not that of the log."""
-        one = self.mapping(told.mapping_changes[0])
+        one = self.mapping(reported.mapping_changes[0])
         key = one.customer_id, fold(one.customer_sku)
-        is_confirmed = told.event_type == feedback.FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED
+        is_confirmed = reported.event_type == feedback.FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED
         one.support += is_confirmed
         self.judged[key].append((event.created_at.ToMicroseconds(), event.seq, one, is_confirmed))
         self.judged[key].sort(key=lambda judged: judged[:2])
@@ -218,31 +218,31 @@ class Recount:
             if before is one:
                 del self.confirmed[key]
 
-    def on_mapping_suggested(self, _event, told):
-        one = self.mapping(told.change)
+    def on_mapping_suggested(self, _event, reported):
+        one = self.mapping(reported.change)
         if one.status in (None, sku_mapping.MAPPING_STATUS_SUGGESTED):
             one.status = sku_mapping.MAPPING_STATUS_SUGGESTED
-            one.confidence = told.change.mapping.confidence
+            one.confidence = reported.change.mapping.confidence
 
-    def on_mapping_applied(self, event, told):
-        for applied in told.mappings:
+    def on_mapping_applied(self, event, reported):
+        for applied in reported.mappings:
             self.mappings[applied.seq].uses += applied.line_count
             self.applied[day_of(event.created_at)] += applied.line_count
-        self.outcomes[told.exposure_seq, "applied", told.draft_order_id, told.document_id] += 1
+        self.outcomes[reported.exposure_seq, "applied", reported.draft_order_id, reported.document_id] += 1
 
-    def on_exposure_recorded(self, event, told):
-        self.exposures[event.seq] = told
+    def on_exposure_recorded(self, event, reported):
+        self.exposures[event.seq] = reported
 
-    def on_prompt_template(self, _event, told):
-        self.templates[told.name] += 1
-        if told.version != self.templates[told.name]:
-            self.problems.append(f"template {told.name}: version {told.version} where "
-                                 f"{self.templates[told.name]} should be")
+    def on_prompt_template(self, _event, reported):
+        self.templates[reported.name] += 1
+        if reported.version != self.templates[reported.name]:
+            self.problems.append(f"template {reported.name}: version {reported.version} where "
+                                 f"{self.templates[reported.name]} should be")
 
-    def on_settings_updated(self, _event, told):
-        if self.settings is not None and told.before != self.settings:
+    def on_settings_updated(self, _event, reported):
+        if self.settings is not None and reported.before != self.settings:
             self.problems.append("settings: the before of one change is not the after of another")
-        self.settings = told.after
+        self.settings = reported.after
 
     # --- answers ---
 
@@ -264,7 +264,7 @@ class Recount:
             if day in inside:
                 both[name] += count
                 per_type[kind][name] += count
-        told = analytics.GetLearningAnalyticsResponse(
+        reported = analytics.GetLearningAnalyticsResponse(
             start_date=start, end_date=end,
             events_by_day=[analytics.DayCount(date=day, count=self.by_day[day]) for day in days],
             by_event_type=[analytics.EventTypeCount(event_type=kind, count=count) for kind, count in
@@ -274,11 +274,11 @@ class Recount:
             confidence_by_day=[self.confidence(day) for day in days],
             mapping_confirmed_count=types[feedback.FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED],
             mapping_applied_count=sum(self.applied[day] for day in days))
-        told.extraction_count = sum(day.extraction_count for day in told.confidence_by_day)
-        told.corrected_count = sum(day.corrected_count for day in told.confidence_by_day)
-        if told.extraction_count:
-            told.correction_rate = told.corrected_count / told.extraction_count
-        return told
+        reported.extraction_count = sum(day.extraction_count for day in reported.confidence_by_day)
+        reported.corrected_count = sum(day.corrected_count for day in reported.confidence_by_day)
+        if reported.extraction_count:
+            reported.correction_rate = reported.corrected_count / reported.extraction_count
+        return reported
 
     def confidence(self, day):
         found = [one for one in self.extractions.values() if one.day == day]
@@ -350,45 +350,45 @@ def compare(arms):
     """ExperimentComparison of two arms."""
     treatment = arms[extraction.EXPERIMENT_ARM_TREATMENT]
     control = arms[extraction.EXPERIMENT_ARM_CONTROL]
-    told = analytics.ExperimentComparison(treatment=treatment.told(), control=control.told())
+    reported = analytics.ExperimentComparison(treatment=treatment.reported(), control=control.reported())
     if not treatment.extractions or not control.extractions:
-        return told
+        return reported
     good, other = treatment.extractions - treatment.corrected, control.extractions - control.corrected
     pooled = (good + other) / (treatment.extractions + control.extractions)
     if 0 < pooled < 1:
         spread = pooled * (1 - pooled) * (1 / treatment.extractions + 1 / control.extractions)
         difference = good / treatment.extractions - other / control.extractions
-        told.p_value = math.erfc(abs(difference) / math.sqrt(2 * spread))
+        reported.p_value = math.erfc(abs(difference) / math.sqrt(2 * spread))
     else:
-        told.p_value = 1.0
+        reported.p_value = 1.0
     if not other:
-        return told
+        return reported
     ratio = (good / treatment.extractions) / (other / control.extractions)
-    told.relative_improvement = ratio - 1
-    told.target_reached = 20 * good * control.extractions >= 23 * other * treatment.extractions
+    reported.relative_improvement = ratio - 1
+    reported.target_reached = 20 * good * control.extractions >= 23 * other * treatment.extractions
 
     def inside(theta):
         return score(good, treatment.extractions, other, control.extractions, theta) <= CHI
     middle = ratio or 1e-9  # where none was right, the interval begins at nothing
-    told.improvement_low = bisect(middle, middle / 1e6, inside) - 1 if good else -1
-    told.improvement_high = bisect(middle, middle * 1e12, inside) - 1
-    return told
+    reported.improvement_low = bisect(middle, middle / 1e6, inside) - 1 if good else -1
+    reported.improvement_high = bisect(middle, middle * 1e12, inside) - 1
+    return reported
 
 
 # --- what the server says ---
 
-def differs(wanted, told, path, problems, tolerance=1e-9):
+def differs(wanted, reported, path, problems, tolerance=1e-9):
     """Compares two messages; numbers of statistics within a tolerance."""
     for field in wanted.DESCRIPTOR.fields:
         where = f"{path}.{field.name}"
-        one, other = getattr(wanted, field.name), getattr(told, field.name)
+        one, other = getattr(wanted, field.name), getattr(reported, field.name)
         if field.label == field.LABEL_REPEATED:
             if len(one) != len(other):
                 problems.append(f"{where}: {len(other)} where {len(one)} should be")
             for n, pair in enumerate(zip(one, other)):
                 differs(*pair, f"{where}[{n}]", problems, tolerance)
-        elif field.has_presence and wanted.HasField(field.name) != told.HasField(field.name):
-            problems.append(f"{where}: there {told.HasField(field.name)}, "
+        elif field.has_presence and wanted.HasField(field.name) != reported.HasField(field.name):
+            problems.append(f"{where}: there {reported.HasField(field.name)}, "
                             f"should be {wanted.HasField(field.name)}: {one} {other}")
         elif field.type == field.TYPE_MESSAGE and not field.message_type.full_name.startswith("google."):
             differs(one, other, where, problems, tolerance)
@@ -406,14 +406,14 @@ def check_analytics(client, counted, problems):
         end = min(start + datetime.timedelta(RANGE_DAYS_MAX - 1), datetime.date.fromisoformat(days[-1]))
         request = analytics.GetLearningAnalyticsRequest(
             start_date=start.isoformat(), end_date=end.isoformat(), top_fields=1000)
-        told = client.analytics.GetLearningAnalytics(request)
+        reported = client.analytics.GetLearningAnalytics(request)
         wanted = counted.analytics(request.start_date, request.end_date, 1000)
-        check_stats(counted, told.layout_stats, "layout_stats", problems)
-        del told.layout_stats[:]
+        check_stats(counted, reported.layout_stats, "layout_stats", problems)
+        del reported.layout_stats[:]
         # Types that are as frequent as one another are in no order that is promised.
-        for message in (told, wanted):
+        for message in (reported, wanted):
             message.by_event_type.sort(key=lambda row: (-row.count, row.event_type))
-        differs(wanted, told, "analytics", problems)
+        differs(wanted, reported, "analytics", problems)
         start = end + datetime.timedelta(1)
 
 
@@ -438,33 +438,33 @@ def check_coverage(client, counted, problems):
 
 def check_experiment(client, counted, problems):
     total, layouts = counted.experiment()
-    told, token = {}, ""
+    reported, token = {}, ""
     while True:
         page = client.analytics.GetExperimentReport(
             analytics.GetExperimentReportRequest(page_size=100, page_token=token))
         differs(total, page.organization, "experiment", problems, 1e-6)
-        told.update({one.layout_fingerprint: one for one in page.layouts})
+        reported.update({one.layout_fingerprint: one for one in page.layouts})
         token = page.next_page_token
         if not token:
             break
-    if sorted(told) != sorted(layouts):
-        problems.append(f"experiment: layouts {sorted(told)} where {sorted(layouts)} should be")
-    for name in set(told) & set(layouts):
+    if sorted(reported) != sorted(layouts):
+        problems.append(f"experiment: layouts {sorted(reported)} where {sorted(layouts)} should be")
+    for name in set(reported) & set(layouts):
         examples, comparison = layouts[name]
-        if told[name].example_count != examples:
-            problems.append(f"experiment {name}: {told[name].example_count} examples, not {examples}")
-        differs(comparison, told[name].comparison, f"experiment {name}", problems, 1e-6)
+        if reported[name].example_count != examples:
+            problems.append(f"experiment {name}: {reported[name].example_count} examples, not {examples}")
+        differs(comparison, reported[name].comparison, f"experiment {name}", problems, 1e-6)
 
 
 def check_mappings(client, counted, problems):
-    told = {one.id: one for one in client.all_pages(
+    reported = {one.id: one for one in client.all_pages(
         client.mappings.ListMappings, mappings.ListMappingsRequest(page_size=1000), "mappings")}
     wanted = {one.id: one for one in counted.mappings.values()}
-    if set(told) != set(wanted):
-        problems.append(f"mappings: {sorted(set(told) ^ set(wanted))} too many or missing")
+    if set(reported) != set(wanted):
+        problems.append(f"mappings: {sorted(set(reported) ^ set(wanted))} too many or missing")
     confirmed = collections.Counter()
-    for id in set(told) & set(wanted):
-        one, other = told[id], wanted[id]
+    for id in set(reported) & set(wanted):
+        one, other = reported[id], wanted[id]
         confirmed[one.customer_id, fold(one.customer_sku)] += (
             one.status == sku_mapping.MAPPING_STATUS_CONFIRMED)
         was = (one.status, one.support_count, one.use_count, one.customer_sku, one.internal_sku)
@@ -480,17 +480,17 @@ def check_improvements(client, counted, problems):
     for name in sorted(counted.layouts):
         for example in client.examples(name, max_examples=20).examples:
             wanted = counted.improvement(name, example.id)
-            told = example.confidence_improvement if example.HasField("confidence_improvement") else None
-            if (wanted is None) != (told is None) or (
-                    wanted is not None and not math.isclose(wanted, told, abs_tol=1e-6)):
-                problems.append(f"example {example.id} of {name}: {told} where {wanted} should be")
+            reported = example.confidence_improvement if example.HasField("confidence_improvement") else None
+            if (wanted is None) != (reported is None) or (
+                    wanted is not None and not math.isclose(wanted, reported, abs_tol=1e-6)):
+                problems.append(f"example {example.id} of {name}: {reported} where {wanted} should be")
 
 
 def check_once(counted, problems):
     """The same outcome of a reference counts once, and an exposure enters the log once."""
     problems += [f"outcome {key}: counted {count} times"
                  for key, count in counted.outcomes.items() if count > 1]
-    hashes = collections.Counter(internal(told).reference_hash for told in counted.exposures.values())
+    hashes = collections.Counter(internal(reported).reference_hash for reported in counted.exposures.values())
     problems += [f"exposure {key.hex()}: recorded {count} times"
                  for key, count in hashes.items() if count > 1]
 

@@ -50,10 +50,10 @@ def check_points(points, listed, findings):
     seen = set()
     for name, path, line in points:
         if name in seen:
-            findings.add(path, line, f"the fault point {name} stands at another place too",
+            findings.add(path, line, f"the fault point {name} is also at another place",
                          "a name of its own")
         elif not re.fullmatch(r"[a-z0-9_]+\.[a-z0-9_]+", name):
-            findings.add(path, line, f"'{name}' is no name of a fault point", "module.what")
+            findings.add(path, line, f"'{name}' is not a name of a fault point", "module.what")
         elif name not in listed:
             findings.add(path, line, f"the fault point {name} is not in the list",
                          "name it in POINTS of tests/tidy/faults.py, with what fails there")

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""tidy_format: clang-format decides, nobody argues."""
+"""tidy_format: files must be formatted as clang-format does it."""
 import re
 import subprocess
 

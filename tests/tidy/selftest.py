@@ -17,7 +17,7 @@ import sources
 import symbols
 import words
 
-HEAD = "/*\n * x.c: an example for the rules, which stands in no folder.\n */\n"
+HEAD = "/*\n * x.c: an example for the rules, which is in no folder.\n */\n"
 
 
 def findings_of(check, *arguments):
@@ -141,7 +141,7 @@ def english_cases():
     yield "a predicate", words_of("the reply is no" + "ne\n"), "is none"
     yield "a predicate over two lines", words_of("/* The reply is n" + "o\n * message. */\n"), "1: is no * m"
     yield "there is no", words_of("there is no message, and there are no replies; it is no longer here\n"), None
-    yield "a postfix", words_of("for tests alo" + "ne.\n"), "tests alone"
+    yield "a postfix", words_of("for tests alo" + "ne.\n"), "tests al" + "one"
     yield "a verb before it", words_of("a request that is alone\n"), None
     yield "a user's name", words_of("root becomes `nobod" + "y`, at file.tel" + "l()\n"), None
     yield "fewer words than allowed", findings_of(
@@ -207,7 +207,7 @@ def fault_cases():
 
     point = 'return FAULT("store.get") ? ERR_IO : OK;\n'
     yield "a listed point", run(point), None
-    yield "a point twice", run(point * 2), "stands at another place"
+    yield "a point twice", run(point * 2), "is also at another place"
     yield "an unlisted point", run(point + 'FAULT("store.put");\n'), "not in the list"
     yield "a point that went", run(""), "there is no fault point"
 

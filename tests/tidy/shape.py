@@ -28,8 +28,7 @@ BANNED = {
 }
 
 
-# Callbacks have the shape that the library which calls them wants; so has what stands in for a function
-# of cairo's.
+# Callbacks have the shape that their library requires; so do replacements of cairo's functions.
 FOREIGN_CALLBACK = re.compile(r"\(\s*(nghttp2_session|uv_\w+_t) \*|^\s*void cairo_\w+\(")
 
 # Transactions in headers: one that outlives a call but is reset after each use, so that it holds no snapshot
@@ -64,7 +63,7 @@ def check_head(path, text, findings):
     lines = sum(not line.startswith(" *   ") for line in match.group(1).split("\n"))
     if lines > HEAD_LINES_MAX:
         findings.add(path, 1, f"the head comment has {lines} lines",
-                     f"at most {HEAD_LINES_MAX}; details stand where they are used")
+                     f"at most {HEAD_LINES_MAX}; details belong to where they are used")
 
 
 def check_calls(path, code, findings):
@@ -116,7 +115,7 @@ def check_switches(path, text, code, enum_values, findings):
 
 
 def check_transactions(path, code, findings):
-    """A transaction may stand in a bundle of parameters on the stack of one .c file, nowhere else."""
+    """Only a bundle of parameters on the stack of one .c file may have a transaction."""
     if path.startswith(("store/", "tests/")):
         return
     for body in re.finditer(r"^struct (\w+) \{(.*?)^\}", code, flags=re.M | re.S):

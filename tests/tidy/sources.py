@@ -1,7 +1,8 @@
-"""What the tidy rules share: the list of files, the shape of C code, and how a finding is told.
+"""Shared by the tidy rules: the list of files, the shape of C code, and the output of findings.
 
-The rules read text, not a syntax tree. clang-format makes that safe: a function's brace stands
-alone in column 0, `case` stands in its `switch`'s column, and comments start where code does.
+The rules read text, not a syntax tree. clang-format makes that safe: a function's brace is the
+only character of its line, in column 0, `case` is in its `switch`'s column, and comments start
+where code does.
 """
 import os
 import re

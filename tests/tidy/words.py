@@ -1,8 +1,9 @@
 #!/usr/bin/python3
-"""tidy_words: words that must not stand in what is committed, and files that must be there.
+"""tidy_words: words that must not be committed, and files that must exist.
 
-No note of unfinished work, no host of a package registry, no path of one machine, no generated code;
-the licence and the pages that every folder promises; links and names of tests that lead somewhere.
+No note of unfinished work, no host of a package registry, no path of one machine, no generated
+code; the licence and the pages that every folder promises; links and names of tests must
+resolve.
 """
 import os
 import re
@@ -17,7 +18,7 @@ WORDS = [
      "make it right, or state plainly what is and what is not"),
     (r"registry\.npm[j]s|deb\.debia[n]|snapshot\.debia[n]|nodesourc[e]|pypi\.or[g]|"
      r"files\.pythonhoste[d]", "the host of a package registry",
-     "the package's name alone; which registry serves it is the machine's setting"),
+     "only the package's name; which registry serves it is the machine's setting"),
     (r"/wor[k]/(main|shared|bare)|/tmp/[b]/|/roo[t]/|/home/[a-z]", "a path of one machine",
      "a path from the repository's root, or a folder of mktemp"),
     (r"github\.com/[^ )\n]*/(pul[l]|issue[s])/\d", "a pointer to a discussion elsewhere",

@@ -83,8 +83,8 @@ static void test_boundaries(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: requests are put together whatever frames they come in. Method: DATA frames of 1, 2, 3, ...
- * bytes, empty ones between, END_STREAM on an empty one. */
+/* Goal: requests are assembled from any frames. Method: DATA frames of 1, 2, 3, ... bytes, empty
+ * ones between, END_STREAM on an empty one. */
 static void test_request_pieces(void **state)
 {
     struct wire_world world;
@@ -110,7 +110,7 @@ static void test_request_pieces(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: an error is one block, with an escaped message. Method: a method that fails as told. */
+/* Goal: an error is one block, with an escaped message. Method: a method that fails on command. */
 static void test_trailers_only(void **state)
 {
     struct wire_world world;
@@ -214,8 +214,8 @@ static void test_bad_messages(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: a message above the limit is refused by its head, while the rest has not been sent. Method:
- * the head alone; nothing is taken from the budget. */
+/* Goal: a message above the limit is refused by its prefix, before the rest was sent. Method: only
+ * the prefix; nothing is charged to the budget. */
 static void test_oversize_prefix(void **state)
 {
     struct wire_world world;
@@ -232,8 +232,8 @@ static void test_oversize_prefix(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: all request messages together have a bound. Method: a budget of 1,000 bytes; two calls that
- * announce 600 each; the second is told to try again, and fits once the first is done. */
+/* Goal: all request messages together are bounded. Method: a budget of 1,000 bytes; two calls that
+ * announce 600 each; the second is refused with a retry delay, and fits once the first is done. */
 static void test_body_budget(void **state)
 {
     struct wire_world world;
@@ -265,8 +265,8 @@ struct bad_head {
     int grpc_status;
 };
 
-/* Goal: what is no gRPC call is answered in HTTP, what is no known call in gRPC. Method: a table of
- * heads. */
+/* Goal: requests that are not gRPC calls get an HTTP response, unknown methods a gRPC one. Method:
+ * a table of heads. */
 static void test_bad_heads(void **state)
 {
     static const struct bad_head table[] = {
@@ -388,15 +388,15 @@ static void test_metadata_without_reply(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: refusals of the transport's own tell their reason where that is wanted, and nowhere else.
- * Method: a second message of a unary call, by a server of either kind. */
+/* Goal: the transport's refusals carry their reason if configured, and not otherwise. Method: a
+ * second message of a unary call, by a server of either kind. */
 static void test_reasons_of_refusals(void **state)
 {
-    for (int tells = 0; tells < 2; tells++) {
+    for (int reports = 0; reports < 2; reports++) {
         struct wire_world world;
         struct call_config config = wire_config(&world);
 
-        config.sends_reasons = tells != 0;
+        config.sends_reasons = reports != 0;
         wire_setup_with(&world, WIRE_MODE(state), &config);
         wire_preface(&world);
         wire_headers(&world, 1, WIRE_ECHO, false, NULL, 0);
@@ -405,7 +405,7 @@ static void test_reasons_of_refusals(void **state)
         wire_run(&world);
         wire_assert_status(&world, 1, STATUS_UNIMPLEMENTED);
         assert_int_equal(
-            strstr(wire_answer(&world, 1)->fields, "grpc-status-details-bin: ") != NULL, tells);
+            strstr(wire_answer(&world, 1)->fields, "grpc-status-details-bin: ") != NULL, reports);
         wire_teardown(&world);
     }
 }
@@ -492,7 +492,7 @@ static void test_gzip_bad(void **state)
     assert_non_null(zeros);
     wire_setup(&world, WIRE_MODE(state));
     wire_headers(&world, 1, WIRE_ECHO, false, gzip, 1);
-    wire_message(&world, 1, 1, SLICE("this is no gzip"), true);
+    wire_message(&world, 1, 1, SLICE("this is not gzip"), true);
     packed = gzip_of(SLICE("some text that is cut in the middle of its stream"));
     wire_headers(&world, 3, WIRE_ECHO, false, gzip, 1);
     wire_message(&world, 3, 1, slice_of(packed.data, packed.size - 9), true);

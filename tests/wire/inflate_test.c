@@ -507,8 +507,8 @@ static bool nth_fails(struct fault_driver *driver, const char *name)
     return nth->left > 0 && --nth->left == 0;
 }
 
-/* Goal: want of memory at any place of it ends the one call at worst, with its status, and leaves nothing
- * behind. Method: a small and a large message, once for each point that can fail. */
+/* Goal: a failed allocation at any place ends at worst one call, with its status, and leaks
+ * nothing. Method: a small and a large message, once for each point that can fail. */
 static void test_no_memory(void **state)
 {
     unsigned point = 0;

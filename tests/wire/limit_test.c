@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 /* The connection was ended for the peer's behaviour, and everything on it is gone. */
-/* Goal: the 129th stream is refused, the others live. Method: 128 held calls and one more; one ends;
- * the next is taken. The limit was told in SETTINGS. */
+/* Goal: the 129th stream is refused, the others continue. Method: 128 held calls and one more; one
+ * ends; the next is accepted. SETTINGS announced the limit. */
 static void test_stream_limit(void **state)
 {
     struct wire_world world;
@@ -52,8 +52,8 @@ static void assert_busy_details(struct wire_answer *answer)
     arena_deinit(&arena);
 }
 
-/* Goal: calls of all connections together have a bound. Method: a limit of one; the second call is
- * told to try again. */
+/* Goal: calls of all connections together are bounded. Method: a limit of one; the second call gets
+ * a retry delay. */
 static void test_call_limit(void **state)
 {
     struct wire_world world;
@@ -115,8 +115,9 @@ static void test_stalled_bodies(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: where half of all calls are taken, who has many gets no more, and others do. Method: room for 64
- * calls, and 40 held by one connection; its next is told to try again; when it holds few, it is not. */
+/* Goal: if half of all calls are taken, a connection with many gets no more, and others do. Method:
+ * room for 64 calls, and 40 held by one connection; its next gets a retry delay; with few held, it
+ * is accepted. */
 static void test_pressed_calls(void **state)
 {
     struct wire_world world;
@@ -341,7 +342,7 @@ static void test_idle_floods(void **state)
         {{NGHTTP2_WINDOW_UPDATE, 0, 1, {(const uint8_t *)"\0\0\0\1", 4}},
          "too_many_window_updates"},
         {{NGHTTP2_SETTINGS, 0, 0, {(const uint8_t *)"", 0}}, "too_many_settings"},
-        {{NGHTTP2_PING, NGHTTP2_FLAG_ACK, 0, {(const uint8_t *)"nobody's", 8}}, "too_many_pings"},
+        {{NGHTTP2_PING, NGHTTP2_FLAG_ACK, 0, {(const uint8_t *)"foreign!", 8}}, "too_many_pings"},
         {{0x77, 0, 1, {(const uint8_t *)"unknown", 7}}, "too_many_unknown_frames"},
         /* One byte that says how much padding follows: none. */
         {{NGHTTP2_DATA, NGHTTP2_FLAG_PADDED, 1, {(const uint8_t *)"\0", 1}},
@@ -400,8 +401,8 @@ static void test_honest_small_frames(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: header blocks for a stream that had its own are no requests, and run out. Method: trailers for
- * a stream that was answered before its end, which nghttp2 passes over in silence. */
+/* Goal: header blocks for a stream that had one are not requests, and are limited. Method: trailers
+ * for a stream that was answered before its end, which nghttp2 ignores silently. */
 static void test_trailers_flood(void **state)
 {
     struct wire_world world;
@@ -588,8 +589,8 @@ static void test_shutdown_by_ping(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: what is no HTTP/2 ends in GOAWAY, never in a crash. Method: frames that break the rules in
- * turn, then 200 connections of pseudo-random bytes after the preface. */
+/* Goal: bytes that are not HTTP/2 end in GOAWAY, never in a crash. Method: frames that break the
+ * rules in turn, then 200 connections of pseudo-random bytes after the preface. */
 static void test_garbage(void **state)
 {
     struct wire_world world;

@@ -1,6 +1,6 @@
 /*
- * refusal_test.c: requests that are refused by their header fields alone: answers in HTTP with a text,
- * and in gRPC for too much metadata, several tokens and no time.
+ * refusal_test.c: requests that are refused by their header fields: HTTP responses with a text, and
+ * gRPC responses to too much metadata, several tokens and no time.
  */
 #include "tests/wire/wire.h"
 
@@ -278,8 +278,8 @@ static void test_large_lists_run_out(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: several authorization fields are seen by the services, whatever is in them. Method: two that
- * differ, two that are equal, an empty one first; one alone. */
+/* Goal: the services see several authorization fields, with any content. Method: two that differ,
+ * two that are equal, an empty one first; a single one. */
 static void test_authorization_twice(void **state)
 {
     static const struct wire_field table[][2] = {

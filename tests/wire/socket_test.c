@@ -128,8 +128,8 @@ static void client_stays(struct bench *bench)
     (void)close(fd);
 }
 
-/* Goal: a drain ends by its deadline, whatever clients do. Method: a client that answers no ping and
- * closes nothing. */
+/* Goal: a drain ends by its deadline, for any behaviour of clients. Method: a client that answers
+ * no ping and closes nothing. */
 static void test_socket_drain(void **state)
 {
     struct bench *bench = calloc(1, sizeof(*bench));

@@ -163,7 +163,8 @@ static void test_blocked_stream_deadline(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: a reset ends a producing stream. Method: the producer is in the middle; it is told once. */
+/* Goal: a reset ends a producing stream. Method: the producer is in the middle; it is notified
+ * once. */
 static void test_stream_reset(void **state)
 {
     struct wire_world world;

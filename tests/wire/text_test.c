@@ -13,8 +13,8 @@ static void assert_text(struct slice got, const char *wanted)
     assert_memory_equal(got.data, wanted, got.size);
 }
 
-/* Goal: base64 there and back, padded or not, and refused where it is none.
- * Method: the vectors of RFC 4648, 10, and damaged ones. */
+/* Goal: base64 there and back, padded or not, and refused if invalid. Method: the vectors of RFC
+ * 4648, 10, and damaged ones. */
 static void test_base64(void **state)
 {
     static const char *const vectors[][3] = {
@@ -63,8 +63,8 @@ static void test_percent(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: timeouts are read as the protocol says and never overflow. Method: each unit, the largest
- * numbers, and what is no timeout. */
+/* Goal: timeouts are read by the protocol's rules and never overflow. Method: each unit, the
+ * largest numbers, and invalid texts. */
 static void test_timeout(void **state)
 {
     static const struct {

@@ -10,7 +10,7 @@
 
 #define LARGE_BYTES 300000
 
-/* `size` patterned bytes, with 0 first, which is no order; the caller frees. */
+/* `size` patterned bytes, with 0 first, which selects no behaviour; the caller frees. */
 static uint8_t *patterned(size_t size)
 {
     uint8_t *bytes = malloc(size);

@@ -92,7 +92,7 @@ struct wire_client {
     uint32_t goaway_last;
     char goaway_text[64];
     uint32_t settings_seen;
-    uint32_t streams_announced; /* MAX_CONCURRENT_STREAMS, as the server told it */
+    uint32_t streams_announced; /* MAX_CONCURRENT_STREAMS, from the server's SETTINGS */
     uint32_t pings_answered;
     uint64_t window_opened; /* by WINDOW_UPDATE of the connection */
     uint64_t stream_window_opened;
@@ -178,7 +178,7 @@ void wire_frame(struct wire_world *world, uint8_t type, uint8_t flags, uint32_t 
 /* HEADERS with the usual fields and `extra` ones (up to `extra_count`). */
 void wire_headers(struct wire_world *world, uint32_t stream, enum wire_method method, bool end,
                   const struct wire_field *extra, size_t extra_count);
-/* HEADERS of these fields alone. */
+/* Sends HEADERS with only these fields. */
 void wire_headers_raw(struct wire_world *world, uint32_t stream, uint8_t flags,
                       const struct wire_field *fields, size_t count);
 /* A header block, encoded; the caller frees. */

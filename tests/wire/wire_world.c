@@ -262,7 +262,7 @@ static void on_message(void *user, struct call *call, struct slice message)
         return;
     case WIRE_FAIL:
         if (message.size == 0 || message.data[0] == 0 || message.data[0] > STATUS_UNAUTHENTICATED) {
-            finish(call, STATUS_INVALID_ARGUMENT, SLICE("that is no error"));
+            finish(call, STATUS_INVALID_ARGUMENT, SLICE("that is not an error"));
         } else {
             finish(call, (enum status_code)message.data[0], slice_after(message, 1));
         }

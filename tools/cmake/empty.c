@@ -1,2 +1,2 @@
-/* empty.c: programs are made of modules alone; CMake wants a file of their own. */
+/* empty.c: programs are made only of modules, but CMake requires a source file. */
 typedef int empty_translation_unit;

@@ -100,7 +100,7 @@ add_custom_command(
     COMMAND_EXPAND_LISTS VERBATIM)
 add_custom_target(liberrata_static ALL DEPENDS ${library_archive})
 
-# --- what tells others of it ---
+# --- package files for other build systems ---
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/errata)
 set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
@@ -111,7 +111,7 @@ configure_package_config_file(
     ${CMAKE_SOURCE_DIR}/tools/cmake/errataConfig.cmake.in ${CMAKE_BINARY_DIR}/errataConfig.cmake
     INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO
     PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR)
-# Below 1.0 a minor version may break what stood before.
+# Below 1.0 a minor version may break compatibility.
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/errataConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)
 

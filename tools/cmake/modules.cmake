@@ -15,7 +15,7 @@ target_compile_options(warnings INTERFACE
     -Wimplicit-fallthrough -Wswitch -Wnull-dereference -Werror
     "SHELL:-include ${CMAKE_SOURCE_DIR}/store/base/banned.h")
 
-# Behind the others: a test may follow what it unpacked, since a NULL ends it as it should.
+# After the others: a test may use what it unpacked, since a NULL ends it as it should.
 add_library(test_warnings INTERFACE)
 target_compile_options(test_warnings INTERFACE -Wno-null-dereference)
 
@@ -24,7 +24,7 @@ target_include_directories(defines INTERFACE ${CMAKE_SOURCE_DIR}
                            ${CMAKE_SOURCE_DIR}/client/include)
 target_compile_definitions(defines INTERFACE _GNU_SOURCE ERRATA_VERSION="${PROJECT_VERSION}")
 option(ERRATA_ARENA_EMULATOR "each piece of an arena is a block of its own" OFF)
-option(ERRATA_FAULTS "places can be told to fail (store/base/fault_point.h)" OFF)
+option(ERRATA_FAULTS "fault points can be made to fail (store/base/fault_point.h)" OFF)
 option(ERRATA_FUZZ "build the fuzzers (clang)" OFF)
 if(ERRATA_ARENA_EMULATOR)
     target_compile_definitions(defines INTERFACE ERRATA_ARENA_EMULATOR=1)

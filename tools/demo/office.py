@@ -135,9 +135,9 @@ class Office:
         truth = work.order.truth
         pairs = [(None, truth, work.output), *((n, *pair) for n, pair in
                                                enumerate(zip(truth["lines"], work.output["lines"])))]
-        for number, right, told in pairs:
+        for number, right, reported in pairs:
             for field, value in right.items():
-                if field != "lines" and told.get(field) != value:
+                if field != "lines" and reported.get(field) != value:
                     work.truly_wrong = True
                     if work.draw.random() >= OVERLOOKED:
                         work.wrong.setdefault(number, []).append(field)
@@ -171,13 +171,13 @@ class Office:
 
     def correction(self, work, number, fields):
         order = work.order
-        told = work.output if number is None else work.output["lines"][number]
+        reported = work.output if number is None else work.output["lines"][number]
         right = order.truth if number is None else order.truth["lines"][number]
         return self.event(
             work, event_type=FIELD if number is None else LINE,
             entity_type="draft_order" if number is None else "draft_order_line",
             entity_id=order.draft_id if number is None else f"{order.draft_id}-{number + 1}",
-            before_json=json.dumps({field: told.get(field) for field in fields}),
+            before_json=json.dumps({field: reported.get(field) for field in fields}),
             after_json=json.dumps({field: right[field] for field in fields}),
             corrected_output_json=json.dumps(order.truth),
             meta_json=json.dumps({"input_snippet": order.text}))

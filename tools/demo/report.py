@@ -148,14 +148,14 @@ class Report:
                    "No order was held out: each prompt got the examples that there were.")]
 
     def happened(self):
-        extractions = sum(told.extraction_count for _, told in self.months)
-        corrected = sum(told.corrected_count for _, told in self.months)
+        extractions = sum(reported.extraction_count for _, reported in self.months)
+        corrected = sum(reported.corrected_count for _, reported in self.months)
         lines, filled = (sum(values) for values in zip(*self.office.lines.values()))
-        confirmed = sum(told.mapping_confirmed_count for _, told in self.months)
-        applied = sum(told.mapping_applied_count for _, told in self.months)
+        confirmed = sum(reported.mapping_confirmed_count for _, reported in self.months)
+        applied = sum(reported.mapping_applied_count for _, reported in self.months)
         fields = {}
-        for _, told in self.months:
-            for row in told.corrected_fields:
+        for _, reported in self.months:
+            for row in reported.corrected_fields:
                 fields[row.field] = fields.get(row.field, 0) + row.count
         fields = {name: n for name, n in fields.items() if name in FIELD_NAMES}
         whole = sum(fields.values())
@@ -164,7 +164,7 @@ class Report:
             *points(f"{count(extractions, 'order was', 'orders were')} read by the model; people corrected "
                     f"something in {corrected:,} of them ({percent(share(corrected, extractions))}).",
                     f"{lines:,} order lines were looked up among the company's own articles. For {filled:,} of them "
-                    f"({percent(share(filled, lines))}) a confirmed mapping was known, and nobody had to choose. "
+                    f"({percent(share(filled, lines))}) a confirmed mapping was known, and no choice was needed. "
                     "Counted with the lines whose article number a person had to correct first, mappings were "
                     f"applied {applied:,} times; people confirmed one {confirmed:,} times.",
                     "Mappings that somebody had confirmed by mistake were applied "
@@ -176,17 +176,17 @@ class Report:
 
     def by_month(self):
         rows, sides, known = [], ([], []), []
-        for first, told in self.months:
+        for first, reported in self.months:
             month = first.strftime("%Y-%m")
             lines, filled = self.office.lines.get(month, (0, 0))
             known.append(share(filled, lines))
             for held_out in (False, True):
                 orders, corrected = self.office.sides.get((month, held_out), (0, 0))
                 sides[held_out].append(share(corrected, orders))
-            mean = sum(day.mean_confidence * day.extraction_count for day in told.confidence_by_day)
-            rows.append((first.strftime("%b %Y"), f"{told.extraction_count:,}",
-                         percent(member(told, "correction_rate")), percent(sides[0][-1]),
-                         percent(sides[1][-1]), percent(share(mean, told.extraction_count)),
+            mean = sum(day.mean_confidence * day.extraction_count for day in reported.confidence_by_day)
+            rows.append((first.strftime("%b %Y"), f"{reported.extraction_count:,}",
+                         percent(member(reported, "correction_rate")), percent(sides[0][-1]),
+                         percent(sides[1][-1]), percent(share(mean, reported.extraction_count)),
                          percent(known[-1])))
         most = max(value or 0 for value in sides[0] + sides[1])
         return [
@@ -199,7 +199,7 @@ class Report:
                    "of those with examples (the first orders of a form had none yet), and of those held out. A form "
                    "has its examples after a few corrections. What they do shows between these columns, rather "
                    "than from month to month: the model itself does not change, and what moves held-out orders is "
-                   "chance, and which forms they came on. A customer that changes its form starts anew with it; "
+                   "chance, and which forms they came on. A customer that changes its form starts over with it; "
                    "mappings belong to the customer and stay.")]
 
     def helped(self):
@@ -207,7 +207,7 @@ class Report:
         uplift = member(self.total, "relative_improvement")
         if not self.company.holdout_percent:
             return ["## Did the examples help?", "",
-                    *prose("Nobody can know: no order was held out, so there is nothing to compare with. Try "
+                    *prose("This is unknown: no order was held out, so there is nothing to compare with. Try "
                            "`--holdout 20`.")]
         result = [
             "## Did the examples help?", "",
@@ -233,10 +233,10 @@ class Report:
         yield (f"If examples did nothing at all, a difference as large as this would come about by chance "
                f"{odds(p_value)} (p = {p_value:.2g}).")
         if not is_clear(self.total):
-            yield ("**So this run does not show that examples help**: chance alone may have made the difference. " +
+            yield ("**So this run does not show that examples help**: chance may have made the difference. " +
                    (f"A gain of {percent(GOAL)} is unlikely: the interval ends below it."
                     if high is not None and high < GOAL else
-                    "More orders, or a larger share held out, would tell."))
+                    "More orders, or a larger share held out, would show."))
             return
         if not self.total.target_reached:
             yield f"The goal of {percent(GOAL)} is not reached."
@@ -267,20 +267,20 @@ class Report:
             "## Form by form", "",
             *prose(f"{count(len(self.layouts), 'form has', 'forms have')} three corrections or more. A clear gain shows "
                    f"on {verdicts.count('helps')} of them, a clear loss on {verdicts.count('hurts')}; for "
-                   f"{verdicts.count('unclear')} there are too few orders to tell, or nothing to gain. The "
+                   f"{verdicts.count('unclear')} there are too few orders to decide, or nothing to gain. The "
                    f"{len(rows)} with most orders:"),
             *table(["form", "with examples", "right", "held out", "right", "uplift", "95% interval", "says"], rows),
-            *prose("Each row is a comparison by itself; one in twenty looks clear by chance alone. Take the rows as "
+            *prose("Each row is a comparison by itself; one in twenty looks clear only by chance. Take the rows as "
                    "hints, and the total above as the result.")]
 
     def layout_row(self, one):
-        told = one.comparison
-        low, high = member(told, "improvement_low"), member(told, "improvement_high")
+        reported = one.comparison
+        low, high = member(reported, "improvement_low"), member(reported, "improvement_high")
         return (self.names[one.layout_fingerprint],
-                f"{told.treatment.extraction_count:,}", percent(member(told.treatment, "accuracy")),
-                f"{told.control.extraction_count:,}", percent(member(told.control, "accuracy")),
-                signed(member(told, "relative_improvement")),
-                "-" if low is None or high is None else f"{signed(low)} to {signed(high)}", self.says(told))
+                f"{reported.treatment.extraction_count:,}", percent(member(reported.treatment, "accuracy")),
+                f"{reported.control.extraction_count:,}", percent(member(reported.control, "accuracy")),
+                signed(member(reported, "relative_improvement")),
+                "-" if low is None or high is None else f"{signed(low)} to {signed(high)}", self.says(reported))
 
     @staticmethod
     def says(comparison):
@@ -300,7 +300,7 @@ class Report:
                     "well a real model follows examples is for an experiment with your own documents: set a "
                     "holdout, and read the same report. `--follows 0` shows what this one says of a model that "
                     "ignores them.",
-                    "Right means that nobody corrected it. People overlook errors; only the simulation knows that "
+                    "Right means that it was not corrected. People overlook errors; only the simulation knows that "
                     f"{wrong:,} orders had one, and that over all forms {truly} were truly right.",
                     "Orders came here as text, with the fingerprint of their form. A real pipeline has its PDFs "
                     "measured; scans, and forms that several customers share, have other results.",

@@ -40,7 +40,7 @@ PARTS = ("lookup", "single", "store", "memory", "connections", "capture", "mixed
          "lookup-under-pdf", "analytics", "match", "growth")  # in the order in which they run
 DOCUMENTS = ("pdf", "lookup-under-pdf")
 LEARNED = ("analytics", "match")
-ALONE = ("pdf", "growth", *LEARNED)  # with stores and servers of their own
+SINGLE_PARTS = ("pdf", "growth", *LEARNED)  # with stores and servers of their own
 BUILD = os.path.join(machine.ROOT, "build", "release")
 TARGETS = ("erratad", "errata-bench", "errata-pdf-worker", "python_stubs", "bench")
 QUICK_SCALE, QUICK_SECONDS, QUICK_GROWN = 0.1, 1, 1_500_000
@@ -50,7 +50,7 @@ def count(text):
     """A number such as 5000, 300k or 10m."""
     match = re.fullmatch(r"([0-9]+)([kKmM]?)", text)
     if not match:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number such as 5000, 300k or 10m")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number such as 5000, 300k or 10m")
     return int(match[1]) * {"": 1, "k": 1000, "m": 1_000_000}[match[2].lower()]
 
 
@@ -75,7 +75,7 @@ def read_options():
     parser.add_argument("--folder", default=os.path.join(machine.ROOT, "build", "bench"),
                         help="where stores are made: build/bench")
     parser.add_argument("--keep", action="store_true", help="leave the stores for the next run")
-    parser.add_argument("--fresh", action="store_true", help="make the stores anew")
+    parser.add_argument("--fresh", action="store_true", help="recreate the stores")
     parser.add_argument("--no-build", action="store_true", help="measure what is built already")
     parser.add_argument("--bin", default=os.path.join(BUILD, "bin"),
                         help="where the programs are, for --no-build: build/release/bin")
@@ -135,7 +135,7 @@ def measure(options, parts, documents):
     learned = Learned(parts)
     for part in options.parts:
         print(f"--- {part}", flush=True)
-        if part not in ALONE and parts.errata is None:
+        if part not in SINGLE_PARTS and parts.errata is None:
             parts.start()
         if part == "pdf":
             right = documents.cost() and right

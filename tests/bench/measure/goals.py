@@ -27,8 +27,8 @@ class Figure:
 
 @dataclasses.dataclass
 class Goal:
-    """A figure of ours, or its ratio to another's; `most` or `least` is what it should be, neither:
-    it is measured alone."""
+    """A figure of Errata, or its ratio to another's; `most` or `least` is the goal; without either
+    it is only measured."""
     title: str
     ours: Figure
     theirs: Figure = None

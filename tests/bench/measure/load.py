@@ -24,7 +24,7 @@ def closed(connections, in_flight, calls=None, seconds=None):
 
 
 def opened(connections, rate, seconds):
-    """Calls start by a schedule, whatever the server does."""
+    """Calls start by a schedule, independent of the server."""
     return ("--connections", connections, "--rate", rate, "--duration", f"{seconds}s")
 
 

@@ -159,7 +159,7 @@ class Parts:
                 self.add(what, round=number, ns=ns)
 
     def add(self, what, **figures):
-        """A row that is no load."""
+        """A row that is not a load."""
         row = {"what": what, "connections": 0, "in_flight": 0, "round": self.load.round, **figures}
         print(json.dumps(row), flush=True)
         self.load.rows.append(row)
@@ -218,8 +218,8 @@ class Parts:
                 self.weigh("gRPC for C++", self.grpc, requests(FLOOR_METHOD, self.cold))
 
     def weigh(self, what, server, call, *arguments):
-        """The process alone, in the middle of the load: a program beside it, such as the PDF worker,
-        is not in it."""
+        """Only the process, in the middle of the load: without a program beside it, such as the PDF
+        worker."""
         started = self.load.start(server, call, closed(10, 100, seconds=self.seconds), *arguments,
                                   prefix=machine.ON_LOAD_CORE)
         with machine.urgent():
@@ -238,7 +238,7 @@ class Parts:
             if not server:
                 continue
             idle = IdleConnections(server, method, wire.frame(body))
-            idle.open(10)  # what the first ones alone take
+            idle.open(10)  # memory of the first ones
             before = [machine.status_kb(server.pid, name) for name in ("VmRSS", "RssAnon")]
             idle.open(int(IDLE_CONNECTIONS * self.options.scale))
             after = [machine.status_kb(server.pid, name) for name in ("VmRSS", "RssAnon")]

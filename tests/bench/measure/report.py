@@ -33,7 +33,7 @@ def print_loads(rows):
 
 
 def print_others(rows):
-    """What is no load: lookups without a server, the disk, connections."""
+    """Figures without a load: lookups without a server, the disk, connections."""
     rows = [row for row in rows if not row["connections"]]
     if not rows:
         return

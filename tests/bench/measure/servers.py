@@ -61,7 +61,8 @@ class Servers:
         return Server(process, port, os.path.join(data, "bench.tokens"), data)
 
     def other(self, *command):
-        """A program that is told its port: PORT in its command means it."""
+        """A program that gets its port from the command line: PORT in its command is replaced by
+        it."""
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]

@@ -35,7 +35,7 @@ def mix64(x):
 
 
 def floor_request(org, layout):
-    """Three events of one layout. Not `random`: both sides are told what to look up."""
+    """Three events of one layout. Not `random`: both sides are given the lookups."""
     org_bytes = struct.pack(">QQ", mix64(org * 2 + 1), mix64(org * 2 + 7000001))
     layout_bytes = b"".join(struct.pack(">Q", mix64((org << 20 | layout) * 4 + i + 99))
                             for i in range(4))

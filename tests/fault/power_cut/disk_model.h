@@ -92,7 +92,7 @@ struct disk_entry {
     size_t end; /* where the next one begins */
 };
 
-/* False at the end, and where a record is none. */
+/* False at the end, and for an invalid record. */
 bool disk_entry_read(const uint8_t *journal, size_t journal_bytes, size_t at,
                      struct disk_entry *ret_entry);
 
@@ -103,7 +103,7 @@ void disk_model_apply(struct disk_model *model, const struct disk_entry *entry);
 
 /* How much of what is not promised an image has. */
 enum disk_choice {
-    DISK_NOTHING, /* the promised alone */
+    DISK_NOTHING, /* only the promised writes */
     DISK_EVERYTHING, /* the newest of all */
     DISK_PREFIX, /* what came before a moment, the last write torn */
     DISK_WRITES, /* some of the changes, each whole */

@@ -127,7 +127,7 @@ static void read_acknowledged(struct run *run, const char *path)
         next->position = strtoull(line, &rest, 10);
         next->kind = rest[1];
         if (!uuid_parse(slice_of((uint8_t *)rest + 3, UUID_TEXT_BYTES), &next->id)) {
-            end_with("a line of what was acknowledged is none");
+            end_with("a line of the acknowledged writes is invalid");
         }
     }
     (void)fclose(file);
@@ -139,8 +139,8 @@ static bool is_name(const struct disk_entry *entry, const char *name)
            memcmp(entry->other, name, strlen(name)) == 0;
 }
 
-/* Every record's end, and what is under way there. A commit is from its first write of pages to the
- * end of its synced write; creation ends when the address is told. */
+/* Every record's end, and what is in progress there. A commit is from its first write of pages to
+ * the end of its synced write; creation ends when the address is published. */
 static void find_moments(struct run *run)
 {
     struct disk_entry entry;

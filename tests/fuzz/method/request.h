@@ -1,8 +1,8 @@
 /*
  * request.h: requests of any message of the contract, by the decisions of an input: every field
- * absent, as it should be, at the edge of its rules or beyond. It reads the generated tables alone,
- * so that a new method or field is covered by itself. Without decisions a request has what is
- * required of it.
+ * absent, valid, at the edge of its rules or beyond. It reads only the generated tables, so that a
+ * new method or field is covered automatically. Without decisions a request has its required
+ * fields.
  */
 #ifndef ERRATA_TESTS_FUZZ_METHOD_REQUEST_H
 #define ERRATA_TESTS_FUZZ_METHOD_REQUEST_H

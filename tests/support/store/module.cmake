@@ -1,2 +1,2 @@
-# What tests of the store share: folders that go away, and a back end that fails when told.
+# Shared by tests of the store: temporary folders, and a back end that fails on command.
 errata_module(store_support DIR tests/support/store USES store store_memory store_lmdb)

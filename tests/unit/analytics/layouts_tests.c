@@ -155,8 +155,9 @@ static struct report report(struct store_world *world, struct store_txn *txn, ui
     return report;
 }
 
-/* Goal: arms beside each other, with all that is told of them, for a layout and for all (SC-005: 15%
- * and more is told). Method: 92 of 100 beside 80 of 100, and a layout that has an arm alone. */
+/* Goal: both arms are compared, with all figures, by layout and in total (SC-005: an improvement of
+ * 15% and more is reported). Method: 92 of 100 against 80 of 100, and a layout with only one
+ * arm. */
 static void test_experiment(void **state)
 {
     struct store_world *world = *state;
@@ -193,8 +194,8 @@ static void test_experiment(void **state)
     store_abort(txn);
 }
 
-/* Goal: what can't be told is absent: a rate without extractions, an improvement over nothing. Method:
- * no extraction at all, one arm alone, a control that is never right. */
+/* Goal: undefined figures are absent: a rate without extractions, an improvement over zero. Method:
+ * no extraction, only one arm, a control that is never right. */
 static void test_absent(void **state)
 {
     struct store_world *world = *state;

@@ -157,15 +157,15 @@ def main():
             write(out, "EXACT", case, solved)
             if case[0] == case[1] or case[2] == case[3]:
                 continue  # statsmodels divides by the failures
-            told = ask_statsmodels(case)
-            if abs(solved[0] - told[0]) > 1e-10:
-                sys.exit(f"{case}: p-value {told[0]!r}, solved {solved[0]!r}")
-            if None in told:
+            reported = ask_statsmodels(case)
+            if abs(solved[0] - reported[0]) > 1e-10:
+                sys.exit(f"{case}: p-value {reported[0]!r}, solved {solved[0]!r}")
+            if None in reported:
                 continue
-            for ours, theirs in zip(solved[1:], told[1:]):
+            for ours, theirs in zip(solved[1:], reported[1:]):
                 if abs(ours - theirs) > 1e-6 * (1 + abs(ours)):
-                    sys.exit(f"{case}: interval {told!r}, solved {solved!r}")
-            write(out, "LIBRARY", case, told)
+                    sys.exit(f"{case}: interval {reported!r}, solved {solved!r}")
+            write(out, "LIBRARY", case, reported)
         for case in EXTREME:
             write(out, "EXACT", case, solve(case))
 

@@ -44,8 +44,8 @@ static void check_near(double value, double wanted, double slack)
     }
 }
 
-/* A ratio is told to a double's precision; beyond that, one less 1 is right to 9 digits. The library's
- * search ends earlier. */
+/* A ratio is exact to a double's precision; beyond that, one less 1 is right to 9 digits. The
+ * library's search ends earlier. */
 static void check_end(const struct proportion_case *c, double value, double wanted)
 {
     check_near(value, wanted, c->exact ? 1e-9 * fabs(wanted) + 1e-15 : 1e-7 * (1 + fabs(wanted)));
@@ -94,8 +94,8 @@ static void check_any(const struct proportion *treated, const struct proportion 
     assert_int_equal(improvement.target_reached, improvement.relative >= 0.15);
 }
 
-/* Goal: whatever the counts, nothing is NaN or infinite, the estimate lies in its interval, and test and
- * interval agree. Method: all small counts, none and all successes among them; then counts of every
+/* Goal: for all counts, nothing is NaN or infinite, the estimate is in its interval, and test and
+ * interval agree. Method: all small counts, including no and only successes; then counts of every
  * size, some with few failures. */
 static void test_properties(void **state)
 {
@@ -129,7 +129,7 @@ static void test_properties(void **state)
     }
 }
 
-/* Goal: equal arms improve by nothing, whatever their size; swapping the arms keeps the p-value. */
+/* Goal: equal arms of any size improve by 0; swapping the arms keeps the p-value. */
 static void test_symmetry(void **state)
 {
     (void)state;

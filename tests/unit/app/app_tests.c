@@ -54,8 +54,8 @@ static void test_carried(void **state)
     store_memory_close(made);
 }
 
-/* Goal: nothing is taken for a bool, a number to choose by or a text that is none, whatever bytes come.
- * Method: a whole message; then one field after the other with a value just beyond. */
+/* Goal: invalid bools, indices and unterminated texts are rejected, for any bytes. Method: a valid
+ * message; then each field with a value just out of range. */
 static void test_message_holds(void **state)
 {
     static struct verify_message whole = {

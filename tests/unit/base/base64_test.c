@@ -1,5 +1,5 @@
 /*
- * base64_test.c: base64 in each form: written as it should be, read back, refused where it is none.
+ * base64_test.c: base64 in each form: written correctly, read back, and refused if invalid.
  */
 #include "tests/unit/base/base_tests.h"
 
@@ -65,8 +65,8 @@ static void test_vectors(void **state)
                 SLICE("f")); /* without BASE64_EXACT left-over bits are lost */
 }
 
-/* Goal: what is no base64 of a form is refused, and the size is left alone. Method: one table of
- * texts and the forms that refuse them. */
+/* Goal: text that is not base64 of a form is refused, and the size is unchanged. Method: one table
+ * of texts and the forms that refuse them. */
 static void test_refused(void **state)
 {
     enum {

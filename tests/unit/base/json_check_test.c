@@ -121,7 +121,7 @@ static void test_refuses(void **state)
         {"\"\xed\xa0\x80\"", 1}, /* lone, by bytes */
         {"\"\xff\"", 1},
         {"\"12345678\xc3\"", 9},
-        {"\xef\xbb\xbf{}", 0}, /* a byte order mark is no white space */
+        {"\xef\xbb\xbf{}", 0}, /* a byte order mark is not white space */
         {"{}\x0c", 2},
         {"[1]\xc2\xa0", 3},
         {"/* */ 1", 0},

@@ -184,7 +184,7 @@ static void test_calloc_zeroes(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: a buffer has the room that it says, whatever it held before. Method: every pair of a first and
+/* Goal: a buffer has the room that it reports, after any content. Method: every pair of a first and
  * a second append; twice the old capacity is one byte too few for some. */
 static void test_buffer_capacity(void **state)
 {
@@ -339,7 +339,7 @@ static void test_reset_elsewhere(void **state)
         while (round == 3 && arena_alloc(&arena, 16) != NULL) {
         }
         arena_reset_by(&arena, round == 2 ? NULL : run_slowly, &thread);
-        assert_int_equal(thread.count, 1); /* of the first round alone */
+        assert_int_equal(thread.count, 1); /* only of the first round */
         assert_true(arena.used_bytes < 1000);
         assert_int_equal(arena.limit_bytes, 2 * ARENA_FREE_HERE_BYTES);
         if (round == 0) {

@@ -25,7 +25,7 @@ static const struct slice good_texts[] = {
 };
 
 static const struct slice bad_texts[] = {
-    {(const uint8_t *)"\x80", 1}, /* a tail alone */
+    {(const uint8_t *)"\x80", 1}, /* only a continuation byte */
     {(const uint8_t *)"\xbf", 1},
     {(const uint8_t *)"\xc0\x80", 2}, /* overlong */
     {(const uint8_t *)"\xc1\xbf", 2},

@@ -15,7 +15,8 @@
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
-/* Goal: a manual clock moves by hand alone, the machine's never goes back. Method: both are read. */
+/* Goal: a manual clock is moved only by hand, the system's never decreases. Method: both are
+ * read. */
 static void test_clocks(void **state)
 {
     struct clock_manual manual;
@@ -108,7 +109,7 @@ static void test_timestamp_forms(void **state)
     assert_true(timestamp_parse(SLICE("0001-01-01T01:00:00+01:00"), &seconds, &nanos));
 }
 
-/* Goal: what is no time is refused. Method: a table. */
+/* Goal: invalid times are refused. Method: a table. */
 static void test_bad_timestamps(void **state)
 {
     static const char *const rows[] = {

@@ -1,6 +1,6 @@
 /*
- * wire_test.c: the wire format: what is written is read back, lengths are foretold, and bytes that
- * are no message are refused.
+ * wire_test.c: the wire format: written fields are read back, lengths are predicted, and bytes that
+ * are not a message are refused.
  */
 #include "tests/unit/base/base_tests.h"
 
@@ -90,7 +90,7 @@ static void check_malformed(struct slice bytes)
     assert_true(slice_equal(reader.rest, bytes));
 }
 
-/* Goal: what is no field is refused, and the reader stays where it was. Method: a table. */
+/* Goal: an invalid field is refused, and the reader stays where it was. Method: a table. */
 static void test_malformed(void **state)
 {
     (void)state;

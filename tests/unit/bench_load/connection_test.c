@@ -523,7 +523,7 @@ static void test_going_away(void **state)
     scene_close(scene);
 }
 
-/* What is no HTTP/2, or breaks its rules, ends the connection with a sentence. */
+/* Bytes that are not HTTP/2, or break its rules, end the connection with a sentence. */
 static void test_broken_peers(void **state)
 {
     static const struct {

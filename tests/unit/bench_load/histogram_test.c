@@ -35,10 +35,10 @@ static void expect_percentiles(const struct histogram *histogram, uint64_t *valu
     qsort(values, count, sizeof(*values), compare);
     for (size_t i = 0; i < COUNT(shares); i++) {
         uint64_t exact = exact_percentile(values, count, shares[i]);
-        uint64_t told = histogram_percentile(histogram, shares[i]);
+        uint64_t reported = histogram_percentile(histogram, shares[i]);
 
-        assert_true(told >= exact);
-        assert_true(told - exact <= exact >> (bits - 1));
+        assert_true(reported >= exact);
+        assert_true(reported - exact <= exact >> (bits - 1));
     }
     assert_int_equal(histogram->max_ns, values[count - 1]);
     assert_int_equal(histogram->min_ns, values[0]);
@@ -115,12 +115,12 @@ static void test_added(void **state)
     free(values);
 }
 
-/* Every value lies in the bucket that is told for it, and buckets leave nothing between them. */
+/* Every value is in the bucket reported for it, and buckets have no gaps. */
 static void test_buckets(void **state)
 {
     struct histogram histogram;
     struct histogram_bucket bucket;
-    uint64_t behind = 0;
+    uint64_t later = 0;
     size_t at = 0;
 
     (void)state;
@@ -147,10 +147,10 @@ static void test_buckets(void **state)
         histogram.counts[i] = 1;
     }
     while (histogram_next(&histogram, &at, &bucket)) {
-        assert_int_equal(bucket.from_ns, behind);
-        behind = bucket.to_ns + 1;
+        assert_int_equal(bucket.from_ns, later);
+        later = bucket.to_ns + 1;
     }
-    assert_int_equal(behind, UINT64_C(1) << HISTOGRAM_VALUE_BITS);
+    assert_int_equal(later, UINT64_C(1) << HISTOGRAM_VALUE_BITS);
     histogram_deinit(&histogram);
 }
 

@@ -1,7 +1,7 @@
 /*
- * hpack_test.c: Goal: whatever the peer's table may hold, and however often that changes, blocks mean
- * the fields that were given; fields that stay the same become a byte each in the indexed way.
- * Method: libnghttp2's decoder with the same limits reads every block.
+ * hpack_test.c: Goal: for any size of the peer's table, and however often it changes, blocks decode
+ * to the given fields; unchanged fields take a byte each in the indexed way. Method: libnghttp2's
+ * decoder with the same limits reads every block.
  */
 #include "tests/unit/bench_load/bench_load_tests.h"
 #include "tools/bench/load/hpack.h"

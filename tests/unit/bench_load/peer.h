@@ -1,6 +1,6 @@
 /*
  * peer.h: a server for a connection under test, in memory: libnghttp2's server side, which checks
- * every frame that it gets. It answers requests when it is told to, as its script says.
+ * every frame. It answers requests on command, as its script says.
  */
 #ifndef ERRATA_TESTS_UNIT_BENCH_LOAD_PEER_H
 #define ERRATA_TESTS_UNIT_BENCH_LOAD_PEER_H
@@ -55,7 +55,7 @@ struct peer {
 
 void peer_open(struct peer *peer, const struct peer_script *script);
 void peer_close(struct peer *peer);
-/* Bytes from the client; fails the test where they are no HTTP/2. */
+/* Takes bytes of the client; fails the test if they are not HTTP/2. */
 void peer_feed(struct peer *peer, struct slice bytes);
 /* Answers the oldest `count` requests that wait; all with SIZE_MAX. */
 void peer_answer(struct peer *peer, size_t count);

@@ -1,7 +1,7 @@
 /*
- * run_test.c: Goal: calls start when they are due whatever the server does, and their times tell the
- * truth: a stall shows in an open loop, for the server's part and for this program's own. Method: a
- * clock that the test moves, servers in memory, and stalls at chosen times.
+ * run_test.c: Goal: calls start when they are due, independent of the server, and their times are
+ * correct: a stall shows in an open loop, for the server's part and for this program's own. Method:
+ * a clock that the test moves, servers in memory, and stalls at chosen times.
  */
 #include "tests/unit/bench_load/bench_load_tests.h"
 #include "tests/unit/bench_load/peer.h"
@@ -262,7 +262,7 @@ static void test_own_stall(void **state)
     close_world(at, &total);
 }
 
-/* It gets no time at the end: what it could not start is told. */
+/* It gets no time at the end: calls that it could not start are reported. */
 static void test_unstarted(void **state)
 {
     struct world_of_run *at = open_world(*state);
@@ -278,8 +278,8 @@ static void test_unstarted(void **state)
     close_world(at, &total);
 }
 
-/* More is due than the server answers: the rate tells, and calls that never got a stream count with
- * the time that they had waited. */
+/* If more calls are due than the server answers, the rate shows it, and calls without a stream
+ * count with the time that they waited. */
 static void test_overload(void **state)
 {
     struct world_of_run *at = open_world(*state);
@@ -342,7 +342,7 @@ static void test_call_limit(void **state)
     }
 }
 
-/* A closed loop keeps as many calls in flight as it was told, and no more. */
+/* A closed loop keeps exactly the given number of calls in flight. */
 static void test_in_flight(void **state)
 {
     struct world_of_run *at = open_world(*state);

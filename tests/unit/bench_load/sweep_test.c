@@ -82,7 +82,7 @@ static void test_by_a_given_limit(void **state)
     assert_in_range((uint64_t)knee_rate(&sweep), 4762, 5000);
 }
 
-/* Whatever the latencies are, what is not answered is not sustained. */
+/* Unanswered calls are not sustained, for any latencies. */
 static void test_by_what_was_answered(void **state)
 {
     struct sweep sweep;

@@ -114,7 +114,7 @@ static void test_numbers_in_texts(void **state)
     assert_int_equal(high, 412);
 }
 
-/* Numbers of their own become varints of one width, whatever they are. */
+/* Numbers become varints of one width, for any value. */
 static void test_numbers_of_their_own(void **state)
 {
     struct world *world = *state;
@@ -220,7 +220,7 @@ static void test_escapes_and_none(void **state)
     assert_int_equal(template.body.size, GRPC_PREFIX_BYTES);
 }
 
-/* A text that is no gRPC goes out unchanged. */
+/* A text that is not gRPC is sent unchanged. */
 static void test_plain(void **state)
 {
     struct world *world = *state;

@@ -110,8 +110,8 @@ static void places(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: what is stored is read again; file and folder are ours alone; nothing else is left behind.
- * Method: two changes where there was nothing. */
+/* Goal: stored settings are read back; only the owner can read file and folder; no other file
+ * remains. Method: two changes in an empty folder. */
 static void first_change(void **state)
 {
     struct world *world = *state;
@@ -131,8 +131,8 @@ static void first_change(void **state)
     assert_int_equal(system(command), 0);
 }
 
-/* Goal: a file that others may read, that is not ours, or that is none, is not used, and not changed.
- * Method: each of them, and what is said. */
+/* Goal: a file that others may read, that has another owner, or that is not a file, is not used,
+ * and not changed. Method: each of them, and the message. */
 static void refusals(void **state)
 {
     struct world *world = *state;

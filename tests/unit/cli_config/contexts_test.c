@@ -109,8 +109,7 @@ static void changes(void **state)
     arena_deinit(&world.arena);
 }
 
-/* Goal: a file that is none of ours is refused with what is wrong in it.
- * Method: a text for each. */
+/* Goal: an invalid file is refused with the reason. Method: a text for each reason. */
 static void refusals(void **state)
 {
     static const struct {

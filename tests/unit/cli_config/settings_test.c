@@ -53,8 +53,8 @@ static void assert_settings(const char *text, const struct settings_given *given
     arena_deinit(&arena);
 }
 
-/* Goal: the nearer to the person, the stronger; and a token of a context reaches its own server alone.
- * Method: each combination that could surprise. */
+/* Goal: the source closest to the user wins; and a token of a context is sent only to its own
+ * server. Method: each combination that could surprise. */
 static void precedence(void **state)
 {
     static const struct {

@@ -362,8 +362,7 @@ static void manual(void **state)
     free(page.text);
 }
 
-/* Goal: the shells that are named have scripts.
- * Method: each name, and one that is none. */
+/* Goal: the named shells have scripts. Method: each name, and an unknown one. */
 static void scripts(void **state)
 {
     (void)state;

@@ -98,7 +98,7 @@ static void read_back(void **state)
     assert_text("\n", "");
 }
 
-/* Goal: what is no CSV is refused where it begins, and a quote that is left open does not eat a file.
+/* Goal: invalid CSV is refused where it begins, and an open quote does not consume the file.
  * Method: such files; the last is larger than a record may be. */
 static void refused(void **state)
 {
@@ -147,8 +147,8 @@ static struct slice random_field(uint32_t *state, uint8_t *bytes)
     return slice_of(bytes, used);
 }
 
-/* Goal: what is written is read back, whatever it is. Method: random records of three fields after
- * a heading, each as a file. */
+/* Goal: everything written is read back. Method: random records of three fields after a heading,
+ * each as a file. */
 static void round_trips(void **state)
 {
     static const struct slice heading[] = {SLICE("a"), SLICE("b"), SLICE("c")};

@@ -114,8 +114,7 @@ static void problems(void **state)
     assert_found(true, root, "link.pdf: it is a link to nothing\npipe.pdf: it is no file\n");
 }
 
-/* Goal: files as they are named are taken whatever their names are, folders and files in turn.
- * Method: three words. */
+/* Goal: named files are taken with any name, folders and files in turn. Method: three words. */
 static void several_words(void **state)
 {
     struct files_found found = {NULL, 0, NULL};

@@ -77,14 +77,14 @@ static void amounts(void **state)
                 "    2026-01-01       2026-01-07\n");
 }
 
-/* Goal: shares are where they are on the part of the axis that they need; days without are gaps.
- * Method: a trend with a gap, and one value alone. */
+/* Goal: shares are drawn on the part of the axis that they need; days without data are gaps.
+ * Method: a trend with a gap, and a single value. */
 static void shares(void **state)
 {
     static const double values[] = {0.71, 0.75, -1, 0.8, 0.85, 0.89};
     static const double one[] = {1};
     static const struct days trend = {values, 6};
-    static const struct days alone = {one, 1};
+    static const struct days single = {one, 1};
 
     (void)state;
     assert_plot(utf8, PLOT_MARKS, &trend,
@@ -103,7 +103,7 @@ static void shares(void **state)
                 "0.70 +---\n"
                 "     +-----------------------\n"
                 "      2026-01-01   2026-01-06\n");
-    assert_plot(utf8, PLOT_MARKS, &alone,
+    assert_plot(utf8, PLOT_MARKS, &single,
                 "1.00 ┤⠉⠉⠉\n"
                 "     │\n"
                 "0.95 ┤\n"

@@ -78,8 +78,8 @@ static void cutting(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: a terminal without UTF-8 gets ASCII alone, cut with an ASCII mark; others get what was stored.
- * Method: letters of two, three and four bytes, cut and whole. */
+/* Goal: a terminal without UTF-8 gets only ASCII, cut with an ASCII mark; others get the stored
+ * text. Method: letters of two, three and four bytes, cut and whole. */
 static void letters(void **state)
 {
     const struct printer ascii = {.terminal = true, .ascii = true};

@@ -60,9 +60,9 @@ static void lines(void **state)
     assert_progress(80, &waits, 60000000, "###.......... 3 of 10 files, waiting for the server");
 }
 
-/* Goal: a line comes up for long work alone, on a terminal alone, at most ten times a second, and is
- * gone before anything else is printed.
- * Method: a clock that a test moves, and what the stream got. */
+/* Goal: a progress line appears only for long work, only on a terminal, at most ten times a second,
+ * and is erased before any other output. Method: a clock that a test moves, and the stream's
+ * content. */
 static void on_the_terminal(void **state)
 {
     static const struct progress_state one = {.unit = "files", .done = 1, .total = 2};

@@ -102,8 +102,8 @@ static void taken(void **state)
     }
 }
 
-/* Goal: a refusal in the middle ends the upload with the server's words. Method: trailers alone after
- * 150,000 bytes of 20 MB. */
+/* Goal: a refusal in the middle ends the upload with the server's message. Method: only trailers
+ * after 150,000 bytes of 20 MB. */
 static void refused(void **state)
 {
     const struct peer_script script = {.headers = refusal, .early = true, .early_bytes = 150000};

@@ -179,9 +179,9 @@ static void cut_off(void **state)
     assert_int_equal(close(listener), 0);
 }
 
-/* Goal: closing a channel ends its calls with CANCELLED, whatever state it is in, and a cancelled
- * call ends in a later turn.
- * Method: close at once, with the connection not yet made; then after a cancelled call. */
+/* Goal: closing a channel ends its calls with CANCELLED in any state, and a cancelled call ends in
+ * a later turn. Method: close at once, before the connection is made; then after a cancelled
+ * call. */
 static void closing(void **state)
 {
     uint16_t port = 0;
@@ -216,14 +216,14 @@ static void closing(void **state)
     assert_int_equal(close(listener), 0);
 }
 
-/* --- what a connection tells --- */
+/* --- events of a connection --- */
 
 static const char *const grpc_headers[] = {":status", "200", "content-type", "application/grpc",
                                            NULL};
 static const char *const trailers_ok[] = {"grpc-status", "0", NULL};
 
-/* What was told, a letter each, and the call of it. */
-struct told {
+/* Reported events, a letter each, and the call's result. */
+struct reported {
     char moves[16]; /* R ready, D draining, L lost, E the end of the call, in order */
     char reason[256]; /* of L */
     unsigned inside; /* functions of the connection that are being called */
@@ -233,85 +233,87 @@ struct told {
     bool closed;
 };
 
-static void tell(struct told *told, char move)
+static void report(struct reported *reported, char move)
 {
-    size_t count = strlen(told->moves);
+    size_t count = strlen(reported->moves);
 
-    assert_int_equal(told->inside, 0);
-    assert_true(count < sizeof(told->moves) - 1);
-    told->moves[count] = move;
+    assert_int_equal(reported->inside, 0);
+    assert_true(count < sizeof(reported->moves) - 1);
+    reported->moves[count] = move;
 }
 
 static void on_notified_closed(void *user)
 {
-    struct told *told = user;
+    struct reported *reported = user;
 
-    told->closed = true;
+    reported->closed = true;
 }
 
 static void on_state(void *user, struct client_channel *connection,
                      enum client_connection_state state, struct slice reason)
 {
     static const char letters[] = {'R', 'D', 'L'};
-    struct told *told = user;
+    struct reported *reported = user;
 
-    tell(told, letters[state]);
+    report(reported, letters[state]);
     assert_int_equal(reason.size > 0, state == CLIENT_CONNECTION_LOST);
     if (state == CLIENT_CONNECTION_LOST) {
-        memcpy(told->reason, reason.data, reason.size);
-        if (told->closes) {
-            client_connection_close(connection, on_notified_closed, told);
+        memcpy(reported->reason, reason.data, reason.size);
+        if (reported->closes) {
+            client_connection_close(connection, on_notified_closed, reported);
         }
     }
 }
 
 static void on_reported_end(void *user, const struct client_status *status)
 {
-    struct told *told = user;
+    struct reported *reported = user;
 
-    tell(told, 'E');
-    told->code = status->code;
-    told->unseen = status->unseen;
+    report(reported, 'E');
+    reported->code = status->code;
+    reported->unseen = status->unseen;
 }
 
 static struct client_channel *
-open_notified(uv_loop_t *loop, struct client_connection_config *config, struct told *told)
+open_notified(uv_loop_t *loop, struct client_connection_config *config, struct reported *reported)
 {
     struct client_channel *connection = NULL;
 
-    memset(told, 0, sizeof(*told));
+    memset(reported, 0, sizeof(*reported));
     config->host = "127.0.0.1";
-    config->listener = (struct client_connection_listener){told, on_state};
+    config->listener = (struct client_connection_listener){reported, on_state};
     assert_int_equal(uv_loop_init(loop), 0);
-    told->inside++;
+    reported->inside++;
     assert_int_equal(client_connection_open(loop, config, &connection), OK);
-    told->inside--;
+    reported->inside--;
     return connection;
 }
 
-static void start_notified(struct client_channel *connection, struct told *told)
+static void start_notified(struct client_channel *connection, struct reported *reported)
 {
     const struct client_handlers handlers = {
-        .user = told, .on_reply = on_reply, .on_end = on_reported_end};
+        .user = reported, .on_reply = on_reply, .on_end = on_reported_end};
     struct client_call *call = NULL;
 
-    told->inside++;
+    reported->inside++;
     assert_int_equal(client_call_start(connection, &unary, SLICE("x"), NULL, &handlers, &call), OK);
-    told->inside--;
+    reported->inside--;
 }
 
-static void close_notified(uv_loop_t *loop, struct client_channel *connection, struct told *told)
+static void close_notified(uv_loop_t *loop, struct client_channel *connection,
+                           struct reported *reported)
 {
-    if (!told->closes) {
-        client_connection_close(connection, on_notified_closed, told);
+    if (!reported->closes) {
+        client_connection_close(connection, on_notified_closed, reported);
     }
     (void)uv_run(loop, UV_RUN_DEFAULT);
-    assert_true(told->closed);
+    assert_true(reported->closed);
     assert_int_equal(uv_loop_close(loop), 0);
 }
 
-/* Goal: ready, draining and lost are told once each, in this order, and never from inside a function.
- * Method: a server that answers and leaves; the connection is closed from inside the last word. */
+/* Goal: ready, draining and lost are reported once each, in this order, and never from inside a
+ * function. Method: a server that answers and leaves; the connection is closed from inside the last
+ * event. */
 static void reports_its_life(void **state)
 {
     const struct peer_script leaving = {.headers = grpc_headers,
@@ -321,88 +323,88 @@ static void reports_its_life(void **state)
     struct client_channel *connection = NULL;
     struct client_connection_config config = {.host = NULL};
     struct server server;
-    struct told told;
+    struct reported reported;
     uv_loop_t loop;
-    char moves[sizeof(told.moves)] = {0};
+    char moves[sizeof(reported.moves)] = {0};
     size_t kept = 0;
 
     (void)state;
     server_start(&server, &leaving, 1);
     config.port = server.port;
-    connection = open_notified(&loop, &config, &told);
-    told.closes = true;
-    start_notified(connection, &told);
-    while (!told.closed) {
+    connection = open_notified(&loop, &config, &reported);
+    reported.closes = true;
+    start_notified(connection, &reported);
+    while (!reported.closed) {
         (void)uv_run(&loop, UV_RUN_ONCE);
     }
-    close_notified(&loop, connection, &told);
+    close_notified(&loop, connection, &reported);
     server_stop(&server);
-    for (size_t i = 0; i < strlen(told.moves); i++) {
-        if (told.moves[i] != 'E') {
-            moves[kept++] = told.moves[i];
+    for (size_t i = 0; i < strlen(reported.moves); i++) {
+        if (reported.moves[i] != 'E') {
+            moves[kept++] = reported.moves[i];
         }
     }
     assert_string_equal(moves, "RDL");
-    assert_int_equal(strlen(told.moves), 4);
-    assert_int_equal(told.code, CLIENT_CODE_OK);
+    assert_int_equal(strlen(reported.moves), 4);
+    assert_int_equal(reported.code, CLIENT_CODE_OK);
 }
 
 /* Runs a connection with one call until it is lost; `config` has its port. */
-static void run_until_lost(struct client_connection_config *config, struct told *told)
+static void run_until_lost(struct client_connection_config *config, struct reported *reported)
 {
     struct client_channel *connection = NULL;
     uv_loop_t loop;
 
-    connection = open_notified(&loop, config, told);
-    start_notified(connection, told);
-    while (strlen(told->moves) == 0 || told->moves[strlen(told->moves) - 1] != 'E') {
+    connection = open_notified(&loop, config, reported);
+    start_notified(connection, reported);
+    while (strlen(reported->moves) == 0 || reported->moves[strlen(reported->moves) - 1] != 'E') {
         (void)uv_run(&loop, UV_RUN_ONCE);
     }
-    close_notified(&loop, connection, told);
+    close_notified(&loop, connection, reported);
 }
 
-/* Goal: why there is no connection is told ahead of the end of its calls, which no one has seen;
- * and a port that takes connections but says nothing, or nonsense, is never ready. Method: a port
- * where no one listens, one where no one accepts, one that speaks HTTP/1. */
+/* Goal: the reason for a failed connection is reported before the end of its calls, which the
+ * server has not seen; and a port that accepts connections but sends nothing, or nonsense, is never
+ * ready. Method: a port without a listener, one that is not accepted, one that speaks HTTP/1. */
 static void never_ready(void **state)
 {
     struct client_connection_config config = {.connect_timeout_ms = 30};
-    struct told told;
+    struct reported reported;
     uint16_t port = 0;
     int listener = server_listen(&port);
     int speaker = -1;
 
     (void)state;
     config.port = port;
-    run_until_lost(&config, &told);
-    assert_string_equal(told.moves, "LE");
-    assert_non_null(strstr(told.reason, "it took the connection, and then said nothing"));
-    assert_int_equal(told.code, CLIENT_CODE_UNAVAILABLE);
-    assert_true(told.unseen);
+    run_until_lost(&config, &reported);
+    assert_string_equal(reported.moves, "LE");
+    assert_non_null(strstr(reported.reason, "it took the connection, and then said nothing"));
+    assert_int_equal(reported.code, CLIENT_CODE_UNAVAILABLE);
+    assert_true(reported.unseen);
     assert_int_equal(close(listener), 0);
-    run_until_lost(&config, &told);
-    assert_string_equal(told.moves, "LE");
-    assert_non_null(strstr(told.reason, "cannot connect to 127.0.0.1:"));
-    assert_non_null(strstr(told.reason, "refused"));
-    assert_true(told.unseen);
+    run_until_lost(&config, &reported);
+    assert_string_equal(reported.moves, "LE");
+    assert_non_null(strstr(reported.reason, "cannot connect to 127.0.0.1:"));
+    assert_non_null(strstr(reported.reason, "refused"));
+    assert_true(reported.unseen);
 
     listener = server_listen(&config.port);
     config.connect_timeout_ms = 5000;
     {
         uv_loop_t loop;
-        struct client_channel *connection = open_notified(&loop, &config, &told);
+        struct client_channel *connection = open_notified(&loop, &config, &reported);
 
-        start_notified(connection, &told);
+        start_notified(connection, &reported);
         speaker = accept(listener, NULL, NULL);
         assert_int_equal(send(speaker, "HTTP/1.1 400 Bad Request\r\n\r\n", 28, 0), 28);
-        while (strlen(told.moves) < 2) {
+        while (strlen(reported.moves) < 2) {
             (void)uv_run(&loop, UV_RUN_ONCE);
         }
-        close_notified(&loop, connection, &told);
+        close_notified(&loop, connection, &reported);
     }
-    assert_string_equal(told.moves, "LE");
-    assert_non_null(strstr(told.reason, "its bytes are not HTTP/2"));
-    assert_true(told.unseen);
+    assert_string_equal(reported.moves, "LE");
+    assert_non_null(strstr(reported.reason, "its bytes are not HTTP/2"));
+    assert_true(reported.unseen);
     assert_int_equal(close(speaker), 0);
     assert_int_equal(close(listener), 0);
 }
@@ -414,16 +416,16 @@ static void frozen(void **state)
     const struct peer_script freezing = {.silent = true, .trouble = PEER_FREEZES};
     struct client_connection_config config = {.keepalive_ms = 30, .keepalive_timeout_ms = 30};
     struct server server;
-    struct told told;
+    struct reported reported;
 
     (void)state;
     server_start(&server, &freezing, 1);
     config.port = server.port;
-    run_until_lost(&config, &told);
+    run_until_lost(&config, &reported);
     server_stop(&server);
-    assert_string_equal(told.moves, "RLE");
-    assert_non_null(strstr(told.reason, "the server does not answer"));
-    assert_false(told.unseen);
+    assert_string_equal(reported.moves, "RLE");
+    assert_non_null(strstr(reported.reason, "the server does not answer"));
+    assert_false(reported.unseen);
 }
 
 /* Goal: without a call the loop has nothing to wait for, though the connection stays.
@@ -435,22 +437,22 @@ static void holds_no_loop(void **state)
     struct client_connection_config config = {.host = NULL};
     struct client_channel *connection = NULL;
     struct server server;
-    struct told told;
+    struct reported reported;
     uv_loop_t loop;
 
     (void)state;
     server_start(&server, &answering, 1);
     config.port = server.port;
-    connection = open_notified(&loop, &config, &told);
+    connection = open_notified(&loop, &config, &reported);
     (void)uv_run(&loop, UV_RUN_DEFAULT);
-    start_notified(connection, &told);
+    start_notified(connection, &reported);
     (void)uv_run(&loop, UV_RUN_DEFAULT);
-    assert_string_equal(told.moves, "RE");
-    start_notified(connection, &told);
+    assert_string_equal(reported.moves, "RE");
+    start_notified(connection, &reported);
     (void)uv_run(&loop, UV_RUN_DEFAULT);
-    assert_string_equal(told.moves, "REE");
-    assert_int_equal(told.code, CLIENT_CODE_OK);
-    close_notified(&loop, connection, &told);
+    assert_string_equal(reported.moves, "REE");
+    assert_int_equal(reported.code, CLIENT_CODE_OK);
+    close_notified(&loop, connection, &reported);
     server_stop(&server);
 }
 
@@ -464,7 +466,7 @@ static void holds_no_loop_early(void **state)
     int crowd[3];
     int listener = server_listen(&config.port);
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
-    struct told told;
+    struct reported reported;
     uv_loop_t loop;
     uint64_t before_ms = 0;
 
@@ -475,18 +477,18 @@ static void holds_no_loop_early(void **state)
         crowd[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
         (void)connect(crowd[i], (struct sockaddr *)&address, sizeof(address));
     }
-    connection = open_notified(&loop, &config, &told);
+    connection = open_notified(&loop, &config, &reported);
     before_ms = uv_now(&loop);
     assert_int_equal(
         client_call_start(
             connection, &unary, SLICE("x"), &(const struct client_options){.timeout_ms = 20},
-            &(const struct client_handlers){&told, on_reply, on_reported_end, NULL}, &call),
+            &(const struct client_handlers){&reported, on_reply, on_reported_end, NULL}, &call),
         OK);
     (void)uv_run(&loop, UV_RUN_DEFAULT);
-    assert_string_equal(told.moves, "E");
-    assert_int_equal(told.code, CLIENT_CODE_DEADLINE_EXCEEDED);
+    assert_string_equal(reported.moves, "E");
+    assert_int_equal(reported.code, CLIENT_CODE_DEADLINE_EXCEEDED);
     assert_true(uv_now(&loop) - before_ms < CLIENT_CONNECT_TIMEOUT_MS / 2);
-    close_notified(&loop, connection, &told);
+    close_notified(&loop, connection, &reported);
     for (size_t i = 0; i < sizeof(crowd) / sizeof(crowd[0]); i++) {
         assert_int_equal(close(crowd[i]), 0);
     }
@@ -501,20 +503,20 @@ static void late_to_look(void **state)
     struct client_connection_config config = {.connect_timeout_ms = 100};
     struct client_channel *connection = NULL;
     struct server server;
-    struct told told;
+    struct reported reported;
     uv_loop_t loop;
 
     (void)state;
     server_start(&server, &silent, 1);
     config.port = server.port;
-    connection = open_notified(&loop, &config, &told);
+    connection = open_notified(&loop, &config, &reported);
     assert_int_equal(usleep(250000), 0);
-    start_notified(connection, &told);
-    while (strlen(told.moves) == 0) {
+    start_notified(connection, &reported);
+    while (strlen(reported.moves) == 0) {
         (void)uv_run(&loop, UV_RUN_ONCE);
     }
-    assert_string_equal(told.moves, "R");
-    close_notified(&loop, connection, &told);
+    assert_string_equal(reported.moves, "R");
+    close_notified(&loop, connection, &reported);
     server_stop(&server);
 }
 
@@ -527,22 +529,22 @@ static void gone_meanwhile(void **state)
     struct client_connection_config config = {.host = NULL};
     struct client_channel *connection = NULL;
     struct server server;
-    struct told told;
+    struct reported reported;
     uv_loop_t loop;
 
     (void)state;
     server_start(&server, &answering, 1);
     config.port = server.port;
-    connection = open_notified(&loop, &config, &told);
-    start_notified(connection, &told);
+    connection = open_notified(&loop, &config, &reported);
+    start_notified(connection, &reported);
     (void)uv_run(&loop, UV_RUN_DEFAULT);
     assert_int_equal(shutdown(atomic_load(&server.connection), SHUT_RDWR), 0);
-    start_notified(connection, &told);
+    start_notified(connection, &reported);
     (void)uv_run(&loop, UV_RUN_DEFAULT);
-    assert_string_equal(told.moves, "RELE");
-    assert_int_equal(told.code, CLIENT_CODE_UNAVAILABLE);
-    assert_true(told.unseen);
-    close_notified(&loop, connection, &told);
+    assert_string_equal(reported.moves, "RELE");
+    assert_int_equal(reported.code, CLIENT_CODE_UNAVAILABLE);
+    assert_true(reported.unseen);
+    close_notified(&loop, connection, &reported);
     server_stop(&server);
 }
 
@@ -564,22 +566,22 @@ static void stuck_bytes(void **state)
     struct client_channel *connection = NULL;
     struct client_call *call = NULL;
     struct server server;
-    struct told told;
+    struct reported reported;
     uv_loop_t loop;
 
     (void)state;
     assert_non_null(content);
     server_start(&server, &freezing, 1);
     config.port = server.port;
-    connection = open_notified(&loop, &config, &told);
-    told.closes = true;
-    assert_int_equal(client_call_start(
-                         connection, &uploading, SLICE(""), NULL,
-                         &(const struct client_handlers){&told, on_reply, on_reported_end, on_room},
-                         &call),
+    connection = open_notified(&loop, &config, &reported);
+    reported.closes = true;
+    assert_int_equal(client_call_start(connection, &uploading, SLICE(""), NULL,
+                                       &(const struct client_handlers){&reported, on_reply,
+                                                                       on_reported_end, on_room},
+                                       &call),
                      OK);
     assert_int_equal(client_call_send(connection, call, slice_of(content, STUCK_BYTES)), OK);
-    while (strlen(told.moves) < 1) {
+    while (strlen(reported.moves) < 1) {
         (void)uv_run(&loop, UV_RUN_ONCE);
     }
     for (unsigned turn = 0; turn < 100; turn++) {
@@ -587,9 +589,9 @@ static void stuck_bytes(void **state)
     }
     client_call_cancel(connection, call);
     (void)uv_run(&loop, UV_RUN_DEFAULT);
-    assert_string_equal(told.moves, "REL");
-    assert_non_null(strstr(told.reason, "the server does not read"));
-    close_notified(&loop, connection, &told);
+    assert_string_equal(reported.moves, "REL");
+    assert_non_null(strstr(reported.reason, "the server does not read"));
+    close_notified(&loop, connection, &reported);
     /* What it did not read is before the end of the connection. */
     assert_int_equal(shutdown(atomic_load(&server.connection), SHUT_RDWR), 0);
     server_stop(&server);

@@ -90,8 +90,8 @@ static void all_details(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: no details are no error, damaged ones are.
- * Method: the empty slice, and a message cut short. */
+/* Goal: missing details are not an error, damaged ones are. Method: the empty slice, and a message
+ * cut short. */
 static void none_and_damaged(void **state)
 {
     struct client_details details;

@@ -75,8 +75,8 @@ static void timeouts(void **state)
     assert_timeout(INT64_MAX, "99999999H");
 }
 
-/* Goal: any status becomes a code of gRPC.
- * Method: numbers, numbers that gRPC does not know, what is no number, and both mappings. */
+/* Goal: any status becomes a code of gRPC. Method: numbers, numbers that gRPC does not define,
+ * texts that are not numbers, and both mappings. */
 static void codes(void **state)
 {
     uint32_t code = 99;

@@ -213,9 +213,8 @@ static void never_asks(void **state)
     peer_free(peer);
 }
 
-/* Goal: the heap gives deadlines in their order, whatever was taken out of it meanwhile.
- * Method: 1,000 in a mixed-up order, equal ones among them; every fourth is taken out, then the rest
- * one by one. */
+/* Goal: the heap returns deadlines in order, even if some are removed meanwhile. Method: 1,000 in a
+ * mixed-up order, some equal; every fourth is removed, then the rest one by one. */
 static void heap_of_deadlines(void **state)
 {
     enum {

@@ -154,26 +154,25 @@ static void unary_call(void **state)
     peer_free(peer);
 }
 
-/* Goal: how a call ended is read from trailers or from headers alone, with message, details and
- * metadata.
- * Method: one answer of each kind. */
+/* Goal: the end of a call is read from trailers or from headers only, with message, details and
+ * metadata. Method: one response of each kind. */
 static void statuses(void **state)
 {
-    static const char *const alone[] = {":status",
-                                        "200",
-                                        "content-type",
-                                        "application/grpc",
-                                        "grpc-status",
-                                        "5",
-                                        "grpc-message",
-                                        "no gr%C3%B6%C3%9Fe here%0A",
-                                        "x-note",
-                                        "yes",
-                                        NULL};
+    static const char *const single[] = {":status",
+                                         "200",
+                                         "content-type",
+                                         "application/grpc",
+                                         "grpc-status",
+                                         "5",
+                                         "grpc-message",
+                                         "no gr%C3%B6%C3%9Fe here%0A",
+                                         "x-note",
+                                         "yes",
+                                         NULL};
     static const char *const late[] = {
         "grpc-status", "3",        "grpc-message", "bad", "grpc-status-details-bin",
         "CAM",         "list-bin", "YQ,Yg==",      NULL};
-    const struct peer_script trailers_only = {.headers = alone};
+    const struct peer_script trailers_only = {.headers = single};
     const struct peer_script after_reply = {
         .headers = grpc_headers, .body = SLICE("\0\0\0\0\1x"), .trailers = late};
     struct peer *peer = peer_new(&after_reply, 1);
@@ -368,8 +367,8 @@ static void cancelling(void **state)
     peer_free(peer);
 }
 
-/* Goal: deadlines are kept on this side, whatever the server does.
- * Method: two calls to a silent peer; the clock is a number that the test moves. */
+/* Goal: the client keeps deadlines, independent of the server. Method: two calls to a silent peer;
+ * the clock is a number that the test moves. */
 static void deadlines(void **state)
 {
     const struct peer_script silent = {.silent = true};
@@ -457,8 +456,8 @@ static void refusals(void **state)
     peer_free(peer);
 }
 
-/* Goal: bytes that are no HTTP/2 end the connection, not the program.
- * Method: an HTTP/1.1 answer. */
+/* Goal: bytes that are not HTTP/2 end the connection, not the program. Method: an HTTP/1.1
+ * response. */
 static void not_http2(void **state)
 {
     const struct peer_script silent = {.silent = true};

@@ -1,6 +1,6 @@
 /*
- * unseen_test.c: calls that wait for the server, and which of those that fail it has not seen: what
- * may be repeated whatever it does hangs on that. Against a scripted server, byte by byte.
+ * unseen_test.c: calls that wait for the server, and which of the failed ones it has not seen:
+ * those may be repeated regardless of their effect. Against a scripted server, byte by byte.
  */
 #include "client/header.h"
 #include "client/session_internal.h"
@@ -187,20 +187,20 @@ static void after_goaway(void **state)
     static const struct peer_script two = {.silent = true, .streams_max = 2};
     struct peer *peer = peer_new(&two, 1);
     struct outcome taken;
-    struct outcome behind;
+    struct outcome later;
     struct outcome waiting;
     struct outcome late;
 
     (void)state;
     start(peer, &taken);
-    start(peer, &behind);
+    start(peer, &later);
     start(peer, &waiting);
     peer_pump(peer);
     assert_int_equal(peer->requests, 2);
     peer_goaway(peer, 1);
     peer_pump(peer);
     assert_int_equal(taken.ends, 0);
-    expect_end(&behind, CLIENT_CODE_UNAVAILABLE, true);
+    expect_end(&later, CLIENT_CODE_UNAVAILABLE, true);
     expect_end(&waiting, CLIENT_CODE_UNAVAILABLE, true);
     start(peer, &late);
     peer_pump(peer);
@@ -218,19 +218,19 @@ static void goaway_in_two(void **state)
 {
     struct peer *peer = peer_new(&silent, 1);
     struct outcome taken;
-    struct outcome behind;
+    struct outcome later;
 
     (void)state;
     start(peer, &taken);
-    start(peer, &behind);
+    start(peer, &later);
     peer_pump(peer);
     peer_goaway(peer, INT32_MAX);
     peer_pump(peer);
     assert_true(client_session_is_closing(peer->session));
-    assert_int_equal(behind.ends, 0);
+    assert_int_equal(later.ends, 0);
     peer_goaway(peer, 1);
     peer_pump(peer);
-    expect_end(&behind, CLIENT_CODE_UNAVAILABLE, true);
+    expect_end(&later, CLIENT_CODE_UNAVAILABLE, true);
     assert_int_equal(taken.ends, 0);
     peer_free(peer);
 }

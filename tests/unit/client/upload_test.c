@@ -47,7 +47,7 @@ struct sender {
     unsigned replies;
     unsigned ends;
     struct client_status status; /* its slices are gone */
-    enum err send_at_end; /* what a message at the end was told */
+    enum err send_at_end; /* result of sending at the end */
     enum err close_at_end;
 };
 
@@ -120,8 +120,8 @@ static void assert_over(const struct sender *sender, uint32_t code)
     assert_int_equal(client_session_call_count(sender->peer->session), 0);
 }
 
-/* Goal: messages arrive framed and in order, then the end, and the one reply is told. Method: three
- * messages, none, and one that is empty. */
+/* Goal: messages arrive framed and in order, then the end, and the one reply is reported. Method:
+ * three messages, none, and an empty one. */
 static void upload(void **state)
 {
     static const struct {
@@ -175,7 +175,7 @@ static void peer_stops_reading(void **state)
     assert_true((sender.sent - 1) * MESSAGE_BYTES < CLIENT_SEND_BYTES_HIGH + WINDOW_BYTES);
     rooms = sender.rooms;
     peer_pump(peer);
-    assert_int_equal(sender.rooms, rooms); /* told once each time */
+    assert_int_equal(sender.rooms, rooms); /* once each time */
     while (sender.ends == 0) {
         size_t before = peer->request_bytes;
 
@@ -191,9 +191,9 @@ static void peer_stops_reading(void **state)
     peer_free(peer);
 }
 
-/* Goal: a server that refuses in the middle is heard at once, and gets nothing more. Method: trailers
- * alone after 150,000 of 5,000,000 bytes, from a peer that reads and from one that has stopped to;
- * without a reset of its own, so that ours is seen. */
+/* Goal: a server's refusal in the middle ends the upload at once, and nothing more is sent. Method:
+ * only trailers after 150,000 of 5,000,000 bytes, from a peer that reads and from one that has
+ * stopped; without a reset by the server, so that the client's is visible. */
 static void refused_in_the_middle(void **state)
 {
     static const uint8_t bytes[MESSAGE_BYTES];

@@ -37,7 +37,7 @@ struct played {
     unsigned live;
     unsigned live_most;
     uint64_t started;
-    bool silent; /* ends what is cancelled alone */
+    bool silent; /* ends only cancelled calls */
     uint32_t (*answer)(uint64_t number); /* a code; NULL: OK */
     uint64_t ended;
     struct errata_channel *public;
@@ -272,8 +272,8 @@ static void test_closed_from_on_drop(void **state)
     assert_int_equal(played.drops, 2);
 }
 
-/* Goal: numbers out of range are refused, zeros are the defaults, and what can never fit is told so.
- * Method: each. */
+/* Goal: numbers out of range are refused, zeros select the defaults, and a capture that can never
+ * fit is refused with that reason. Method: each. */
 static void test_configuration(void **state)
 {
     static const struct errata_captures_config wrong[] = {{.age_ms_max = -1},

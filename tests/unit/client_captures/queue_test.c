@@ -106,7 +106,7 @@ static void test_full(void **state)
     world_free(world);
 }
 
-/* Goal: what the server refuses is dropped at once, told why, and holds up nothing. Method: every
+/* Goal: a refused capture is dropped at once, with the reason, and delays nothing. Method: every
  * code that refuses, one after the other, beside a capture that is stored. */
 static void test_refused(void **state)
 {
@@ -329,8 +329,9 @@ static void test_age_of_those_under_way(void **state)
     world_free(world);
 }
 
-/* Goal: a call that is cancelled for its capture's age says nothing of the server: the others go on at
- * once, and are not told of it. Method: a capture that ages under way, and two younger ones. */
+/* Goal: a call that is cancelled because its capture is too old says nothing about the server: the
+ * others continue at once. Method: a capture that gets too old during its call, and two younger
+ * ones. */
 static void test_age_of_one_delays_no_other(void **state)
 {
     const struct world_limits limits = {.age_ms_max = 10000, .in_flight_max = 1};
@@ -380,9 +381,9 @@ static void test_fault_is_not_overtaken_for_ever(void **state)
     world_free(world);
 }
 
-/* Goal: what waits is dropped the moment it is too old, told what was in the way; younger ones
- * stay. Method: one held by the server for longer than its age, one after a call that does not
- * end. */
+/* Goal: a waiting capture is dropped the moment it is too old, with the reason for the delay;
+ * younger ones are kept. Method: one held by the server for longer than its maximum age, one after
+ * a call that does not end. */
 static void test_age_of_those_that_wait(void **state)
 {
     const struct world_limits limits = {.age_ms_max = 5000, .in_flight_max = 1};

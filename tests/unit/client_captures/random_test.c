@@ -1,6 +1,7 @@
 /*
- * random_test.c: long runs of whatever may happen to a queue, by a seed. The world checks after each
- * move that the statistics add up, bounds hold and keys stay; in the end each capture had one fate.
+ * random_test.c: long runs of random events of a queue, by a seed. The world checks after each move
+ * that the statistics add up, limits hold and keys stay; in the end each capture had exactly one
+ * result.
  */
 #include "tests/unit/client_captures/captures_tests.h"
 #include "tests/unit/client_captures/world.h"
@@ -141,8 +142,8 @@ struct random_runs {
     unsigned rounds;
 };
 
-/* Goal: whatever happens in whatever order, each capture is stored or dropped exactly once, and the
- * statistics say so at any moment. Method: moves drawn by a seed. */
+/* Goal: for any events in any order, each capture is stored or dropped exactly once, and the
+ * statistics agree at any moment. Method: moves drawn by a seed. */
 static void test_random_runs(void **state)
 {
     const struct random_runs *runs = *state;

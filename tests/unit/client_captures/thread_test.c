@@ -25,8 +25,8 @@
 #define THREADS 4
 #define ADDS 400
 
-/* What on_drop was told, on the queue's thread. */
-struct told {
+/* Calls of on_drop, on the queue's thread. */
+struct reported {
     _Atomic unsigned drops[4];
     _Atomic int last_code;
     char message[300]; /* the last one; read it after the queue has stopped */
@@ -43,14 +43,14 @@ struct adder {
 static void on_drop(void *user, enum errata_drop why, struct errata_bytes request,
                     const struct errata_status *status)
 {
-    struct told *told = user;
+    struct reported *reported = user;
 
-    told->drops[why]++;
-    told->last_code = status != NULL ? (int)status->code : -1;
-    (void)snprintf(told->message, sizeof(told->message), "%s",
+    reported->drops[why]++;
+    reported->last_code = status != NULL ? (int)status->code : -1;
+    (void)snprintf(reported->message, sizeof(reported->message), "%s",
                    status != NULL ? status->message : "");
     if (request.size == 0) {
-        told->drops[why] += 1000; /* each has its bytes */
+        reported->drops[why] += 1000; /* each has its bytes */
     }
 }
 
@@ -96,7 +96,7 @@ static void *run_adder(void *user)
     return NULL;
 }
 
-static struct errata_captures *start(const struct server *server, struct told *told,
+static struct errata_captures *start(const struct server *server, struct reported *reported,
                                      const char *token)
 {
     struct errata_channel_config channel;
@@ -112,7 +112,7 @@ static struct errata_captures *start(const struct server *server, struct told *t
     errata_captures_config_init(&config);
     config.events_max = 500;
     config.on_drop = on_drop;
-    config.user = told;
+    config.user = reported;
     assert_int_equal(errata_captures_start(&channel, &config, problem, sizeof(problem), &captures),
                      ERRATA_OK);
     assert_string_equal(problem, "");
@@ -138,8 +138,8 @@ static void test_server_comes_and_goes(void **state)
 {
     static const struct server_habits habits = {.unavailable = 3, .hang_up = 1};
     struct server *server = server_new(&habits);
-    struct told told = {.last_code = 0};
-    struct errata_captures *captures = start(server, &told, NULL);
+    struct reported reported = {.last_code = 0};
+    struct errata_captures *captures = start(server, &reported, NULL);
     struct adder adders[THREADS] = {{NULL}};
     struct errata_captures_statistics last;
     unsigned full = 0;
@@ -169,7 +169,7 @@ static void test_server_comes_and_goes(void **state)
     assert_int_equal(last.queued, 0);
     assert_int_equal(last.dropped[ERRATA_DROP_FULL], full);
     for (size_t i = 0; i < 4; i++) {
-        assert_int_equal(told.drops[i], 0);
+        assert_int_equal(reported.drops[i], 0);
     }
     assert_int_equal(server_count_stored(server), last.stored);
     assert_int_equal(server_count_wrong(server), 0);
@@ -183,8 +183,8 @@ static void test_stop_without_server(void **state)
 {
     static const struct server_habits habits = {0};
     struct server *server = server_new(&habits);
-    struct told told = {.last_code = 0};
-    struct errata_captures *captures = start(server, &told, NULL);
+    struct reported reported = {.last_code = 0};
+    struct errata_captures *captures = start(server, &reported, NULL);
     struct errata_captures_statistics last;
     char expected[300];
 
@@ -196,11 +196,11 @@ static void test_stop_without_server(void **state)
     }
     errata_captures_stop(captures, 200, &last);
     assert_int_equal(last.dropped[ERRATA_DROP_CLOSED], 40);
-    assert_int_equal(told.drops[ERRATA_DROP_CLOSED], 40);
-    assert_int_equal(told.last_code, ERRATA_CODE_UNAVAILABLE);
-    assert_string_equal(told.message, expected);
+    assert_int_equal(reported.drops[ERRATA_DROP_CLOSED], 40);
+    assert_int_equal(reported.last_code, ERRATA_CODE_UNAVAILABLE);
+    assert_string_equal(reported.message, expected);
     assert_int_equal(last.last_code, ERRATA_CODE_UNAVAILABLE);
-    captures = start(server, &told, NULL);
+    captures = start(server, &reported, NULL);
     errata_captures_stop(captures, 0, NULL);
     server_free(server);
 }
@@ -211,8 +211,8 @@ static void test_token_is_replaced(void **state)
 {
     static const struct server_habits habits = {.token = "Bearer right"};
     struct server *server = server_new(&habits);
-    struct told told = {.last_code = 0};
-    struct errata_captures *captures = start(server, &told, "wrong");
+    struct reported reported = {.last_code = 0};
+    struct errata_captures *captures = start(server, &reported, "wrong");
     struct errata_captures_statistics now = {0};
 
     (void)state;
@@ -229,7 +229,7 @@ static void test_token_is_replaced(void **state)
     assert_int_equal(errata_captures_set_token(captures, NULL), ERRATA_OK);
     errata_captures_stop(captures, 1000, &now);
     assert_int_equal(now.stored, 2);
-    assert_int_equal(told.drops[ERRATA_DROP_REFUSED], 0);
+    assert_int_equal(reported.drops[ERRATA_DROP_REFUSED], 0);
     server_free(server);
 }
 
@@ -277,8 +277,8 @@ static void test_token_file_is_read_again(void **state)
     server_free(server);
 }
 
-/* Goal: what can't be right is told in words, and starts nothing. Method: an address, a bound, a token
- * file that is not there. */
+/* Goal: an invalid configuration is described in a sentence, and starts nothing. Method: an
+ * address, a limit, a missing token file. */
 static void test_start_refuses(void **state)
 {
     struct errata_channel_config channel;
@@ -319,8 +319,8 @@ static void test_signals_are_the_programs(void **state)
 {
     static const struct server_habits habits = {0};
     struct server *server = server_new(&habits);
-    struct told told = {.last_code = 0};
-    struct errata_captures *captures = start(server, &told, NULL);
+    struct reported reported = {.last_code = 0};
+    struct errata_captures *captures = start(server, &reported, NULL);
     struct sigaction action = {.sa_handler = on_signal};
     sigset_t one;
 
@@ -340,9 +340,9 @@ static void test_signals_are_the_programs(void **state)
 }
 
 /* A child's own queue; its exit code. */
-static int run_child(const struct server *server, struct told *told)
+static int run_child(const struct server *server, struct reported *reported)
 {
-    struct errata_captures *captures = start(server, told, NULL);
+    struct errata_captures *captures = start(server, reported, NULL);
     struct errata_captures_statistics last;
 
     if (add(captures, "child") != ERRATA_OK) {
@@ -359,7 +359,7 @@ static void test_fork(void **state)
 {
     static const struct server_habits habits = {0};
     struct server *server = NULL;
-    struct told told = {.last_code = 0};
+    struct reported reported = {.last_code = 0};
     struct errata_captures *captures = NULL;
     struct errata_captures_statistics last;
     int status = -1;
@@ -370,11 +370,11 @@ static void test_fork(void **state)
     skip();
 #endif
     server = server_new(&habits);
-    captures = start(server, &told, NULL);
+    captures = start(server, &reported, NULL);
     assert_int_equal(add(captures, "parent"), ERRATA_OK);
     child = fork();
     if (child == 0) {
-        _exit(run_child(server, &told));
+        _exit(run_child(server, &reported));
     }
     assert_true(child > 0);
     server_up(server);

@@ -129,7 +129,7 @@ static void ask_and_cancel(struct asked *asked)
     ask_cancel(asked->more);
 }
 
-/* Goal: where each end starts a call and cancels it, a step tells one: it comes to its own end. */
+/* Goal: if each end starts a call and cancels it, a step reports one of them, so that it ends. */
 static void test_ends_that_make_ends(void **state)
 {
     struct world world;
@@ -153,8 +153,8 @@ static void test_ends_that_make_ends(void **state)
     world_end(&world);
 }
 
-/* Goal: the channel can be shut from any callback, with calls in each state; each ends once, and the
- * connections go, whenever they tell the ends of what they had. */
+/* Goal: the channel can be closed from any callback, with calls in each state; each ends once, and
+ * the connections close, in any order of their reports. */
 static void test_shut_from_callbacks(void **state)
 {
     (void)state;
@@ -202,7 +202,7 @@ static void test_shut_from_callbacks(void **state)
     }
 }
 
-/* Goal: the channel is gone before its connections tell the ends of what they had. */
+/* Goal: the channel may be freed before its connections report the ends of their calls. */
 static void test_connections_that_outlive_the_channel(void **state)
 {
     struct world world;

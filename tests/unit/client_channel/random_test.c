@@ -1,6 +1,6 @@
 /*
- * random_test.c: many short lives of a channel, each from a seed: callers, the server and the network do
- * what they like. A model beside the channel says what must hold of every call, whatever happened.
+ * random_test.c: many short lives of a channel, each from a seed: callers, the server and the
+ * network act at random. A model beside the channel specifies what must hold for every call.
  */
 #include "tests/unit/client_channel/channel_tests.h"
 #include "tests/unit/client_channel/world.h"
@@ -248,10 +248,10 @@ static void server_moves(struct life *life, struct fake_connection *connection)
 
 static void connection_moves(struct life *life, struct fake_connection *connection)
 {
-    bool ready = connection->told[CLIENT_CONNECTION_READY];
-    bool draining = connection->told[CLIENT_CONNECTION_DRAINING];
+    bool ready = connection->reported[CLIENT_CONNECTION_READY];
+    bool draining = connection->reported[CLIENT_CONNECTION_DRAINING];
 
-    if (connection->told[CLIENT_CONNECTION_LOST]) {
+    if (connection->reported[CLIENT_CONNECTION_LOST]) {
         return;
     }
     switch (roll(life, 12)) {
@@ -358,7 +358,7 @@ static int make_seed(void **state)
     return *state == NULL ? -1 : 0;
 }
 
-/* The life that failed, where one did, can be lived again alone. */
+/* A failed life can be repeated by itself. */
 static int print_seed(void **state)
 {
     print_message("last seed: %u\n", (unsigned)**(uint64_t **)state);

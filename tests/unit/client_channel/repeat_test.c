@@ -22,7 +22,8 @@ static struct fake_connection *start_ready(struct world *world)
     return world_newest(world);
 }
 
-/* Goal: an idempotency key is made for writes alone, is a UUID, another for each call, and is told. */
+/* Goal: an idempotency key is made only for writes, is a UUID, differs for each call, and is
+ * reported. */
 static void test_keys(void **state)
 {
     struct world world;
@@ -49,7 +50,7 @@ static void test_keys(void **state)
     world_end(&world);
 }
 
-/* Goal: the caller's own key is kept, and told. */
+/* Goal: the caller's own key is kept, and reported. */
 static void test_the_callers_key(void **state)
 {
     const struct client_metadata metadata[] = {
@@ -152,7 +153,7 @@ static void test_unavailable(void **state)
     world_end(&world);
 }
 
-/* Goal: RetryInfo is waited for, of whatever error, where it is longer than the call's own wait. */
+/* Goal: the delay of RetryInfo is used, for any error, if it is longer than the call's own. */
 static void test_retry_info(void **state)
 {
     struct world world;
@@ -304,8 +305,8 @@ static void test_no_wait_beyond_the_deadline(void **state)
     world_end(&world);
 }
 
-/* Goal: an attempt is told what is left of the call's time; unary calls have a deadline unless they say
- * that they have none. */
+/* Goal: an attempt gets the rest of the call's time; unary calls have a deadline unless they
+ * disable it. */
 static void test_what_is_left(void **state)
 {
     const struct client_options none = {.timeout_ms = -1};
@@ -429,7 +430,7 @@ static void test_refused_streams(void **state)
     world_end(&world);
 }
 
-/* Goal: a reply whose status was lost is told once; the repeat is asked for the status. */
+/* Goal: a reply whose status was lost is reported once; the repeat only gets the status. */
 static void test_a_reply_without_its_status(void **state)
 {
     struct world world;

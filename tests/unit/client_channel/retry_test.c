@@ -104,8 +104,8 @@ static void test_what_a_status_allows(void **state)
     }
 }
 
-/* Goal: the trailer grpc-retry-pushback-ms is obeyed: the longer of its wait and RetryInfo's, and no repeat
- * after a negative one or one that is no number (gRFC A6). Method: UNAVAILABLE with each. */
+/* Goal: the trailer grpc-retry-pushback-ms is obeyed: the longer of its delay and RetryInfo's, and
+ * no repeat after a negative or malformed one (gRFC A6). Method: UNAVAILABLE with each. */
 static void test_pushback(void **state)
 {
     static const uint8_t retry_info[] = "\x1a\x32\x0a\x28type.googleapis.com/google.rpc.RetryInfo"

@@ -66,7 +66,7 @@ static void serve(struct world *world)
             continue;
         }
         connection = world_newest(world);
-        if (!connection->told[CLIENT_CONNECTION_READY]) {
+        if (!connection->reported[CLIENT_CONNECTION_READY]) {
             fake_ready(connection);
         } else if (connection->number == 1) {
             fake_lose(connection, false);
@@ -76,7 +76,7 @@ static void serve(struct world *world)
     }
 }
 
-/* Goal: whatever allocation fails, a call is refused or ends once, the others go on, and nothing
+/* Goal: if any allocation fails, a call is refused or ends once, the others continue, and nothing
  * leaks. */
 static void test_each_allocation_fails_once(void **state)
 {

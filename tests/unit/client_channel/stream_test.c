@@ -74,8 +74,8 @@ static void test_room_comes_with_the_attempt(void **state)
     world_end(&world);
 }
 
-/* Goal: before its first message was taken an upload is repeated, under the same key; the caller hears
- * of room again only where it was told that there was none. */
+/* Goal: before its first message was taken an upload is repeated, with the same key; the caller is
+ * notified of room again only if it was refused before. */
 static void test_uploads_before_the_first_message(void **state)
 {
     struct world world;
@@ -128,8 +128,8 @@ static void test_half_close_is_remembered(void **state)
     world_end(&world);
 }
 
-/* Goal: an attempt that has ended, without its end being told yet, takes nothing; what the caller then
- * does is for the next attempt, unless the call is committed. */
+/* Goal: an attempt that has ended, but whose end is not reported yet, takes nothing; further
+ * actions of the caller apply to the next attempt, unless the call is committed. */
 static void test_sending_to_an_attempt_that_is_over(void **state)
 {
     struct world world;
@@ -167,7 +167,7 @@ static void test_sending_to_an_attempt_that_is_over(void **state)
     world_end(&world);
 }
 
-/* Goal: a call that is no upload, a message that is too large, a call that has ended. */
+/* Goal: functions of uploads refuse other calls, too large messages, and ended calls. */
 static void test_what_can_not_be_sent(void **state)
 {
     struct world world;

@@ -312,9 +312,9 @@ void fake_report(struct fake_connection *connection, enum client_connection_stat
     assert_int_equal(connection->world->inside, 0);
     /* Each at most once, and in their order. */
     for (int later = (int)state; later <= (int)CLIENT_CONNECTION_LOST; later++) {
-        assert_false(connection->told[later]);
+        assert_false(connection->reported[later]);
     }
-    connection->told[state] = true;
+    connection->reported[state] = true;
     connection->listener.on_state(connection->listener.user, &connection->base, state,
                                   slice_text(reason));
 }

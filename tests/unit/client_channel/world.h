@@ -52,7 +52,7 @@ struct fake_connection {
     unsigned number; /* of all that were opened, from 1 */
     unsigned room; /* calls that it takes before it says ERR_BUSY */
     enum err refusal; /* of the next start, unless OK */
-    bool told[CLIENT_CONNECTION_LOST + 1]; /* the moves that the channel knows */
+    bool reported[CLIENT_CONNECTION_LOST + 1]; /* the moves that the channel knows */
     bool closed; /* by the channel */
 };
 
@@ -118,7 +118,7 @@ struct client_channel_statistics world_statistics(const struct world *world);
 /* The newest connection that is not closed; there must be one. */
 struct fake_connection *world_newest(struct world *world);
 
-/* A move of a connection, told to the channel. */
+/* Reports a move of a connection to the channel. */
 void fake_report(struct fake_connection *connection, enum client_connection_state state,
                  const char *reason);
 /* The same, with a step afterwards. */

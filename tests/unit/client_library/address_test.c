@@ -1,5 +1,5 @@
 /*
- * address_test.c: the server's address as people write it, and what they are told of what is none.
+ * address_test.c: the server's address as users write it, and the messages about invalid ones.
  */
 #include "client/library/address.h"
 #include "tests/unit/client_library/library_tests.h"
@@ -34,13 +34,13 @@ static void test_addresses(void **state)
         {"az.AZ.09", "az.AZ.09", 7443},
         {"[::abcdef:ABCDEF:0:9]", "::abcdef:ABCDEF:0:9", 7443},
     };
-    const struct problem nobody = {NULL, 0};
+    const struct problem no_one = {NULL, 0};
 
     (void)state;
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         struct address address;
 
-        assert_true(address_read(table[i].text, &nobody, &address));
+        assert_true(address_read(table[i].text, &no_one, &address));
         assert_string_equal(address.host, table[i].host);
         assert_int_equal(address.port, table[i].port);
     }
@@ -52,7 +52,7 @@ static void test_no_addresses(void **state)
 {
     static const struct {
         const char *text;
-        const char *told;
+        const char *reported;
     } table[] = {
         {"", "empty"},
         {":7443", "has no valid host"},
@@ -89,12 +89,13 @@ static void test_no_addresses(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-        char told[PROBLEM_BYTES_MAX] = "";
+        char reported[PROBLEM_BYTES_MAX] = "";
         struct address address = {.port = 42};
 
-        assert_false(address_read(table[i].text, &(struct problem){told, sizeof(told)}, &address));
-        if (strstr(told, table[i].told) == NULL) {
-            print_error("%s: %s\n", table[i].text, told);
+        assert_false(
+            address_read(table[i].text, &(struct problem){reported, sizeof(reported)}, &address));
+        if (strstr(reported, table[i].reported) == NULL) {
+            print_error("%s: %s\n", table[i].text, reported);
             fail();
         }
         assert_int_equal(address.port, 42);
@@ -106,8 +107,8 @@ static void test_no_addresses(void **state)
 static void test_long_names(void **state)
 {
     char text[CLIENT_HOST_BYTES_MAX + 8];
-    char told[PROBLEM_BYTES_MAX];
-    const struct problem problem = {told, sizeof(told)};
+    char reported[PROBLEM_BYTES_MAX];
+    const struct problem problem = {reported, sizeof(reported)};
     struct address address;
 
     (void)state;
@@ -117,11 +118,11 @@ static void test_long_names(void **state)
     text[CLIENT_HOST_BYTES_MAX] = 'a';
     text[CLIENT_HOST_BYTES_MAX + 1] = '\0';
     assert_false(address_read(text, &problem, &address));
-    assert_non_null(strstr(told, "256 bytes"));
+    assert_non_null(strstr(reported, "256 bytes"));
     (void)snprintf(text + 200, sizeof(text) - 200, ":x");
     assert_false(address_read(text, &problem, &address));
-    assert_non_null(strstr(told, "aaa...\""));
-    assert_true(strlen(told) < 200);
+    assert_non_null(strstr(reported, "aaa...\""));
+    assert_true(strlen(reported) < 200);
 }
 
 /* Goal: a problem fits the room that there is, is cut between characters, and needs none. Method: every
@@ -133,16 +134,17 @@ static void test_room_for_problems(void **state)
 
     (void)state;
     for (size_t room = 0; room < sizeof(whole); room++) {
-        char told[sizeof(whole) + 1];
+        char reported[sizeof(whole) + 1];
 
-        memset(told, '#', sizeof(told));
-        assert_false(address_read("\303\274\303\274:1", &(struct problem){told, room}, &address));
-        assert_int_equal(told[room], '#');
+        memset(reported, '#', sizeof(reported));
+        assert_false(
+            address_read("\303\274\303\274:1", &(struct problem){reported, room}, &address));
+        assert_int_equal(reported[room], '#');
         if (room > 0) {
-            size_t kept = strlen(told);
+            size_t kept = strlen(reported);
 
             assert_true(kept + 1 == room || kept + 2 == room);
-            assert_memory_equal(told, whole, kept);
+            assert_memory_equal(reported, whole, kept);
             assert_int_not_equal((unsigned char)whole[kept] & 0xc0, 0x80);
         }
     }

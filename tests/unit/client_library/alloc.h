@@ -8,8 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The allocation number `place` of this thread from now on fails, the first being 1, and that one
- * alone; 0: none does. */
+/* Makes only allocation number `place` of this thread fail, counted from 1; 0: none. */
 void alloc_fail(size_t place);
 /* It has failed; and none will any more. */
 bool alloc_has_failed(void);

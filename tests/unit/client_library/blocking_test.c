@@ -43,7 +43,7 @@ struct world {
     struct errata_answer *answer;
     size_t wanted; /* replies to take, or messages to give */
     size_t count; /* of those */
-    enum errata_upload_step last; /* what the end of the messages is told by */
+    enum errata_upload_step last; /* result of the last message */
 };
 
 static void open_at(struct world *world, const char *address)
@@ -141,7 +141,7 @@ static void test_keys_of_the_library(void **state)
     world_free(&world);
 }
 
-/* Goal: a refusal is an answer, without a reply. Method: trailers alone. */
+/* Goal: a refusal is a result without a reply. Method: only trailers. */
 static void test_refusal(void **state)
 {
     struct world world;
@@ -254,8 +254,8 @@ static enum errata_result upload(struct world *world, enum errata_upload_step la
     return result;
 }
 
-/* Goal: messages are sent to their end; the caller may stop, and one that is too large is told. Method:
- * two messages and each of the three. */
+/* Goal: messages are sent to their end; the caller may stop, and a too large one is reported.
+ * Method: two messages and each of the three. */
 static void test_upload(void **state)
 {
     struct world world;
@@ -342,7 +342,7 @@ static void test_no_server(void **state)
     errata_blocking_close(world.blocking);
 }
 
-/* Goal: a configuration that can't be right is told in words. Method: one, with room for them and
+/* Goal: an invalid configuration is described in a sentence. Method: one, with room for it and
  * without. */
 static void test_refused_configuration(void **state)
 {

@@ -16,7 +16,7 @@
 #define UNARY "errata.v1.PromptService/GetExamples"
 #define UPLOAD "errata.v1.LayoutService/IngestDocumentStream"
 
-/* A channel, one call on it, and what that told. */
+/* A channel, one call on it, and its reports. */
 struct world {
     struct fake fake;
     struct errata_channel *channel;
@@ -123,8 +123,8 @@ static void test_call(void **state)
     world_close(&world);
 }
 
-/* Goal: each way in which a channel refuses a call is told as the header says, and nothing follows.
- * Method: all of them, and a lack of memory here. */
+/* Goal: each way in which a channel refuses a call is reported as the header says, and no callback
+ * follows. Method: all of them, and a lack of memory here. */
 static void test_refused(void **state)
 {
     static const struct {
@@ -189,14 +189,14 @@ static void test_options(void **state)
                                                   .metadata_count = 1,
                                                   .idempotency_key = "order-7",
                                                   .wait_for_ready = true};
-    struct errata_handlers told = handlers;
+    struct errata_handlers reported = handlers;
     struct world world;
 
     (void)state;
     world_open(&world);
-    told.user = &world;
+    reported.user = &world;
     assert_int_equal(errata_call_start(world.channel, UNARY, (struct errata_bytes){NULL, 0},
-                                       &options, &told, NULL),
+                                       &options, &reported, NULL),
                      ERRATA_OK);
     assert_int_equal(world.played->options.timeout_ms, 1500);
     assert_true(world.played->options.wait_for_ready);
@@ -278,8 +278,8 @@ static void test_status(void **state)
     world_close(&world);
 }
 
-/* Goal: a status's text is UTF-8 and ends where its NUL is, whatever the server sent. Method: a
- * NUL, a lone byte, a sequence that is cut short, and one that is whole. */
+/* Goal: a status's text is UTF-8 and ends at its NUL, for any bytes of the server. Method: a NUL, a
+ * lone byte, a truncated sequence, and a valid one. */
 static void test_text_of_a_status(void **state)
 {
     const struct client_status lower = {.code = 3,
@@ -324,8 +324,8 @@ static void test_cancel_pause_resume(void **state)
     world_close(&world);
 }
 
-/* Goal: a stream of requests is sent message by message, and each refusal is told. Method: two messages
- * and their half-close; then what the channel may say. */
+/* Goal: a stream of requests is sent message by message, and each refusal is reported. Method: two
+ * messages and their half-close; then each result of the channel. */
 static void test_upload(void **state)
 {
     struct world world;

@@ -37,8 +37,8 @@ static enum errata_result start(struct errata_channel *channel,
                              NULL);
 }
 
-/* Goal: closing ends the calls that are left, then tells once; meanwhile nothing starts. Method: a call
- * under way, and every function after close. */
+/* Goal: closing ends the remaining calls, then calls back once; meanwhile nothing starts. Method: a
+ * running call, and every function after close. */
 static void test_close(void **state)
 {
     struct errata_channel_statistics statistics = {.calls = 1};

@@ -13,19 +13,19 @@
 
 #include <cmocka.h>
 
-/* What was told of the last configuration that was refused. */
-static char told[PROBLEM_BYTES_MAX];
+/* The message about the last refused configuration. */
+static char reported[PROBLEM_BYTES_MAX];
 
 static bool reads(const struct errata_channel_config *config, struct library_config *ret_config)
 {
-    told[0] = '\0';
-    return library_config_read(config, &(struct problem){told, sizeof(told)}, ret_config);
+    reported[0] = '\0';
+    return library_config_read(config, &(struct problem){reported, sizeof(reported)}, ret_config);
 }
 
 static void assert_reported(const char *words)
 {
-    if (strstr(told, words) == NULL) {
-        print_error("not told of \"%s\": %s\n", words, told);
+    if (strstr(reported, words) == NULL) {
+        print_error("not told of \"%s\": %s\n", words, reported);
         fail();
     }
 }
@@ -97,7 +97,7 @@ static void test_numbers_out_of_range(void **state)
 {
     static const struct {
         struct errata_channel_config config;
-        const char *told;
+        const char *reported;
     } table[] = {
         {{.connect_timeout_ms = -1},
          "connect_timeout_ms: -1 is out of range; expected 1 to 86400000"},
@@ -131,7 +131,7 @@ static void test_numbers_out_of_range(void **state)
         struct library_config config;
 
         assert_false(reads(&table[i].config, &config));
-        assert_reported(table[i].told);
+        assert_reported(table[i].reported);
     }
 }
 
@@ -194,13 +194,13 @@ static bool reads_file(struct slice bytes, struct library_config *ret_config)
     return took;
 }
 
-/* Goal: a token file is read as editors and echo leave it, and nothing else passes for one. Method:
- * contents, and what is told of those that are refused. */
+/* Goal: a token file is read as editors and echo write it, and nothing else is accepted. Method:
+ * contents, and the messages about the refused ones. */
 static void test_token_files(void **state)
 {
     static const struct {
         struct slice bytes;
-        const char *told; /* NULL: the token is "secret" */
+        const char *reported; /* NULL: the token is "secret" */
     } table[] = {
         {SLICE("secret"), NULL},
         {SLICE("secret\n"), NULL},
@@ -218,11 +218,11 @@ static void test_token_files(void **state)
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         struct library_config config;
 
-        assert_int_equal(reads_file(table[i].bytes, &config), table[i].told == NULL);
-        if (table[i].told == NULL) {
+        assert_int_equal(reads_file(table[i].bytes, &config), table[i].reported == NULL);
+        if (table[i].reported == NULL) {
             assert_true(slice_equal(config.lower.connection.token, SLICE("secret")));
         } else {
-            assert_reported(table[i].told);
+            assert_reported(table[i].reported);
             assert_reported("/tmp/errata_token_");
         }
     }
@@ -249,7 +249,7 @@ static void test_token_file_size(void **state)
     assert_reported("has no token");
 }
 
-/* Goal: why a file cannot be read is told. Method: one that is not there, and a folder. */
+/* Goal: the reason for an unreadable file is reported. Method: a missing one, and a folder. */
 static void test_token_file_that_is_none(void **state)
 {
     const struct errata_channel_config missing = {.token_file = "/nowhere/token"};
@@ -258,7 +258,7 @@ static void test_token_file_that_is_none(void **state)
 
     (void)state;
     assert_false(reads(&missing, &config));
-    assert_string_equal(told,
+    assert_string_equal(reported,
                         "token_file: \"/nowhere/token\" cannot be read: no such file or directory; "
                         "expected a readable file");
     assert_false(reads(&folder, &config));

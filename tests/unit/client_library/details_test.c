@@ -68,7 +68,8 @@ static void test_all_of_them(void **state)
     errata_details_free(details);
 }
 
-/* Goal: a status without details has none, damaged ones and a lack of memory are told. Method: each. */
+/* Goal: a status without details has none; damaged ones and a lack of memory are reported. Method:
+ * each. */
 static void test_none_and_damaged(void **state)
 {
     struct errata_status status = {.message = ""};

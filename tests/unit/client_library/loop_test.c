@@ -240,7 +240,7 @@ static void test_no_server(void **state)
     world_close(&world);
 }
 
-/* Goal: a configuration that can't be right opens nothing, and is told in words. Method: one. */
+/* Goal: an invalid configuration opens nothing, and is described in a sentence. Method: one. */
 static void test_refused_configuration(void **state)
 {
     const struct errata_channel_config config = {.server = "::1"};

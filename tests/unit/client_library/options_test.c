@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-/* Goal: a method is found with a slash in front or without; one that streams both ways, or that there
- * is not, is none. Method: names. */
+/* Goal: a method is found with or without a leading slash; one that streams both ways, or that does
+ * not exist, is not. Method: names. */
 static void test_methods(void **state)
 {
     static const char *const none[] = {NULL,
@@ -68,7 +68,7 @@ static void test_options_reach_the_channel(void **state)
     assert_true(slice_equal(options.lower.metadata[2].value, SLICE("order 7")));
 }
 
-/* Goal: a deadline is none, some time, or the channel's. Method: -1, 0, the longest; and -2. */
+/* Goal: a deadline is absent, given, or the channel's. Method: -1, 0, the longest; and -2. */
 static void test_timeouts(void **state)
 {
     static const int64_t fine[] = {-1, 0, 1, INT64_MAX};

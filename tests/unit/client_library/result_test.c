@@ -35,8 +35,8 @@ static void test_no_error_is_ok(void **state)
     }
 }
 
-/* Goal: each result and code has a text of its own, and what is none has one too. Method: all, and
- * numbers beyond. */
+/* Goal: each result and code has its own text, and so does an unknown one. Method: all, and numbers
+ * beyond. */
 static void test_texts(void **state)
 {
     (void)state;

@@ -226,7 +226,8 @@ static void test_second_reply_is_refused(void **state)
     world_close(&world);
 }
 
-/* Goal: bytes that are no reply end the call with INTERNAL. Method: broken bytes to both kinds. */
+/* Goal: bytes that are not a reply end the call with INTERNAL. Method: broken bytes to both
+ * kinds. */
 static void test_broken_reply_is_internal(void **state)
 {
     struct world world;
@@ -352,8 +353,8 @@ static struct slice reply_document(uint8_t bytes[32])
     return slice_of(bytes, errata__v1__ingest_document_stream_response__pack(&reply, bytes));
 }
 
-/* Goal: a stream of requests sends each message, tells of room, and reports the one reply. Method: two
- * messages, of which the second is refused for want of room and sent again; the bytes. */
+/* Goal: a stream of requests sends each message, reports room, and reports the one reply. Method:
+ * two messages, of which the second is refused for lack of room and sent again; the bytes. */
 static void test_upload_sends_messages_and_reports_its_reply(void **state)
 {
     static const uint8_t wanted[] = {0x1a, 0x02, '%', 'P', 0x1a, 0x02, '%', 'P'};
@@ -386,9 +387,9 @@ static void test_upload_sends_messages_and_reports_its_reply(void **state)
     world_close(&world);
 }
 
-/* Goal: what ends an upload early is reported once, and what is sent after it is told so. Method: a
- * refusal by the server; a reply that does not decode, after which there is no more talk of room;
- * OK with no reply and with two. */
+/* Goal: the early end of an upload is reported once, and later sends return it. Method: a refusal
+ * by the server; a reply that does not decode, after which room is not reported; OK with no reply
+ * and with two. */
 static void test_upload_ends_early(void **state)
 {
     struct world world;

@@ -68,7 +68,7 @@ static void test_good(void **state)
     world_expect_faults(world, "");
 }
 
-/* Goal: bytes that are no such message are told so, with the place. Method: a table. */
+/* Goal: bytes that are not such a message are refused with the place. Method: a table. */
 static void test_malformed(void **state)
 {
     static const struct slice rows[] = {

@@ -235,8 +235,8 @@ static void test_refuses(void **state)
     }
 }
 
-/* Goal: unknown members are passed over where that is wanted, whatever they hold. Method: nested
- * ones between known ones. */
+/* Goal: unknown members are skipped if allowed, with any content. Method: nested ones between known
+ * ones. */
 static void test_lenient(void **state)
 {
     struct world *world = *state;
@@ -335,7 +335,7 @@ static void test_list_order(void **state)
     assert_true(slice_equal(buffer_slice(&json), SLICE("{\"numbers\":[7,3,4]}")));
 }
 
-/* Goal: what is no such message has no JSON. Method: a table. */
+/* Goal: bytes that are not such a message have no JSON. Method: a table. */
 static void test_malformed(void **state)
 {
     static const struct slice rows[] = {
@@ -420,8 +420,8 @@ static void test_well_known(void **state)
                    ": invalid value {}; expected a JSON array");
 }
 
-/* Goal: an Any is told by its type, wherever `@type` is. Method: plain content, content with JSON
- * of its own, an Any in an Any, nothing, and what is not known. */
+/* Goal: an Any is typed by its `@type`, at any place in the object. Method: plain content, content
+ * with its own JSON form, an Any in an Any, nothing, and an unknown type. */
 static void test_any(void **state)
 {
     struct world *world = *state;

@@ -173,8 +173,8 @@ static void test_lengths(void **state)
     world_expect_faults(world, "ids: 3 elements; expected at most 2");
 }
 
-/* Goal: what the server sets may not come from a caller; defaults are nothing. Method: each kind,
- * with broken rules inside that are not told besides. */
+/* Goal: a caller may not set output-only fields; their defaults are ignored. Method: each kind,
+ * with broken rules inside that are not reported in addition. */
 static void test_output_only(void **state)
 {
     struct world *world = *state;
@@ -247,7 +247,8 @@ static void test_nested(void **state)
         "items[1].key_id: invalid key id\ninner.key_id: invalid key id\nkey_id: invalid key id");
 }
 
-/* Goal: real requests pass or are told all that is wrong with them. Method: the main job's. */
+/* Goal: real requests pass, or all their errors are reported. Method: requests of the main use
+ * case. */
 static void test_real_requests(void **state)
 {
     struct world *world = *state;

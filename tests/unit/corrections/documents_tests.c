@@ -369,7 +369,7 @@ static void check_examples(struct model *model, const struct examples_query *que
     store_abort(txn);
 }
 
-/* Goal: examples are withheld for scans alone, now and as of any event. Method: every layout and
+/* Goal: examples are withheld only for scans, now and as of any event. Method: every layout and
  * document, with and without a time, against the model. */
 static void test_withheld(void **state)
 {
@@ -558,8 +558,8 @@ static void test_replay_is_equal(void **state)
     }
 }
 
-/* Goal: the 64 KiB of meta_json are the caller's alone. Method: the most that may be sent, for a
- * document with text. */
+/* Goal: the 64 KiB of meta_json are available to the caller. Method: the largest that may be sent,
+ * for a document with text. */
 static void test_meta_at_its_limit(void **state)
 {
     struct capture_input input = {.event_type = FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED};

@@ -181,8 +181,8 @@ static struct extraction_record read_extraction(struct world *world, uint64_t se
     return record;
 }
 
-/* Goal: the newest extraction by created_at, then seq, is marked: of both the document's and the
- * draft's the newer. Method: extractions that were told out of order. */
+/* Goal: the newest extraction by created_at, then seq, is marked: the newer of the document's and
+ * the draft's. Method: extractions recorded out of order. */
 static void test_the_newest_is_marked(void **state)
 {
     struct world world;

@@ -205,7 +205,7 @@ static void sort_facts(const struct model *model, const struct fact *sorted[EVEN
 }
 
 /* Appends `seq` (and `!` where superseded) as text. */
-static void tell(struct buffer *buffer, uint64_t seq, bool superseded)
+static void report(struct buffer *buffer, uint64_t seq, bool superseded)
 {
     buffer_printf(buffer, " %llu%s", (unsigned long long)seq, superseded ? "!" : "");
 }
@@ -228,7 +228,7 @@ static struct slice expected_examples(struct model *model, unsigned layout,
             (superseded && !query->include_superseded)) {
             continue;
         }
-        tell(&buffer, fact->seq, superseded);
+        report(&buffer, fact->seq, superseded);
         count++;
     }
     return buffer_slice(&buffer);
@@ -260,7 +260,7 @@ static void report_message(struct model *model, struct store_txn *txn, struct sl
             superseded = field.value != 0;
         }
     }
-    tell(buffer, seq, superseded);
+    report(buffer, seq, superseded);
 }
 
 static struct slice answered_examples(struct model *model, const struct examples_query *query)
@@ -269,18 +269,18 @@ static struct slice answered_examples(struct model *model, const struct examples
     struct wire_reader reader;
     struct wire_field field;
     struct buffer body;
-    struct buffer told;
+    struct buffer reported;
 
     buffer_init(&body, &model->world.arena, 4096);
-    buffer_init(&told, &model->world.arena, 256);
+    buffer_init(&reported, &model->world.arena, 256);
     assert_int_equal(examples_write(txn, query, &body), OK);
     for (reader = wire_reader_of(buffer_slice(&body)); wire_next(&reader, &field) == OK;) {
         if (field.number == GET_EXAMPLES_RESPONSE_EXAMPLES_FIELD) {
-            report_message(model, txn, field.bytes, &told);
+            report_message(model, txn, field.bytes, &reported);
         }
     }
     store_abort(txn);
-    return buffer_slice(&told);
+    return buffer_slice(&reported);
 }
 
 static void check_same(struct slice answered, struct slice expected)
@@ -388,9 +388,9 @@ static struct slice answered_list(struct model *model, const struct list_filter 
                                   uint32_t page_size)
 {
     struct pages pages = {.size = page_size, .more = true};
-    struct buffer told;
+    struct buffer reported;
 
-    buffer_init(&told, &model->world.arena, 4096);
+    buffer_init(&reported, &model->world.arena, 4096);
     for (size_t count = 0; pages.more; count++) {
         struct store_txn *txn = world_begin(&model->world, STORE_READ);
         const struct event *event = NULL;
@@ -402,18 +402,18 @@ static struct slice answered_list(struct model *model, const struct list_filter 
         assert_true(count <= EVENTS);
         world_begin_list(&model->world, txn, &pages, filter, &page, &list);
         while (feedback_list_next(txn, &list, &event, &view) == OK) {
-            tell(&told, event->seq, false);
+            report(&reported, event->seq, false);
             events++;
         }
         world_end_page(&model->world, &page, &pages);
         assert_true(events == page_size || !pages.more);
         store_abort(txn);
     }
-    return buffer_slice(&told);
+    return buffer_slice(&reported);
 }
 
-/* Goal: lists are complete, in order, and without repeats, whatever is asked and however it is paged.
- * Method: random filters and page sizes against the model. */
+/* Goal: lists are complete, in order, and without repeats, for any filter and page size. Method:
+ * random filters and page sizes against the model. */
 static void test_lists_equal_model(void **state)
 {
     (void)state;
@@ -430,7 +430,7 @@ static void test_lists_equal_model(void **state)
             buffer_init(&expected, &model.world.arena, 4096);
             for (size_t i = 0; i < model.count; i++) {
                 if (fits(&wanted, sorted[i])) {
-                    tell(&expected, sorted[i]->seq, false);
+                    report(&expected, sorted[i]->seq, false);
                 }
             }
             check_same(answered_list(&model, &wanted.filter, 1 + draw(&model.world, 30)),

@@ -114,7 +114,7 @@ static void test_reduce_at_the_limit(void **state)
         assert_int_equal(reduced, more);
         arena_deinit(&sides.arena);
     }
-    /* Two blanks go: up to two bytes too many are no reason to cut, three are. */
+    /* Two blanks are removed: up to two bytes too many do not cause cutting, three do. */
     for (size_t more = 1; more < 4; more++) {
         struct slice text = long_text(&arena, REDUCE_BYTES_MAX + more - (sizeof(head) - 1) - 2, "");
         size_t wanted = more <= 2 ? REDUCE_BYTES_MAX - 2 + more
@@ -272,7 +272,7 @@ static struct slice random_object(struct arena *arena, struct random_seeded *see
     return buffer_slice(&buffer);
 }
 
-/* Goal: whatever comes, a reduced text is a JSON object within the limit, and always the same one.
+/* Goal: for any input, a reduced text is a JSON object within the limit, and always the same one.
  * Method: 120 random pairs; reduced_before checks the text, and a second run must agree. */
 static void test_reduce_random(void **state)
 {

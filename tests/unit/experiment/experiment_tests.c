@@ -163,7 +163,7 @@ static void test_full_sums(void **state)
     store_abort(txn);
 }
 
-/* Goal: an arm follows from organisation, document and percentage alone. Method: known cases of the
+/* Goal: an arm depends only on organisation, document and percentage. Method: known cases of the
  * formula, computed by another program, and the ends of the range. */
 static void test_arms(void **state)
 {

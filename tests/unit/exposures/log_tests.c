@@ -153,7 +153,7 @@ static void test_a_part_that_is_inline(void **state)
     assert_ptr_equal(payload_internal(part, payload).data, part.data);
 }
 
-/* Goal: a list that its reference does not tell is in the event as a count. Method: a long one. */
+/* Goal: a list that is not part of its reference is in the event as a count. Method: a long one. */
 static void test_an_unlisted_exposure_has_a_count(void **state)
 {
     struct cited_exposure cited;

@@ -126,8 +126,8 @@ static void test_round_trips(void **state)
     arena_deinit(&bench.arena);
 }
 
-/* Goal: 20 artifacts fit into 312 characters, whatever their numbers. Method: far apart, with
- * versions and lines. */
+/* Goal: 20 artifacts with any numbers fit into 312 characters. Method: far apart, with versions and
+ * lines. */
 static void test_twenty_artifacts_are_short(void **state)
 {
     struct exposed_artifact artifacts[20];

@@ -252,7 +252,7 @@ static void test_damaged_facts(void **state)
     world_deinit(&world);
 }
 
-/* Goal: all that is wrong is told at once, by its path, and nothing is appended. Method: everything. */
+/* Goal: all errors are reported at once, by path, and nothing is appended. Method: every error. */
 static void test_all_faults_at_once(void **state)
 {
     static const char *const fields[] = {

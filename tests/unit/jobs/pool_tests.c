@@ -125,7 +125,7 @@ static void test_kept(void **state)
 
 struct gate {
     uv_sem_t open;
-    size_t behind; /* completed */
+    size_t later; /* completed */
 };
 
 static void wait_at_gate(void *data)
@@ -140,7 +140,7 @@ static void after_gate(void *data, enum err result)
     struct gate *gate = data;
 
     assert_int_equal(result, OK);
-    gate->behind++;
+    gate->later++;
 }
 
 /* Goal: a job in a kept place runs though all others wait for something, and of those no more run than
@@ -148,7 +148,7 @@ static void after_gate(void *data, enum err result)
 static void test_kept_thread(void **state)
 {
     static struct job jobs[POOL_JOBS_KEPT];
-    struct gate gate = {.behind = 0};
+    struct gate gate = {.later = 0};
     struct pool *pool = NULL;
     uv_loop_t loop;
 
@@ -165,12 +165,12 @@ static void test_kept_thread(void **state)
     while (pool_count(pool) > POOL_JOBS_MAX) {
         (void)uv_run(&loop, UV_RUN_ONCE);
     }
-    assert_int_equal(gate.behind, 0);
+    assert_int_equal(gate.later, 0);
     for (size_t i = 0; i < POOL_JOBS_MAX; i++) {
         uv_sem_post(&gate.open);
     }
     (void)uv_run(&loop, UV_RUN_DEFAULT);
-    assert_int_equal(gate.behind, POOL_JOBS_MAX);
+    assert_int_equal(gate.later, POOL_JOBS_MAX);
     assert_int_equal(pool_count(pool), 0);
     pool_free(pool);
     assert_int_equal(uv_loop_close(&loop), 0);

@@ -117,7 +117,7 @@ static void test_first_document(void **state)
 }
 
 /* Goal: a scan has no snippet, though its pages end with line feeds; text keeps its white space.
- * Method: white space alone, and text between it. */
+ * Method: only white space, and text between it. */
 static void test_snippet_of_white_space(void **state)
 {
     struct store_world *world = *state;
@@ -147,7 +147,7 @@ static void expect_warning(const struct document_measures *measures, struct stor
     errata__v1__ingest_document_response__free_unpacked(answer, NULL);
 }
 
-/* Goal: each thing that a person should know is told by its code. Method: one document for each. */
+/* Goal: each warning for people has a code. Method: one document for each. */
 static void test_warnings(void **state)
 {
     struct store_world *world = *state;
@@ -383,8 +383,8 @@ static void test_other_id(void **state)
     errata__v1__ingest_document_response__free_unpacked(answer, NULL);
 }
 
-/* Goal: whether a document is a scan is told as of any event. Method: a scan, kept at first without
- * a fingerprint, before, between and after its events. */
+/* Goal: whether a document is a scan is answered as of any event. Method: a scan, stored at first
+ * without a fingerprint, before, between and after its events. */
 static void test_scan_as_of(void **state)
 {
     struct store_world *world = *state;
@@ -411,7 +411,7 @@ static void test_scan_as_of(void **state)
     store_abort(txn);
 }
 
-/* Goal: damaged facts are told, not guessed at. Method: each prefix of an event's facts. */
+/* Goal: damaged facts are reported, not guessed. Method: each prefix of an event's facts. */
 static void test_damaged_facts(void **state)
 {
     struct store_world *world = *state;

@@ -68,8 +68,8 @@ static void check_list(struct store_world *world, struct document_list *list, ui
     assert_int_equal(document_before(layout, expected), 0);
 }
 
-/* Goal: a list has every document once, newest first, whatever its page size, of all layouts or of
- * one. Method: 40 documents of 3 layouts, all page sizes. */
+/* Goal: a list has every document once, newest first, for any page size, of all layouts or of one.
+ * Method: 40 documents of 3 layouts, all page sizes. */
 static void test_documents_in_pages(void **state)
 {
     struct store_world *world = *state;
@@ -92,8 +92,8 @@ static void test_documents_in_pages(void **state)
     }
 }
 
-/* Goal: a list answers no more than a page may have, and of a document its first page's size alone.
- * Method: 300 documents of 5,000 pages with 4.5 KB of text. */
+/* Goal: a page stays within its limit, and has only the first page's size of each document. Method:
+ * 300 documents of 5,000 pages with 4.5 KB of text. */
 static void test_large_documents(void **state)
 {
     struct store_world *world = *state;
@@ -148,9 +148,9 @@ static struct slice reported_profiles(struct store_world *world, enum profile_or
                                       uint32_t page_size)
 {
     struct paper_pages pages = {.size = page_size, .more = true};
-    struct buffer told;
+    struct buffer reported;
 
-    buffer_init(&told, &world->arena, 64);
+    buffer_init(&reported, &world->arena, 64);
     while (pages.more) {
         struct page page;
         const struct profile_list list = {.org = paper_org(), .order = order, .page = &page};
@@ -161,14 +161,14 @@ static struct slice reported_profiles(struct store_world *world, enum profile_or
         assert_int_equal(store_begin(world->backend, STORE_READ, &txn), OK);
         assert_int_equal(profile_list_begin(txn, &list), OK);
         while (profile_list_next(&world->arena, txn, &list, &profile) == OK) {
-            buffer_printf(&told, " %.0f:%llu", profile.stats.table_count,
+            buffer_printf(&reported, " %.0f:%llu", profile.stats.table_count,
                           (unsigned long long)profile.view.seen_count);
         }
         assert_true(page.count == page_size || !page.more);
         paper_end_page(world, &page, &pages);
         store_abort(txn);
     }
-    return buffer_slice(&told);
+    return buffer_slice(&reported);
 }
 
 /* Goal: profiles are in both orders, once each. Method: layouts seen in turns, all page sizes. */
@@ -193,8 +193,8 @@ static void test_profiles_in_orders(void **state)
     }
 }
 
-/* Goal: the profile that an event tells is the one that its tables then have. Method: documents of
- * layouts in turns; the event's bytes beside the row's, after each. */
+/* Goal: the profile in an event equals that of its tables afterwards. Method: documents of layouts
+ * in turns; the event's bytes beside the row's, after each. */
 static void test_profile_in_event(void **state)
 {
     struct store_world *world = *state;
@@ -203,19 +203,19 @@ static void test_profile_in_event(void **state)
         uint64_t seq = ingest_number(world, i, 1 + i * i % LAYOUTS);
         Errata__V1__IngestDocumentResponse *answer = paper_answer(world, seq);
         struct store_txn *txn = NULL;
-        struct slice told = {NULL, 0};
+        struct slice reported = {NULL, 0};
         struct slice read = {NULL, 0};
         struct profile profile;
         struct event event;
 
         assert_int_equal(store_begin(world->backend, STORE_READ, &txn), OK);
         assert_int_equal(log_read(txn, paper_org(), seq, &event), OK);
-        assert_int_equal(document_profile_of_event(&event, &told), OK);
+        assert_int_equal(document_profile_of_event(&event, &reported), OK);
         assert_int_equal(profile_find(&world->arena, txn, paper_org(),
                                       slice_text(answer->document->layout_fingerprint), &profile),
                          OK);
         assert_int_equal(profile_encode(&world->arena, &profile, &read), OK);
-        assert_true(slice_equal(told, read));
+        assert_true(slice_equal(reported, read));
         store_abort(txn);
         errata__v1__ingest_document_response__free_unpacked(answer, NULL);
     }

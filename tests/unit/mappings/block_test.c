@@ -145,7 +145,8 @@ static void test_golden(void **state)
     world_deinit(&world);
 }
 
-/* Goal: bytes that are no block are told. Method: each part of the header, and the length. */
+/* Goal: bytes that are not a block are reported. Method: each part of the header, and the
+ * length. */
 static void test_damaged(void **state)
 {
     static struct trigrams trigrams;

@@ -60,8 +60,8 @@ static void draw_sku(struct world *world, char text[64])
                    (int)('A' + world_draw(world, 6)));
 }
 
-/* Goal: the best are found, whatever came and went. Method: 900 random judgements, so that blocks fill,
- * pass on and lose entries; searches of each kind of limit beside plain looking. */
+/* Goal: the best candidates are found after any history. Method: 900 random judgements, so that
+ * blocks fill, pass on and lose entries; searches with each kind of limit against a plain scan. */
 static void test_finds_the_best(void **state)
 {
     static struct similar_found found;
@@ -120,8 +120,9 @@ static void confirm_flanges(struct world *world, struct store_txn *txn, size_t f
     }
 }
 
-/* Goal: more equally good ones than are compared are told as incomplete, and what was rejected for the SKU
- * is not answered. Method: 100 SKUs that differ in their last digits alone. */
+/* Goal: if there are more equally good candidates than are compared, the result is marked as
+ * incomplete; SKUs rejected for the customer's SKU are not returned. Method: 100 SKUs that differ
+ * only in their last digits. */
 static void test_limits(void **state)
 {
     static struct similar_found found;

@@ -27,7 +27,7 @@ void sample_text_frame(errata_worker_Frame *ret_frame);
 void sample_tables_frame(errata_worker_Frame *ret_frame);
 void sample_explanation_frame(errata_worker_Frame *ret_frame);
 void sample_picture_frame(errata_worker_Frame *ret_frame);
-/* Appends a frame, whatever its values. */
+/* Appends a frame with any values. */
 void put_any_frame(struct buffer *buffer, const errata_worker_Frame *frame);
 
 /* A test of this program: sketch_test.c. */

@@ -93,7 +93,7 @@ static void assert_explanation_equal(const struct pdf_explanation *a,
     }
 }
 
-/* Goal: what the worker tells arrives as it was. Method: each reason, and an answer with all parts. */
+/* Goal: the worker's values arrive unchanged. Method: each reason, and an answer with all parts. */
 static void test_round_trip(void **state)
 {
     struct world *world = *state;
@@ -497,7 +497,7 @@ static void (*const samples[])(errata_worker_Frame *) = {
 
 static const struct lie {
     enum kind kind;
-    void (*tell)(errata_worker_Frame *frame);
+    void (*report)(errata_worker_Frame *frame);
 } lies[] = {
     {REFUSAL, reason_0},
     {REFUSAL, reason_unknown},
@@ -569,7 +569,7 @@ static void test_lies(void **state)
         put_any_frame(&world->bytes, &frame);
         assert_int_equal(decode_all(world, &answer), OK);
         world->bytes.size = before;
-        lies[i].tell(&frame);
+        lies[i].report(&frame);
         put_any_frame(&world->bytes, &frame);
         if (decode_all(world, &answer) != ERR_MALFORMED) {
             fail_msg("lie %zu was believed", i);
@@ -643,8 +643,8 @@ static void put_raw(struct buffer *buffer, struct slice message)
     buffer_append(buffer, message);
 }
 
-/* Goal: bytes that are no message are refused, those of another wire type among them: their slice would
- * point to where they were decoded. Method: a few of each by hand. */
+/* Goal: bytes that are not a message are refused, including a wrong wire type: its slice would
+ * point to where it was decoded. Method: a few of each by hand. */
 static void test_bytes(void **state)
 {
     static const uint8_t too_long[] = {0x01, 0x00, 0x80, 0x01, 0x00};
@@ -711,7 +711,8 @@ static void test_encoder(void **state)
     arena_deinit(&small);
 }
 
-/* Goal: an answer that the arena has no room for is no lie. Method: an arena of a few bytes. */
+/* Goal: an answer for which the arena is too small is not reported as malformed. Method: an arena
+ * of a few bytes. */
 static void test_no_memory(void **state)
 {
     struct world *world = *state;

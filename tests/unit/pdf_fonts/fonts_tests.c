@@ -124,8 +124,8 @@ static void measure_all(const char *fontconfig_file, struct measured *ret_measur
     assert_int_equal(status, 0);
 }
 
-/* Goal: the same measures on a machine without any font. Method: fontconfig is told of none, and the
- * same files are measured with what this machine has. */
+/* Goal: the same measures on a machine without any font. Method: fontconfig is configured without
+ * fonts, and the same files are measured with this machine's fonts. */
 static void test_without_any_font(void **state)
 {
     static const char no_fonts[] =

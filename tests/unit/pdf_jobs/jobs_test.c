@@ -325,8 +325,8 @@ static void test_turns(void **state)
     }
 }
 
-/* Goal: a job is cancelled in whatever state it is, and reports so later. Method: one that arrives,
- * one that waits, one that runs and would hang for ever, one that has told already; each twice. */
+/* Goal: a job can be cancelled in any state, and reports it later. Method: one that arrives, one
+ * that waits, one that runs and would hang for ever, one that has already reported; each twice. */
 static void test_cancel(void **state)
 {
     struct world *world = *state;
@@ -417,8 +417,8 @@ static void test_cancel_before_thread(void **state)
     uv_sem_destroy(&gate);
 }
 
-/* Goal: a fork server that dies costs the job that runs; those that wait are measured by the next
- * one, and health tells both ways. Method: a document that kills it, others after it; then one that
+/* Goal: a fork server that dies fails only the running job; waiting ones are measured by the next,
+ * and health reports both changes. Method: a document that kills it, others after it; then one that
  * makes it break the protocol, so that it is replaced. */
 static void test_worker_lost(void **state)
 {

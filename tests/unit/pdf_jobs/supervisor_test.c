@@ -194,8 +194,8 @@ static unsigned count_lines(int file, const char *text)
     return count;
 }
 
-/* Goal: a program that is not there is told once, no one waits for it, and it is found once it is
- * there. Method: a path where the program appears later; standard error in a file meanwhile. */
+/* Goal: a missing program is reported once, no job waits for it, and it is found once it exists.
+ * Method: a path where the program appears later; standard error in a file meanwhile. */
 static void test_missing_program(void **state)
 {
     struct world *world = *state;

@@ -55,8 +55,8 @@ static void test_start(void **state)
     assert_int_equal(open_descriptors(), before);
 }
 
-/* Goal: a program that is no worker of ours is refused with a message that says why, and leaves
- * nothing. Method: one of each kind. */
+/* Goal: a program that is not a matching worker is refused with a reason, and leaves nothing.
+ * Method: one of each kind. */
 static void test_start_fails(void **state)
 {
     static const struct {
@@ -102,8 +102,8 @@ static void test_start_fails(void **state)
     assert_int_equal(open_descriptors(), before);
 }
 
-/* Goal: only silence is waited for: a worker that went, or a descriptor that fails, ends the wait at once,
- * whatever an earlier call left in errno. Method: a socket pair in the worker's place. */
+/* Goal: only silence is waited for: a worker that ended, or a descriptor that fails, ends the wait
+ * at once, with any earlier errno. Method: a socket pair in the worker's place. */
 static void test_read_ready(void **state)
 {
     struct pdf_worker worker = {.pid = 0};
@@ -169,7 +169,7 @@ static const struct ending {
     {"exit=7", OK, PDF_CRASHED, PDF_CUT_LIMIT, 0},
     {"", OK, PDF_CRASHED, PDF_CUT_LIMIT, 0},
     {"half", OK, PDF_CRASHED, PDF_CUT_LIMIT, 0},
-    /* Lies, whatever was before them. */
+    /* Breaks rules, after any earlier frames. */
     {"lie", OK, PDF_CRASHED, PDF_CUT_LIMIT, 0},
     {"text lie", OK, PDF_CRASHED, PDF_CUT_LIMIT, 0},
     {"text text", OK, PDF_CRASHED, PDF_CUT_LIMIT, 0},
@@ -237,8 +237,8 @@ static void expect_ending(struct pdf_worker *worker, const struct ending *ending
     arena_deinit(&arena);
 }
 
-/* Goal: each end of a job becomes what pdf_worker.h says, costs that job alone, and leaves nothing.
- * Method: all of them, one after the other, on one fork server; each followed by a good
+/* Goal: each end of a job gives the result of pdf_worker.h, fails only that job, and leaves
+ * nothing. Method: all of them, one after the other, on one fork server; each followed by a good
  * document. */
 static void test_endings(void **state)
 {
@@ -328,8 +328,8 @@ static void test_server_fails(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: a process that has no descriptors left fails the job alone, and leaves none open. Method: a limit
- * that leaves none, one, two ... until there are enough. */
+/* Goal: a process that has no descriptors left fails only the job, and leaves none open. Method: a
+ * limit that leaves none, one, two ... until there are enough. */
 static void test_no_descriptors(void **state)
 {
     struct pdf_worker worker = start();

@@ -101,8 +101,8 @@ static void test_competition(void **state)
     assert_true(exact >= 23);
 }
 
-/* Goal: encrypted documents open with the right password alone; an empty one is not asked for. Method:
- * one of each. */
+/* Goal: encrypted documents open only with the right password; an empty one is not required.
+ * Method: one of each. */
 static void test_encrypted(void **state)
 {
     struct measure_document *document = NULL;

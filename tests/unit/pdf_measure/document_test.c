@@ -265,8 +265,8 @@ static void test_refusals(void **state)
                      PDF_PAGE_UNREADABLE);
 }
 
-/* Goal: a file that had to be repaired is told of, one that is right is not. Method: a right file, and
- * what editors, mail and cut-off downloads do to it. */
+/* Goal: a file that had to be repaired is reported, an intact one is not. Method: an intact file,
+ * and the same modified by editors, mail and cut-off downloads. */
 static void test_repairs(void **state)
 {
     static char bytes[65536];

@@ -6,7 +6,7 @@
 #if defined(__SANITIZE_ADDRESS__)
 const char *__lsan_default_suppressions(void);
 
-/* Asked by the leak checker at the end: what fontconfig keeps for its life is no leak of ours. */
+/* Called by the leak checker at exit: fontconfig's permanent data is not a leak of this program. */
 // NOLINTNEXTLINE(bugprone-reserved-identifier): the checker's name
 const char *__lsan_default_suppressions(void)
 {

@@ -163,13 +163,13 @@ static void test_groups(void **state)
     measure_close(document);
 }
 
-static size_t told;
+static size_t reported;
 static enum pdf_cut reported_cut;
 
 static void note_cut(void *user, enum pdf_cut cut)
 {
-    assert_ptr_equal(user, &told);
-    told++;
+    assert_ptr_equal(user, &reported);
+    reported++;
     reported_cut = cut;
 }
 
@@ -192,8 +192,8 @@ static int write_paths(size_t count, const char *path)
     return fd;
 }
 
-/* Goal: a page at the limit of path operations is measured, one over it is cut, and told of once while it
- * is walked. Method: 200,000 and 200,001 lines at one place. */
+/* Goal: a page at the limit of path operations is measured, one over it is cut, which is reported
+ * once while it is rendered. Method: 200,000 and 200,001 lines at one place. */
 static void test_operations(void **state)
 {
     (void)state;
@@ -203,11 +203,11 @@ static void test_operations(void **state)
             take_document(write_paths(MEASURE_PATH_OPERATIONS_MAX + over, "9 9 m 99 9 l S\n"));
         enum pdf_cut cut = PDF_CUT_NONE;
 
-        told = 0;
-        measure_on_cut(document, note_cut, &told);
+        reported = 0;
+        measure_on_cut(document, note_cut, &reported);
         cut = measure_tables(document, 0, &explanation);
         assert_int_equal(cut, over == 0 ? PDF_CUT_NONE : PDF_CUT_PATHS);
-        assert_int_equal(told, over);
+        assert_int_equal(reported, over);
         if (over == 0) {
             assert_int_equal(explanation.path_operations, MEASURE_PATH_OPERATIONS_MAX);
             assert_int_equal(explanation.ruling_count, 1);

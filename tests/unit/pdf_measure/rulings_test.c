@@ -172,8 +172,8 @@ static void test_merge(void **state)
     }
 }
 
-/* Goal: a line of dots is a ruling, a dot is none. Method: forty dots of 1 point, 3 apart, each way,
- * and one by itself. */
+/* Goal: a line of dots is a ruling, a single dot is not. Method: forty dots of 1 point, 3 apart,
+ * each way, and one by itself. */
 static void test_dots(void **state)
 {
     struct page page;
@@ -195,8 +195,8 @@ static void test_dots(void **state)
     page_deinit(&page);
 }
 
-/* Goal: what lies off the page is cut away. Method: lines beside, across and along the page's edge,
- * and places that are no numbers. */
+/* Goal: rulings are clipped to the page. Method: lines beside, across and along the page's edge,
+ * and places that are NaN. */
 static void test_off_page(void **state)
 {
     struct page page;

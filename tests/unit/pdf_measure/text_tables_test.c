@@ -61,7 +61,7 @@ static void test_three_columns(void **state)
     check_block(&(struct block){5, 3, 14, 4, 4}, 0, 0);
 }
 
-/* Goal: four rows of two columns with 35 per cent of digits are a table; one column is none. Method:
+/* Goal: four rows of two columns with 35 per cent of digits are a table; one column is not. Method:
  * blocks around each bound; seven of twenty cells are 35 per cent. */
 static void test_two_columns(void **state)
 {

@@ -1,6 +1,6 @@
 /*
- * feed_test.c: rows on their way into a store: they all arrive, and a store that fails is heard of.
- * The stores are in memory; the one that fails does so when told. Progress is read as text.
+ * feed_test.c: rows on their way into a store: they all arrive, and failures of a store are
+ * reported. The stores are in memory; one fails on command. Progress is read as text.
  */
 #include "tools/bench/preload/feed.h"
 
@@ -100,7 +100,7 @@ static enum err put_until_failure(struct world *world, struct feed *feed)
     return err;
 }
 
-/* Goal: whatever fails on the writing thread reaches the putting one, and nothing hangs or leaks. */
+/* Goal: any failure on the writing thread reaches the putting one, and nothing hangs or leaks. */
 static void test_failures(void **state)
 {
     static const enum fault_call calls[] = {FAULT_BEGIN, FAULT_CHANGE, FAULT_COMMIT};

@@ -402,7 +402,7 @@ static void test_options(void **state)
     assert_int_not_equal(access(world->path[0], F_OK), 0);
 }
 
-/* Goal: a disk that is too small is told of before anything is written. */
+/* Goal: a disk that is too small is reported before anything is written. */
 static void test_room(void **state)
 {
     struct world *world = *state;

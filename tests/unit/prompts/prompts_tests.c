@@ -1,6 +1,6 @@
 /*
- * prompts_tests.c: prompt templates in the store: versions by number and as of then, pages of lists whose
- * names begin alike, what a damaged event is; and what the shipped text promises.
+ * prompts_tests.c: prompt templates in the store: versions by number and as of a time, pages of
+ * lists whose names begin alike, damaged events; and the guarantees of the shipped text.
  */
 #include "server/domain/prompts/keys.h"
 #include "server/domain/prompts/prompt_templates.h"
@@ -228,8 +228,8 @@ static void test_corrupt(void **state)
     store_abort(txn);
 }
 
-/* Goal: a row that no put made is told of, and no list goes round in it. Method: a row whose key is
- * cut, and one that is under another name. */
+/* Goal: an invalid row is reported, and no list loops. Method: a row whose key is cut, and one that
+ * is under another name. */
 static void test_damaged_rows(void **state)
 {
     struct store_world *world = *state;
@@ -285,7 +285,8 @@ static void test_shipped_text(void **state)
     }
 }
 
-/* Goal: a draft with more tokens than a template may have is told which field. Method: 257 of them. */
+/* Goal: a draft with more tokens than a template may have is refused, naming the field. Method: 257
+ * of them. */
 static void test_too_many_tokens(void **state)
 {
     struct store_world *world = *state;

@@ -113,8 +113,8 @@ static void test_facts_stay(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: of bytes that are no such message nothing is left to send. Method: each prefix of an event either is
- * a message or leaves nothing. */
+/* Goal: bytes that are not such a message are not sent. Method: each prefix of an event either is a
+ * message or yields nothing. */
 static void test_damage(void **state)
 {
     struct arena arena;

@@ -1,5 +1,5 @@
 /*
- * clean_test.c: what was written as the server writes it is what a replay makes, whatever was written.
+ * clean_test.c: a replay gives the same tables as the server wrote, for any events.
  */
 #include "store/records.h"
 #include "tests/unit/replay/world.h"
@@ -180,8 +180,8 @@ static bool on_progress(void *user, const struct replay_progress *progress)
     return ++watch->calls != watch->calls_max;
 }
 
-/* Goal: a caller sees how far it is, and ends it when it will. Method: each of the first calls says
- * no; a run to the end has told all events. */
+/* Goal: a caller sees the progress, and can stop the replay. Method: each of the first calls stops
+ * it; a complete run has reported all events. */
 static void test_progress(void **state)
 {
     struct world world;

@@ -1,5 +1,5 @@
 /*
- * damage_test.c: whatever is wrong with a store is found and named; what is not wrong is not.
+ * damage_test.c: any damage of a store is found and named; intact parts are not.
  */
 #include "store/base/bytes.h"
 #include "store/records.h"
@@ -221,9 +221,9 @@ static void test_events(void **state)
     }
 }
 
-/* Goal: a log that lost its end is told by the rows that it should have made; a key that is none,
- * and events of no one, by their place. Method: the last event goes; a row after it with a longer
- * key; a row under the zero organisation. */
+/* Goal: a log that lost its end is detected by the rows that it should have made; an invalid key,
+ * and events without an organisation, are named by their place. Method: the last event is removed;
+ * a row after it with a longer key; a row under the zero organisation. */
 static void test_ends(void **state)
 {
     struct world world;

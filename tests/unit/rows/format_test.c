@@ -59,7 +59,7 @@ static struct slice hex_of(struct arena *arena, struct slice bytes)
     return buffer_slice(&buffer);
 }
 
-/* The hex digits of the lines after `label`, up to the next word that is none. */
+/* Returns the hex digits of the lines after `label`, up to the next word that is not hex. */
 static struct slice hex_after(struct arena *arena, const char *section, const char *label)
 {
     const char *at = strstr(section, label);

@@ -1,6 +1,6 @@
 /*
- * key_test.c: keys sort as the tables need it, and tell what was put into them. Their bytes are pinned
- * by format_test.c.
+ * key_test.c: keys sort as the tables need it, and their parts can be read back. format_test.c pins
+ * their bytes.
  */
 #include "tests/unit/rows/rows_tests.h"
 
@@ -56,7 +56,7 @@ static void test_newest_first(void **state)
     }
 }
 
-/* Goal: profiles are in their two orders, ties by fingerprint, and their keys tell which they are.
+/* Goal: profiles are in both orders, ties by fingerprint, and their keys contain the fingerprint.
  * Method: neighbours of a list in the wanted order. */
 static void test_profile_orders(void **state)
 {
@@ -202,8 +202,8 @@ static void test_entities_are_apart(void **state)
                         key_entity(org, SLICE("a"), SLICE("b"), 8)) < 0);
 }
 
-/* Goal: counters are by day, and a key tells day and dimension again. Method: edges; other shapes
- * and dimensions that there are none of are refused. */
+/* Goal: counters are ordered by day, and day and dimension can be read from a key. Method: edges;
+ * other shapes and unknown dimensions are refused. */
 static void test_counters(void **state)
 {
     static const uint32_t days[] = {0, 1, 255, 256, 20455, UINT32_MAX};
@@ -233,9 +233,8 @@ static void test_counters(void **state)
     }
 }
 
-/* Goal: a customer's SKUs are in their order, are found by their beginning however long that is,
- * and tell their mapping. Method: neighbours of a list in the wanted order, with each one's
- * beginnings. */
+/* Goal: a customer's SKUs are in order, are found by a prefix of any length, and contain their
+ * mapping. Method: neighbours of a list in the wanted order, with each one's prefixes. */
 static void test_mapping_skus(void **state)
 {
     static const char *const order[] = {

@@ -86,8 +86,8 @@ static void test_hostile_bytes(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: a field of another wire type is no slice into somebody's stack. Method: a number where bytes
- * belong, in each record that has bytes as its field 1 or 2. */
+/* Goal: a field of another wire type does not become a slice into the stack. Method: a number
+ * instead of bytes, in each record that has bytes as its field 1 or 2. */
 static void test_numbers_are_no_bytes(void **state)
 {
     struct event_record event;
@@ -399,8 +399,8 @@ static void test_limits(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: an envelope's times are such as the contract can tell, so that sums with them fit. Method:
- * the first and last that are, and their neighbours that are not, after a whole envelope: the last
+/* Goal: an envelope's times are within the contract's range, so that sums with them fit. Method:
+ * the first and last valid ones, and their invalid neighbours, after a whole envelope: the last
  * counts. */
 static void test_times(void **state)
 {
@@ -446,7 +446,7 @@ static void test_times(void **state)
         assert_int_equal(record_encode_##kind(&arena, &record, &bytes), ERR_INTERNAL);             \
     } while (0)
 
-/* Goal: a record that breaks its rules never reaches the disk. Method: each rule broken alone. */
+/* Goal: an invalid record never reaches the disk. Method: each rule broken by itself. */
 static void test_broken_records_are_not_written(void **state)
 {
     struct slice bytes = {NULL, 0};

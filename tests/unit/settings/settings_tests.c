@@ -111,8 +111,8 @@ static void test_no_organisation(void **state)
     store_abort(txn);
 }
 
-/* Goal: the row and the answer come from the event alone. Method: applies an event to an organisation
- * that never saw it, and reads the answer back. */
+/* Goal: the row and the response depend only on the event. Method: applies an event to an
+ * organisation that never saw it, and reads the settings back. */
 static void test_from_the_event(void **state)
 {
     struct store_world *world = *state;
@@ -143,10 +143,10 @@ static void test_from_the_event(void **state)
 static void test_corrupt(void **state)
 {
     static const struct slice bad[] = {
-        {(const uint8_t *)"", 0}, /* nothing behind it */
+        {(const uint8_t *)"", 0}, /* no bytes follow */
         {(const uint8_t *)"\x12\x02\x08\x65", 4}, /* 101 percent */
         {(const uint8_t *)"\x12\x02\x10\x00", 4}, /* a mode that is not said */
-        {(const uint8_t *)"\x12\x02\x10\x63", 4}, /* a mode that is none */
+        {(const uint8_t *)"\x12\x02\x10\x63", 4}, /* an unknown mode */
         {(const uint8_t *)"\x12\x02\x0a\x00", 4}, /* percent as bytes */
         {(const uint8_t *)"\x12\x05\x08", 3}, /* cut */
         {(const uint8_t *)"\x12\x01\x08", 3}, /* cut within */

@@ -265,8 +265,8 @@ static void test_damaged(void **state)
     expect_refused(world, ERR_CORRUPT, "incomplete or changed");
 }
 
-/* Goal: what is no backup, or one that only another program can read, is named so. Method: other files;
- * heads of later and of former versions, sealed as they would be. */
+/* Goal: a file that is not a backup, or that only another program can read, is named so. Method:
+ * other files; heads of later and of former versions, sealed accordingly. */
 static void test_foreign(void **state)
 {
     struct world *world = *state;

@@ -1,7 +1,6 @@
 /*
- * damage_test.c: the check of LMDB's file before it is opened (store/lmdb/lmdb_check.h): it finds
- * nothing in a whole file, whatever was done to the store before, and damage of every kind where
- * there is some.
+ * damage_test.c: the check of LMDB's file before it is opened (store/lmdb/lmdb_check.h): it accepts
+ * an intact file after any writes, and finds damage of every kind.
  */
 #include "tests/unit/store/store_tests.h"
 

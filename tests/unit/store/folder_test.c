@@ -159,8 +159,8 @@ static void test_copy(void **state)
     assert_int_equal(check_pairs(world->backend), PAIRS + world->writes);
 }
 
-/* Goal: a copy ends when it is told to, and keeps its pace. Method: an end at the first piece and later
- * on; a rate that makes some megabytes take their time, by a clock. */
+/* Goal: a copy stops on request, and keeps to its rate. Method: a stop at the first piece and
+ * later; a rate that makes some megabytes take their time, by a clock. */
 static void test_copy_ends(void **state)
 {
     struct world *world = *state;

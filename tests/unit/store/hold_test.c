@@ -1,6 +1,6 @@
 /*
- * hold_test.c: a store is one process's alone, also if files of its folder are removed; and a copy that
- * was made while it is open is recognised.
+ * hold_test.c: only one process has a store, also if files of its folder are removed; and a copy
+ * that was made while it is open is recognised.
  */
 #include "tests/unit/store/store_tests.h"
 
@@ -134,8 +134,8 @@ static void test_files_removed(void **state)
     expect_refused(world, "data", ERR_CORRUPT, "data.mdb is missing");
 }
 
-/* Goal: a program that locks errata.pid alone, as earlier ones did, keeps us out, and its number is named.
- * Method: such a lock. */
+/* Goal: a program that locks only errata.pid, as earlier ones did, keeps others out, and its number
+ * is named. Method: such a lock. */
 static void test_earlier_program(void **state)
 {
     struct world *world = *state;

@@ -35,8 +35,8 @@ static void keep(struct store_world *world, struct store_txn *txn, uint8_t org, 
     assert_int_equal(idempotency_keep(&world->ctx, txn, &key, &result), OK);
 }
 
-/* Goal: a repeat gets the first result for 24 hours, whatever hour it falls into; another request
- * under the same key, another key and another organisation do not. Method: move the clock. */
+/* Goal: a repeat gets the first result for 24 hours, from any hour on; another request under the
+ * same key, another key and another organisation do not. Method: move the clock. */
 static void test_found_for_a_day(void **state)
 {
     struct store_world *world = *state;

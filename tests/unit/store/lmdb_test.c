@@ -99,7 +99,7 @@ static bool message_has(const struct world *world, const char *part)
     return strstr(text, part) != NULL;
 }
 
-/* Goal: a store is made for its owner alone, and what is committed is there when it is opened again.
+/* Goal: only the owner can access a new store, and committed data is there when it is opened again.
  * Method: modes of the folder and its files; a row; the map's default size. */
 static void test_make_and_open(void **state)
 {
@@ -131,7 +131,8 @@ static void test_make_and_open(void **state)
     store_lmdb_close(NULL);
 }
 
-/* Goal: one process at a time. Method: open twice; the second is told who has it. */
+/* Goal: one process at a time. Method: open twice; the second error names the process that has
+ * it. */
 static void test_locked(void **state)
 {
     struct world *world = *state;
@@ -304,7 +305,7 @@ static void write_file(struct world *world, const char *name, size_t size)
     assert_int_equal(fclose(file), 0);
 }
 
-/* Goal: a creation that was cut off is started again, and a file that is no store is refused, not
+/* Goal: an interrupted creation is started over, and a file that is not a store is refused, not
  * replaced. Method: garbage in db.new/, then in db/. */
 static void test_damaged_files(void **state)
 {
@@ -430,8 +431,8 @@ static void test_full_map(void **state)
     store_lmdb_close(backend);
 }
 
-/* Goal: warming reads without changing, stops when told, and bears empty and filled tables. Method:
- * before and after a few thousand rows. */
+/* Goal: warming reads without changing, stops on request, and works with empty and filled tables.
+ * Method: before and after a few thousand rows. */
 static void test_warm_up(void **state)
 {
     struct world *world = *state;
@@ -457,14 +458,14 @@ static void test_warm_up(void **state)
     store_lmdb_close(backend);
 }
 
-/* Goal: killed at any moment, the store opens and has all that was committed, whole. Method: a
- * child that commits a row at a time and reports each on a pipe, killed after some; each told is
- * there. */
+/* Goal: killed at any moment, the store opens and has everything that was committed. Method: a
+ * child that commits a row at a time and reports each on a pipe, killed after some; each reported
+ * one is there. */
 static void test_kill(void **state)
 {
     struct world *world = *state;
     struct store_backend *backend = NULL;
-    uint64_t told = 0;
+    uint64_t reported = 0;
     uint64_t seq = 0;
     int fds[2];
     pid_t child = 0;
@@ -480,16 +481,16 @@ static void test_kill(void **state)
             }
         }
     }
-    while (told < 100) {
-        assert_int_equal(read(fds[0], &told, sizeof(told)), sizeof(told));
+    while (reported < 100) {
+        assert_int_equal(read(fds[0], &reported, sizeof(reported)), sizeof(reported));
     }
     assert_int_equal(kill(child, SIGKILL), 0);
     assert_int_equal(waitpid(child, NULL, 0), child);
     assert_int_equal(close(fds[1]), 0);
-    while (read(fds[0], &told, sizeof(told)) == (ssize_t)sizeof(told)) {
+    while (read(fds[0], &reported, sizeof(reported)) == (ssize_t)sizeof(reported)) {
     }
     backend = open_store(world);
-    for (seq = 1; seq <= told; seq++) {
+    for (seq = 1; seq <= reported; seq++) {
         struct key key = key_event(store_world_org(1), seq);
         struct store_txn *txn = NULL;
         struct slice value = {NULL, 0};

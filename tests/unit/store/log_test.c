@@ -128,8 +128,8 @@ static void test_append_and_read(void **state)
     store_abort(txn);
 }
 
-/* Goal: recorded_at is the later of the clock and the last event's, created_at the clock's, and ids grow,
- * whatever the clock does. Method: a clock that stops, goes back and goes on. */
+/* Goal: recorded_at is the later of the clock and the last event's, created_at the clock's, and ids
+ * grow, for any clock. Method: a clock that stops, goes back and goes on. */
 static void test_time_never_goes_back(void **state)
 {
     static const int64_t steps_us[] = {0, 0, -5000000, 3, 6000000};
@@ -483,7 +483,7 @@ static void test_replay(void **state)
     store_memory_close(copy);
 }
 
-/* An engine that keeps what it is told to make durable. */
+/* An engine that records what it is asked to make durable. */
 struct noting_engine {
     struct log_engine engine; /* first: what the seam hands back */
     struct log_range ranges[4];

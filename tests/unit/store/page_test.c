@@ -162,8 +162,8 @@ static void test_two_ranges(void **state)
     store_abort(txn);
 }
 
-/* Goal: rows that are no items do not count, and pages without a body count rows. Method: every third row
- * is an item; the same walk without a body. */
+/* Goal: rows without an item do not count, and pages without a body count rows. Method: every third
+ * row is an item; the same walk without a body. */
 static void test_items(void **state)
 {
     struct store_world *world = *state;

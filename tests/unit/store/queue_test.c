@@ -44,8 +44,9 @@ static void test_turns(void **state)
     writer_queue_deinit(&queue);
 }
 
-/* Goal: the queue and each organisation's half have limits, in requests and in bytes; what is larger
- * than a share is taken alone, and leaves others their half. Method: up to each limit and one more. */
+/* Goal: the queue and each organisation's half have limits, in requests and in bytes; a request
+ * larger than a share is accepted by itself, and leaves others their half. Method: up to each limit
+ * and one more. */
 static void test_limits(void **state)
 {
     struct work_request *requests = calloc(WORK_QUEUE_REQUESTS_MAX + 1, sizeof(*requests));

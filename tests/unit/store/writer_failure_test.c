@@ -26,8 +26,8 @@ static void expect_no_lie(struct writer_world *world, uint32_t count)
     }
 }
 
-/* Goal: a member that fails after its put takes no one along. Method: the third of five fails late;
- * all run again alone, four are stored. */
+/* Goal: a member that fails after its put does not affect others. Method: the third of five fails
+ * late; all run again one by one, four are stored. */
 static void test_late_failure(void **state)
 {
     struct writer_world *world = *state;
@@ -49,8 +49,8 @@ static void test_late_failure(void **state)
 }
 
 /* Goal: a transaction in which the store failed is not used again, even if nothing was put. Method:
- * the third of five fails before its put, as corrupt and by the disk; all run again alone, four are
- * stored, and writing goes on. */
+ * the third of five fails before its put, as corrupt and by the disk; all run again one by one,
+ * four are stored, and writing goes on. */
 static void test_failure_of_the_store_before_a_put(void **state)
 {
     static const enum err errors[] = {ERR_CORRUPT, ERR_IO};
@@ -167,7 +167,7 @@ static void test_full_after_a_batch_that_fitted_in_parts(void **state)
     expect_no_lie(world, 10);
 }
 
-/* Goal: a failing sync fails its batch alone; three in a row stop writing until a probe succeeds.
+/* Goal: a failing sync fails only its batch; three in a row stop writing until a probe succeeds.
  * Method: commits that fail with an I/O error, one and then three. */
 static void test_failing_sync(void **state)
 {
@@ -221,7 +221,7 @@ static void test_refused_beside_a_failed_commit(void **state)
     assert_int_equal(world->puts[4].result, ERR_EXISTS);
 }
 
-/* Goal: a store that refuses everything is told so to all that wait, at once. Method: a broken commit
+/* Goal: if the store refuses everything, all waiting requests fail at once. Method: a broken commit
  * with a batch and more in the queue. */
 static void test_broken_store(void **state)
 {

@@ -43,8 +43,8 @@ static void test_one_batch(void **state)
     assert_int_equal(writer_table_version(world->writer, TABLE_EVENT), 0);
 }
 
-/* Goal: a batch is bounded in requests and bytes, and a request larger than a batch goes alone.
- * Method: more than fit. */
+/* Goal: a batch is bounded in requests and bytes, and a request larger than a batch is written by
+ * itself. Method: more than fit. */
 static void test_batch_limits(void **state)
 {
     struct writer_world *world = *state;
@@ -67,8 +67,8 @@ static void test_batch_limits(void **state)
     writer_complete(world->writer);
 }
 
-/* Goal: a request that decides against itself leaves its neighbours alone. Method: the middle one of
- * three refuses. */
+/* Goal: a request that refuses does not affect its neighbours. Method: the middle one of three
+ * refuses. */
 static void test_own_decision(void **state)
 {
     struct writer_world *world = *state;
@@ -88,7 +88,7 @@ static void test_own_decision(void **state)
     assert_int_equal(writer_read_stats(world->writer).commits, 1);
 }
 
-/* Goal: a batch of refusals alone makes no commit. Method: one request that refuses. */
+/* Goal: a batch of only refusals makes no commit. Method: one request that refuses. */
 static void test_nothing_to_commit(void **state)
 {
     struct writer_world *world = *state;

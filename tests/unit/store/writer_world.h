@@ -1,6 +1,6 @@
 /*
- * writer_world.h: a writer over a store that can fail, and requests that put one row each and tell
- * what became of them.
+ * writer_world.h: a writer over a store that can fail, and requests that put one row each and
+ * report their result.
  */
 #ifndef ERRATA_TESTS_UNIT_STORE_WRITER_WORLD_H
 #define ERRATA_TESTS_UNIT_STORE_WRITER_WORLD_H
@@ -22,7 +22,7 @@ struct put_request {
     enum err fail_late; /* after its put */
     int runs;
     int dones;
-    enum err result; /* what done was told */
+    enum err result; /* result passed to `done` */
     uint64_t order; /* the how-manyeth done it was, from 1 */
     uint64_t version; /* of the table, when done ran */
     struct writer_world *world;

@@ -84,7 +84,7 @@ static void test_tokens(void **state)
            "");
 }
 
-/* Goal: what is no token is text, byte for byte. Method: each way of being almost one. */
+/* Goal: text that is not a token is kept byte for byte. Method: each way of being almost one. */
 static void test_almost(void **state)
 {
     static const char *const texts[] = {

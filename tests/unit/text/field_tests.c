@@ -138,8 +138,8 @@ static void test_cut(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: what cannot be made safe is empty and counted. Method: bytes that are no text, marks nested too
- * deep, no memory. */
+/* Goal: a text that cannot be made safe becomes empty and is counted. Method: bytes that are not
+ * text, marks nested too deep, no memory. */
 static void test_fallbacks(void **state)
 {
     struct arena arena;

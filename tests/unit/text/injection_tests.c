@@ -1,7 +1,7 @@
 /*
  * injection_tests.c: the sanitiser on strings that attack a prompt, and on honest ones
- * (tests/data/injections, one JSON object a line). It takes out marks, it does not judge words: strings
- * that are words alone stay, and are there to show that.
+ * (tests/data/injections, one JSON object per line). It removes marks, it does not judge words:
+ * strings of only words stay, and are there to show that.
  */
 #include "server/domain/text/quote.h"
 #include "store/base/json.h"

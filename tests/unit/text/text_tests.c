@@ -219,8 +219,8 @@ static struct slice nested_in_long(char *text, size_t bytes, size_t depth)
     return slice_of(text, bytes);
 }
 
-/* Goal: a text that nests marks without end is cut off, not followed, and a long one sooner. Method: deep
- * nesting gives the empty text; bytes that are no UTF-8 do too. */
+/* Goal: a text that nests marks without end is cut off, not followed, and a long one sooner.
+ * Method: deep nesting gives the empty text; bytes that are not UTF-8 do too. */
 static void test_bounds(void **state)
 {
     static char long_text[SANITISE_LONG_CHARACTERS + 1];

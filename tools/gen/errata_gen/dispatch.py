@@ -154,7 +154,7 @@ def _request_fields(model, method):
 def _dispatch_source(model):
     path = "dispatch.c"
     methods = model.methods()
-    text = head(path, "the typed functions of each method behind one shape.")
+    text = head(path, "wraps the typed functions of each method in one signature.")
     text += '#include "server/pipeline/dispatch.h"\n\n#include <stddef.h>\n\n'
     names = sorted(file.base for file in model.files if file.name in model.to_generate
                    and file.services)

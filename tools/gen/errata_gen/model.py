@@ -68,7 +68,7 @@ def wire_fields(data):
             size, at = varint(at)
             value, at = data[at:at + size], at + size
         else:
-            raise ValueError(f"wire type {kind} stands in a descriptor")
+            raise ValueError(f"wire type {kind} in a descriptor")
         yield key >> 3, kind, value, data[start:at]
 
 
@@ -290,12 +290,12 @@ class Model:
         if not method.rules:
             raise Refused(f"{where} has no rules; give it option (errata.options.method)")
         if not method.rules.roles:
-            raise Refused(f"{where} names no roles; nobody could call it: give it `roles`")
+            raise Refused(f"{where} has no roles, so it could not be called; expected `roles`")
         if not method.rules.transaction:
             raise Refused(f"{where} says no transaction; give it `transaction`")
         if 0 in method.rules.roles or set(method.rules.backfill_roles) - set(method.rules.roles):
             raise Refused(f"{where}: `roles` may not name ROLE_UNSPECIFIED, and `backfill_roles` "
-                          "must stand in `roles`")
+                          "must be in `roles`")
         if (method.stream == "METHOD_SERVER_STREAM"
                 and (method.rules.stage or method.transaction == "METHOD_WRITE")):
             raise Refused(f"{where} streams its replies: it can have neither a stage nor a write "

@@ -29,7 +29,7 @@ ABOUT = [
 ]
 ABOUT_KIND = {
     UNARY:
-        "One request, one reply: `done` is told the end, with the reply, which is NULL unless "
+        "One request, one reply: `done` gets the end with the reply, which is NULL unless "
         "the status is OK.",
     REPLIES:
         "One request, a stream of replies: `on_reply` is given each, then `on_end` the status. "
@@ -37,7 +37,7 @@ ABOUT_KIND = {
     REQUESTS:
         "A stream of requests, one reply: `on_writable` (which may be NULL) says that there is "
         "room, soon after the start and after each ERRATA_BUSY of errata_X_send, which took "
-        "nothing; errata_X_half_close says that no more follow; `on_done` is told the end, "
+        "nothing; errata_X_half_close says that no more follow; `on_done` gets the end, "
         "with the reply, which is NULL unless the status is OK. The server may end the call "
         "before it has read everything: then both say ERRATA_ENDED. In the blocking form "
         "`next` gives each message, which stays valid until it is asked again, or the end of "
@@ -85,7 +85,7 @@ def _stubs(service):
 
 
 def _check_unique(model):
-    """Stubs of our own are named by the method alone: a program calls few of them, and often."""
+    """Stubs are named only by the method: a program calls few of them, and often."""
     seen = {}
     for service in model.services():
         for stub in _stubs(service):

@@ -50,7 +50,7 @@ static GString *text_of_bytes(struct slice bytes)
     return text;
 }
 
-/* Gives a password to Poppler only if the document needs one: after a wrong one, Poppler 22.12
+/* Returns a password to Poppler only if the document needs one: after a wrong one, Poppler 22.12
  * tries other encodings over a freed stream, with undefined results. So each encoding has a
  * separate attempt: Latin-1 for passwords before PDF 2.0, and UTF-8 since (ISO 32000-2, 7.6.4.3.3).
  * Both are the same for ASCII. */

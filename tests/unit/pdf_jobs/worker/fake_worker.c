@@ -1,11 +1,10 @@
 /*
- * fake_worker.c: a fork server that speaks pdf_control.h and does what it is told: at its start by the
- * name it is run under, with each job by the document's text. Forks a child a job like the real one, but
- * reads no PDF and has no sandbox.
- *
+ * fake_worker.c: a fork server that speaks pdf_control.h and follows commands: at its start by the
+ * name it is run under, with each job by the document's text. Forks a child per job like the real
+ * one, but reads no PDF and has no sandbox.
  * A document is words: what the fork server does (`server-dies`, `server-closes`, `server-lies`,
- * `server-hangs`, `server-not-forked`, or one of `walls`), `memory` for a large resident size, then what
- * the child does, one after the other: `text`, `tables`, `cut`, `refuse`, `password`, `asked`,
+ * `server-hangs`, `server-not-forked`, or one of `walls`), `memory` for a large resident size, then
+ * what the child does, one after the other: `text`, `tables`, `cut`, `refuse`, `password`, `asked`,
  * `unasked`, `lie`, `half`, `flood`, `slowly`, `hang`, `exit=N`, `signal=N`. It ends with status 0.
  */
 #include "server/jobs/pdf/answer/pdf_answer.h"

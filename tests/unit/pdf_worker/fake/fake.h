@@ -12,7 +12,7 @@
 #define FAKE_PLAIN "plain"
 #define FAKE_REFUSE "refuse"
 #define FAKE_CUT "cut"
-#define FAKE_CUT_EARLY "cut early" /* told of while the page is walked, which then never ends */
+#define FAKE_CUT_EARLY "cut early" /* reported while the page is rendered, which then never ends */
 #define FAKE_SLEEP "sleep" /* for ever, ahead of the text */
 #define FAKE_SLEEP_LATER "sleep later" /* after it */
 #define FAKE_SPIN "spin" /* for ever, ahead of the text */
@@ -21,7 +21,7 @@
 #define FAKE_TRAP_LATER "trap later"
 #define FAKE_SOCKET "socket" /* a forbidden call */
 #define FAKE_FLOOD "flood" /* an answer that no pipe holds */
-/* Told as text_chars. */
+/* Reported as text_chars. */
 #define FAKE_DESCRIPTORS "descriptors"
 #define FAKE_ENVIRONMENT "environment"
 #define FAKE_PASSWORD "password"

@@ -18,7 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static int told(long result)
+static int reported(long result)
 {
     return result < 0 ? errno : 0;
 }
@@ -27,7 +27,7 @@ static int told(long result)
 #define CALL_PROBE(name)                                                                           \
     static int try_##name(void)                                                                    \
     {                                                                                              \
-        return told(syscall(SYS_##name, -1, 0, 0, 0, 0, 0));                                       \
+        return reported(syscall(SYS_##name, -1, 0, 0, 0, 0, 0));                                   \
     }
 
 CALL_PROBE(socket)
@@ -87,18 +87,18 @@ pid_t probe_parent;
 
 static int kill_parent(void)
 {
-    return told(kill(probe_parent, SIGKILL));
+    return reported(kill(probe_parent, SIGKILL));
 }
 
 /* The own process may be signalled, so that abort works; no one else. */
 static int tgkill_parent(void)
 {
-    return told(syscall(SYS_tgkill, probe_parent, probe_parent, SIGKILL));
+    return reported(syscall(SYS_tgkill, probe_parent, probe_parent, SIGKILL));
 }
 
 static int tgkill_itself(void)
 {
-    return told(syscall(SYS_tgkill, getpid(), getpid(), SIGUSR1));
+    return reported(syscall(SYS_tgkill, getpid(), getpid(), SIGUSR1));
 }
 
 static int abort_itself(void)
@@ -109,22 +109,22 @@ static int abort_itself(void)
 /* The C library's fork and thread starts. */
 static int clone_process(void)
 {
-    return told(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
+    return reported(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
 }
 
 static int fork_process(void)
 {
-    return told(fork());
+    return reported(fork());
 }
 
 static int clone3_process(void)
 {
-    return told(syscall(SYS_clone3, NULL, 0));
+    return reported(syscall(SYS_clone3, NULL, 0));
 }
 
 static int open_as(const char *path, int flags)
 {
-    return told(syscall(SYS_openat, AT_FDCWD, path, flags, 0600));
+    return reported(syscall(SYS_openat, AT_FDCWD, path, flags, 0600));
 }
 
 static int open_for_writing(void)
@@ -210,8 +210,8 @@ static int read_cmap(void)
 
 static int map_as(int protection)
 {
-    return told(mmap(NULL, 4096, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? -1
-                                                                                               : 0);
+    return reported(
+        mmap(NULL, 4096, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? -1 : 0);
 }
 
 static int map_executable(void)
@@ -228,81 +228,81 @@ static int protect_executable(void)
 {
     void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-    return page == MAP_FAILED ? errno : told(mprotect(page, 4096, PROT_READ | PROT_EXEC));
+    return page == MAP_FAILED ? errno : reported(mprotect(page, 4096, PROT_READ | PROT_EXEC));
 }
 
 static int raise_limit(void)
 {
     const struct rlimit more = {RLIM_INFINITY, RLIM_INFINITY};
 
-    return told(setrlimit(RLIMIT_CPU, &more));
+    return reported(setrlimit(RLIMIT_CPU, &more));
 }
 
 static int ask_limit(void)
 {
     struct rlimit limit;
 
-    return told(getrlimit(RLIMIT_AS, &limit));
+    return reported(getrlimit(RLIMIT_AS, &limit));
 }
 
 static int ask_limit_of_other(void)
 {
     struct rlimit limit;
 
-    return told(syscall(SYS_prlimit64, 1, RLIMIT_AS, NULL, &limit));
+    return reported(syscall(SYS_prlimit64, 1, RLIMIT_AS, NULL, &limit));
 }
 
 /* A signal to another process by way of a descriptor's owner. */
 static int own_descriptor(void)
 {
-    return told(fcntl(PROBE_FILE_FD, F_SETOWN, 1));
+    return reported(fcntl(PROBE_FILE_FD, F_SETOWN, 1));
 }
 
 static int signal_by_descriptor(void)
 {
-    return told(fcntl(PROBE_FILE_FD, F_SETSIG, SIGKILL));
+    return reported(fcntl(PROBE_FILE_FD, F_SETSIG, SIGKILL));
 }
 
 static int set_descriptor_async(void)
 {
-    return told(fcntl(PROBE_FILE_FD, F_SETFL, O_ASYNC));
+    return reported(fcntl(PROBE_FILE_FD, F_SETFL, O_ASYNC));
 }
 
 /* A larger pipe is memory that no limit of the process counts. */
 static int grow_pipe(void)
 {
-    return told(fcntl(PROBE_FILE_FD, F_SETPIPE_SZ, 1 << 20));
+    return reported(fcntl(PROBE_FILE_FD, F_SETPIPE_SZ, 1 << 20));
 }
 
 static int watch_folder(void)
 {
-    return told(fcntl(STDIN_FILENO, F_NOTIFY, DN_ACCESS));
+    return reported(fcntl(STDIN_FILENO, F_NOTIFY, DN_ACCESS));
 }
 
 static int lease_file(void)
 {
-    return told(fcntl(PROBE_FILE_FD, F_SETLEASE, F_WRLCK));
+    return reported(fcntl(PROBE_FILE_FD, F_SETLEASE, F_WRLCK));
 }
 
 static int seal_file(void)
 {
-    return told(fcntl(PROBE_FILE_FD, F_ADD_SEALS, F_SEAL_WRITE));
+    return reported(fcntl(PROBE_FILE_FD, F_ADD_SEALS, F_SEAL_WRITE));
 }
 
 /* The document is sealed, and what is sealed can't be changed through a mapping either. */
 static int map_document_writable(void)
 {
-    return told(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, PROBE_DOCUMENT_FD, 0) ==
-                        MAP_FAILED
-                    ? -1
-                    : 0);
+    return reported(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, PROBE_DOCUMENT_FD, 0) ==
+                            MAP_FAILED
+                        ? -1
+                        : 0);
 }
 
 static int punch_document(void)
 {
     void *page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, PROBE_DOCUMENT_FD, 0);
 
-    return page == MAP_FAILED ? ENOTSUP : told(madvise(page, 4096, MADV_REMOVE));
+    return page == MAP_FAILED ? ENOTSUP : reported(madvise(page, 4096, MADV_REMOVE));
 }
 
 static int open_document_for_writing(void)
@@ -333,7 +333,7 @@ static int call_futex(int operation)
 {
     uint32_t word = 1;
 
-    return told(syscall(SYS_futex, &word, operation, 0, NULL, NULL, 0));
+    return reported(syscall(SYS_futex, &word, operation, 0, NULL, NULL, 0));
 }
 
 static int wait_for_change(void)
@@ -351,8 +351,8 @@ static int wait_by_clock(void)
     return call_futex(FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME);
 }
 
-/* Locks with inheritance of priorities, and moving from one to another: for threads alone, and the
- * part of futex that kernels were taken over by. */
+/* Locks with priority inheritance, and requeueing: only for threads, and the part of futex with the
+ * most vulnerabilities. */
 static int lock_inheriting(void)
 {
     return call_futex(FUTEX_LOCK_PI | FUTEX_PRIVATE_FLAG);
@@ -367,7 +367,7 @@ static int advise(int advice)
 {
     void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-    return page == MAP_FAILED ? ENOTSUP : told(madvise(page, 4096, advice));
+    return page == MAP_FAILED ? ENOTSUP : reported(madvise(page, 4096, advice));
 }
 
 static int give_back(void)
@@ -375,8 +375,8 @@ static int give_back(void)
     return advise(MADV_DONTNEED);
 }
 
-/* Pages that the kernel shares with equal ones of other processes tell by their timing what those
- * have. */
+/* Pages that the kernel merges with equal ones of other processes reveal their content by
+ * timing. */
 static int merge_pages(void)
 {
     return advise(MADV_MERGEABLE);
@@ -384,12 +384,12 @@ static int merge_pages(void)
 
 static int type_into_terminal(void)
 {
-    return told(ioctl(STDIN_FILENO, TIOCSTI, "x"));
+    return reported(ioctl(STDIN_FILENO, TIOCSTI, "x"));
 }
 
 static int duplicate(void)
 {
-    return told(dup(PROBE_FILE_FD));
+    return reported(dup(PROBE_FILE_FD));
 }
 
 /* More descriptors than it may have. */
@@ -407,12 +407,12 @@ static int stat_descriptor(void)
 {
     struct stat stat;
 
-    return told(fstat(PROBE_FILE_FD, &stat));
+    return reported(fstat(PROBE_FILE_FD, &stat));
 }
 
 static int write_file(void)
 {
-    return told(write(PROBE_FILE_FD, "x", 1));
+    return reported(write(PROBE_FILE_FD, "x", 1));
 }
 
 static int allocate(size_t bytes)
@@ -457,7 +457,7 @@ static int spin_on(void)
 /* Calls of two other architectures of the same processor. */
 static int call_x32(void)
 {
-    return told(syscall(0x40000000 | SYS_getpid));
+    return reported(syscall(0x40000000 | SYS_getpid));
 }
 
 static int call_i386(void)

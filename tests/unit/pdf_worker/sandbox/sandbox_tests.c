@@ -107,15 +107,15 @@ static void test_landlock(void **state)
     assert_int_equal(run_all(true), 0);
 }
 
-/* Goal: on a kernel without Landlock nothing can be opened at all. Method: the same, told to do
- * without it. */
+/* Goal: on a kernel without Landlock no file can be opened. Method: the same, with Landlock
+ * disabled. */
 static void test_closed(void **state)
 {
     (void)state;
     assert_int_equal(run_all(false), 0);
 }
 
-/* All that the filter lets through or answers, of whatever arguments. */
+/* All calls that the filter allows or answers, with any arguments. */
 static const long known_calls[] = {
     SYS_read,
     SYS_pread64,

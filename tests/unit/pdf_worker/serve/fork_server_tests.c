@@ -1,7 +1,7 @@
 /*
- * fork_server_tests.c: the worker program as a server sees it: what it says, what becomes of each
- * kind of child, what it does with nonsense, and that it leaves nothing behind. Mostly with the fake
- * measuring (fake.h), at the end with the real one.
+ * fork_server_tests.c: the worker program as a server sees it: its messages, the ends of children,
+ * its reaction to invalid messages, and that it leaves nothing. Mostly with the fake measuring
+ * (fake.h), at the end with the real one.
  */
 #include "tests/unit/pdf_worker/fake/fake.h"
 #include "tests/unit/pdf_worker/peer/worker_peer.h"
@@ -126,8 +126,8 @@ static void test_ready(void **state)
     stop(&peer);
 }
 
-/* Goal: where the machine's memory runs out, the worker and its children go before the server, whose
- * open store counts as its own. Method: what the kernel was told of the program. */
+/* Goal: if the machine's memory runs out, the worker and its children are killed before the server,
+ * whose open store counts as its memory. Method: the program's oom_score_adj. */
 static void test_first_to_go(void **state)
 {
     struct peer peer;
@@ -149,8 +149,8 @@ static void test_first_to_go(void **state)
     stop(&peer);
 }
 
-/* Goal: a job is answered, its end told with what it cost, and then its socket is closed. Method: one
- * of each kind of document that is answered. */
+/* Goal: a job is answered, its end is reported with its costs, and then its socket is closed.
+ * Method: one of each kind of document that is answered. */
 static void test_answered(void **state)
 {
     const struct pdf_control_job explained = peer_message(PDF_JOB_EXPLAIN | PDF_JOB_PICTURE, "");
@@ -187,8 +187,8 @@ static void test_answered(void **state)
     stop(&peer);
 }
 
-/* Goal: a child has its document, its pipe and nothing more of the server's: descriptors, environment,
- * another job's password. Method: documents that tell. */
+/* Goal: a child inherits only its document and its pipe: no other descriptors, environment, or
+ * another job's password. Method: documents that report them. */
 static void test_child_has_little(void **state)
 {
     const struct pdf_control_job secret = peer_message(0, "0123456789");
@@ -381,7 +381,7 @@ static void test_late_death(void **state)
     struct peer peer;
     struct peer_job job;
     struct pdf_control_end end;
-    bool told = false;
+    bool reported = false;
 
     (void)state;
     if (!counts_waiting()) {
@@ -390,9 +390,9 @@ static void test_late_death(void **state)
     }
     start_starved(&peer, hogs, HOGS_MAX);
     send_job(&peer, FAKE_SPIN, &job);
-    told = peer_wait_readable(job.socket, most_ms);
+    reported = peer_wait_readable(job.socket, most_ms);
     stop_hogs(hogs, HOGS_MAX);
-    assert_true(told);
+    assert_true(reported);
     assert_true(peer_read_end(&job, &end));
     assert_waited(&end);
     assert_true(peer_wait_closed(job.socket));
@@ -412,8 +412,8 @@ static void assert_signalled(const struct peer *peer, const char *text, int sign
     assert_int_equal(end.code, signal);
 }
 
-/* Goal: a child that dies is told as it died, and only its job is lost. Method: children that abort,
- * trap, and call what is forbidden. */
+/* Goal: a child's death is reported as it was, and only its job fails. Method: children that abort,
+ * trap, and call forbidden system calls. */
 static void test_deaths(void **state)
 {
     struct peer peer;
@@ -489,8 +489,8 @@ static void send_wrong(const struct peer *peer, struct slice datagram, size_t co
     }
 }
 
-/* Goal: what is no job of this version starts nothing, is told where there is a socket for it, leaves
- * no descriptor open and does not end the program. Method: each kind of wrong datagram. */
+/* Goal: an invalid message starts nothing, is answered if it has a socket, leaves no descriptor
+ * open and does not end the program. Method: each kind of wrong datagram. */
 static void test_nonsense(void **state)
 {
     const struct slice nothing = {(const uint8_t *)"", 0};
@@ -551,8 +551,8 @@ static int count_descriptors(pid_t pid)
     return count;
 }
 
-/* Goal: nothing is left behind by jobs that end in any way. Method: many of them; the descriptors are
- * as many as before. */
+/* Goal: jobs leave nothing, however they end. Method: many of them; the number of descriptors is
+ * unchanged. */
 static void test_leaves_nothing(void **state)
 {
     struct peer peer;
@@ -576,8 +576,8 @@ static void test_leaves_nothing(void **state)
     stop(&peer);
 }
 
-/* Goal: there are at most PDF_CHILDREN_MAX children, one more is told so, and when the control socket
- * closes all of them end, and the program too. Method: fill it with sleepers, then close. */
+/* Goal: there are at most PDF_CHILDREN_MAX children, one more is refused, and when the control
+ * socket closes all of them end, and the program too. Method: fill it with sleepers, then close. */
 static void test_full_and_end(void **state)
 {
     struct peer peer;
@@ -650,30 +650,30 @@ static void test_dies_with_server(void **state)
 {
     int job[2];
     int answer[2];
-    int told[2];
+    int reported[2];
     int status = 0;
     pid_t server = 0;
 
     (void)state;
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, job), 0);
-    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, told), 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, reported), 0);
     assert_int_equal(pipe2(answer, O_CLOEXEC), 0);
     server = fork();
     assert_true(server >= 0);
     if (server == 0) {
-        die_as_server(told[1], job[1], answer[1]);
+        die_as_server(reported[1], job[1], answer[1]);
     }
     (void)close(job[1]);
     (void)close(answer[1]);
     assert_int_equal(waitpid(server, &status, 0), server);
     assert_true(WIFSIGNALED(status));
-    assert_true(peer_wait_readable(told[0], 0));
+    assert_true(peer_wait_readable(reported[0], 0));
     assert_true(peer_wait_closed(answer[0]));
     assert_true(peer_wait_closed(job[0]));
     (void)close(job[0]);
     (void)close(answer[0]);
-    (void)close(told[0]);
-    (void)close(told[1]);
+    (void)close(reported[0]);
+    (void)close(reported[1]);
 }
 
 /* Run with an argument, or NULL, and without its descriptor, the program ends with this code, and these words

@@ -52,8 +52,7 @@ bool time_range_read(struct fault *fault, const Google__Protobuf__Timestamp *sta
     *ret_start_us = start_time != NULL ? microseconds_from(start_time) : INT64_MIN;
     *ret_end_us = end_time != NULL ? microseconds_from(end_time) : INT64_MAX;
     if (*ret_start_us > *ret_end_us) {
-        fault_add(fault, SLICE("start_time"),
-                  "after end_time; expected start_time <= end_time");
+        fault_add(fault, SLICE("start_time"), "after end_time; expected start_time <= end_time");
         return false;
     }
     return true;

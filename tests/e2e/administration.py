@@ -72,7 +72,7 @@ class LastToken(unittest.TestCase):
         self.assertEqual(done.returncode, 1, done)
         self.assertIn("FAILED_PRECONDITION", done.stderr)
         self.assertIn("last usable ADMIN token with the server flag", done.stderr)
-        self.assertIn("expected a new key", done.stderr)
+        self.assertIn("expected another such token", done.stderr)
         second = self.server_token(None)
         self.use(second)
         self.revoke(first)

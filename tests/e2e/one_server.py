@@ -168,7 +168,7 @@ class WhileServing(unittest.TestCase):
         self.assertEqual(self.server.read_log().count("data.mdb was removed"), 1)
         status, text = start_second(self.server.data)
         self.assertEqual(status, 65)
-        self.assertIn("data.mdb is missing", text)
+        self.assertIn("data.mdb: missing", text)
 
 
 class WhileStarting(unittest.TestCase):

@@ -330,7 +330,7 @@ class Refused(PdfCase):
     def test_what_a_stream_must_say(self):
         """Its name first and once, a password first, and bytes at all."""
         content = pdf_data.small()
-        self.assertIn("without a message", self.assert_code(INVALID, self.stream).details())
+        self.assertIn("request: no message", self.assert_code(INVALID, self.stream).details())
         self.bad_stream("document_id", {"content": content})
         self.bad_stream("document_id", {"document_id": ""}, {"content": content})
         self.bad_stream("document_id", {"document_id": "a" * 129}, {"content": content})

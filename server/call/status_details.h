@@ -14,9 +14,7 @@
  * error's name. buffer_ok reports whether there was memory. */
 void status_details_begin(struct arena *arena, enum err err, struct slice reason,
                           struct slice message, struct buffer *details);
-/* Adds a detail: an Any of this type with the message's bytes. A message that failed is left
- * out. */
-void status_details_add(struct arena *arena, struct slice type_url, const struct buffer *message,
-                        struct buffer *details);
+/* Adds a detail: an Any of this type with the message's bytes. */
+void status_details_add(struct slice type_url, struct slice message, struct buffer *details);
 
 #endif

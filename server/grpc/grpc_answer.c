@@ -24,13 +24,15 @@ static const struct h2_field grpc_busy_fields[] = {
     GRPC_FIELD(":status", "200"),
     GRPC_FIELD("content-type", "application/grpc"),
     GRPC_FIELD("grpc-status", "14"),
-    GRPC_FIELD("grpc-message", "the server has too many calls; try again"),
+    GRPC_FIELD("grpc-message",
+               "server: overloaded; expected another attempt after the given delay"),
     /* google.rpc.Status for ERR_BUSY, as status_details_begin would write it: a call that was not
      * opened has no memory for it. */
     GRPC_FIELD("grpc-status-details-bin",
-               "CA4SKHRoZSBzZXJ2ZXIgaGFzIHRvbyBtYW55IGNhbGxzOyB0cnkgYWdhaW4aOgoodHlwZS5n"
-               "b29nbGVhcGlzLmNvbS9nb29nbGUucnBjLkVycm9ySW5mbxIOCgRCVVNZEgZlcnJhdGEaNQoo"
-               "dHlwZS5nb29nbGVhcGlzLmNvbS9nb29nbGUucnBjLlJldHJ5SW5mbxIJCgcIABCAhK9f"),
+               "CA4SQnNlcnZlcjogb3ZlcmxvYWRlZDsgZXhwZWN0ZWQgYW5vdGhlciBhdHRlbXB0IGFmdGVy"
+               "IHRoZSBnaXZlbiBkZWxheRo6Cih0eXBlLmdvb2dsZWFwaXMuY29tL2dvb2dsZS5ycGMuRXJy"
+               "b3JJbmZvEg4KBEJVU1kSBmVycmF0YRozCih0eXBlLmdvb2dsZWFwaXMuY29tL2dvb2dsZS5y"
+               "cGMuUmV0cnlJbmZvEgcKBRCAhK9f"),
     GRPC_FIELD("grpc-retry-pushback-ms", "200"),
 };
 

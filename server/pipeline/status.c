@@ -5,14 +5,8 @@
 
 #include "server/call/status_details.h"
 #include "store/base/text.h"
-#include "store/base/wire.h"
 
-/* Field numbers of google/rpc/error_details.proto. */
-enum {
-    BAD_REQUEST_FIELD_VIOLATIONS = 1,
-    FIELD_VIOLATION_FIELD = 1,
-    FIELD_VIOLATION_DESCRIPTION = 2
-};
+#include <google/rpc/error_details.views.h>
 
 /* What stands around the bad fields: an Any, its type's URL, and the heads of both. */
 #define BAD_REQUEST_FRAME_BYTES 80
@@ -26,20 +20,23 @@ static void put_bad_request(struct arena *arena, struct buffer *status, const st
 
     buffer_init(&request, arena, 512);
     for (size_t i = 0; i < fault->count; i++) {
-        const struct fault_entry *entry = &fault->entries[i];
-        struct buffer violation;
+        const struct bad_request_field_violation_view violation = {
+            .field = fault->entries[i].field,
+            .description = fault->entries[i].description,
+        };
 
-        buffer_init(&violation, arena, entry->field.size + entry->description.size + 16);
-        wire_put_bytes(&violation, FIELD_VIOLATION_FIELD, entry->field);
-        wire_put_bytes(&violation, FIELD_VIOLATION_DESCRIPTION, entry->description);
-        if (!buffer_ok(&violation) ||
-            status->size + request.size + violation.size + BAD_REQUEST_FRAME_BYTES >
-                CALL_STATUS_DETAILS_BYTES_MAX) {
+        if (status->size + request.size + bad_request_field_violation_view_bytes(&violation) +
+                BAD_REQUEST_FRAME_BYTES >
+            CALL_STATUS_DETAILS_BYTES_MAX) {
             break;
         }
-        wire_put_bytes(&request, BAD_REQUEST_FIELD_VIOLATIONS, buffer_slice(&violation));
+        bad_request_field_violation_view_put(&violation, BAD_REQUEST_FIELD_VIOLATIONS_FIELD,
+                                             &request);
     }
-    status_details_add(arena, SLICE("type.googleapis.com/google.rpc.BadRequest"), &request, status);
+    if (buffer_ok(&request)) {
+        status_details_add(SLICE("type.googleapis.com/google.rpc.BadRequest"),
+                           buffer_slice(&request), status);
+    }
 }
 
 /* The sentence for people: the fault's own, the bad fields, or the error's text. */

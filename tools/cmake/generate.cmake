@@ -42,6 +42,13 @@ list(TRANSFORM errata_proto_files PREPEND ${errata_proto}/)
 set(errata_package_options grpc.health.v1 grpc.reflection.v1 grpc.reflection.v1alpha)
 list(TRANSFORM errata_package_options PREPEND open=)
 list(APPEND errata_package_options private=errata.options private=errata.payload)
+# Messages of other projects, which the server reads and writes as views: their files, and their names.
+set(errata_foreign_view_protos google/protobuf/any.proto google/protobuf/duration.proto
+    google/rpc/error_details.proto google/rpc/status.proto)
+foreach(message protobuf.Any protobuf.Duration rpc.BadRequest rpc.BadRequest.FieldViolation
+        rpc.ErrorInfo rpc.RetryInfo rpc.Status)
+    list(APPEND errata_package_options view=google.${message})
+endforeach()
 list(JOIN errata_package_options "," errata_package_options)
 
 # The published files. Messages in C and what reflection serves are made from them, so that neither can
@@ -160,14 +167,16 @@ errata_generated(wire PUBLISHED
 
 set(errata_field_protos ${errata_own_protos} ${errata_private_protos})
 list(FILTER errata_field_protos EXCLUDE REGEX "^errata/options/")
-errata_outputs(fields_outputs wire_fields "${errata_field_protos}" .fields.h)
+set(errata_all_field_protos ${errata_field_protos} ${errata_foreign_view_protos})
+errata_outputs(fields_outputs wire_fields "${errata_all_field_protos}" .fields.h)
 errata_plugin_command(fields_command wire_fields fields)
 errata_generated(wire_fields
     OUTPUTS ${fields_outputs}
-    COMMAND ${fields_command} ${errata_field_protos}
+    COMMAND ${fields_command} ${errata_all_field_protos}
     DEPENDS ${errata_proto_files} ${errata_plugin_files})
 
 errata_find_protos(errata_view_protos "^  option .errata.options.message..view = true" "${errata_field_protos}")
+list(APPEND errata_view_protos ${errata_foreign_view_protos})
 errata_outputs(views_outputs views "${errata_view_protos}" .views.h .views.c)
 errata_plugin_command(views_command views views)
 errata_generated(views

@@ -1,41 +1,16 @@
 /*
- * facts.c: see facts.h. A TOKEN_CREATED event's facts are a message that is in no contract, since the hash
- * of a secret is never served: TokenCreated in field 1, the SHA-256 of the secret in field 2. Its table
- * is written here; numbers never change.
+ * facts.c: see facts.h. The facts of an EVENT_TOKEN_CREATED are a StoredToken
+ * (proto/errata/payload/token.proto).
  */
 #include "server/domain/admin/facts.h"
 
-struct stored_token_view {
-    struct slice token; /* TokenCreated */
-    bool has_token;
-    struct slice secret_sha256;
-};
-
-static const struct view_field stored_token_fields[] = {
-    {.number = 1,
-     .kind = VIEW_MESSAGE,
-     .always_set = true,
-     .offset = offsetof(struct stored_token_view, token),
-     .has_offset = offsetof(struct stored_token_view, has_token)},
-    {.number = 2,
-     .kind = VIEW_TEXT,
-     .always_set = true,
-     .offset = offsetof(struct stored_token_view, secret_sha256),
-     .has_offset = VIEW_ALWAYS},
-};
-
-static const struct view_type stored_token_type = {
-    .fields = stored_token_fields,
-    .count = 2,
-    .size = sizeof(struct stored_token_view),
-};
+#include <errata/payload/token.views.h>
 
 enum err facts_encode_token_created(struct arena *arena, uint32_t key_id,
                                     const struct admin_token_draft *token, struct slice *ret_facts)
 {
     char key_id_text[ADMIN_KEY_ID_TEXT_BYTES];
     struct stored_token_view stored = {
-        .has_token = true,
         .secret_sha256 = slice_of(token->secret_sha256.bytes, SHA256_BYTES),
     };
     struct token_created_view created = {
@@ -49,8 +24,8 @@ enum err facts_encode_token_created(struct arena *arena, uint32_t key_id,
     };
 
     admin_format_key_id(key_id, key_id_text);
-    return view_encode(&token_created_view_type, &created, arena, &stored.token) &&
-                   view_encode(&stored_token_type, &stored, arena, ret_facts)
+    return view_encode(&token_created_view_type, &created, arena, &stored.token_created) &&
+                   view_encode(&stored_token_view_type, &stored, arena, ret_facts)
                ? OK
                : ERR_MEMORY;
 }
@@ -68,7 +43,7 @@ enum err facts_encode_token_revoked(struct arena *arena, uint32_t key_id, struct
 
 static enum err read_stored(struct slice facts, struct stored_token_view *ret_stored)
 {
-    enum err err = view_read(&stored_token_type, facts, ret_stored);
+    enum err err = stored_token_view_read(facts, ret_stored);
 
     return err == OK && ret_stored->secret_sha256.size != SHA256_BYTES ? ERR_CORRUPT : err;
 }
@@ -79,7 +54,7 @@ enum err facts_public(struct slice facts, struct slice *ret_public)
     enum err err = read_stored(facts, &stored);
 
     if (err == OK) {
-        *ret_public = stored.token;
+        *ret_public = stored.token_created;
     }
     return err;
 }
@@ -90,7 +65,7 @@ enum err facts_decode_token_created(struct slice facts, struct facts_token_creat
     enum err err = read_stored(facts, &stored);
 
     if (err == OK) {
-        err = token_created_view_read(stored.token, &ret_token->token);
+        err = token_created_view_read(stored.token_created, &ret_token->token);
     }
     if (err != OK || !admin_parse_key_id(ret_token->token.key_id, &ret_token->key_id)) {
         return ERR_CORRUPT;

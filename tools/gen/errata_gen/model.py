@@ -166,9 +166,10 @@ class FileModel:
 
 
 class Model:
-    def __init__(self, data, request, open_packages, private_packages):
+    def __init__(self, data, request, open_packages, private_packages, views):
         self.open_packages = open_packages
         self.private_packages = private_packages
+        self.views = views  # full names of messages that have a view without our option
         self.to_generate = set(request.file_to_generate)
         raw = [value for number, _, value, _ in wire_fields(data) if number == 15]
         self.files = []

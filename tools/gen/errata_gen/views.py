@@ -1,5 +1,5 @@
-"""NAME.views.h and NAME.views.c: messages with the option `view` as flat structs over their bytes
-(store/base/view.h)."""
+"""NAME.views.h and NAME.views.c: messages with the option `view`, and those that the plugin's option
+names, as flat structs over their bytes (store/base/view.h)."""
 from errata_gen.model import Field, Refused
 from errata_gen.text import EDIT, comment, guard, head, snake
 
@@ -135,7 +135,7 @@ def _wanted(model, file):
     wanted = []
     for message in file.messages:
         rules = model.message_rules(message)
-        if not rules or not rules.view:
+        if message.full_name not in model.views and not (rules and rules.view):
             continue
         name = _type_name(message)
         if f"{name}_view" in enums:

@@ -227,14 +227,15 @@ enum err log_append(struct ctx *ctx, struct store_txn *txn, const struct event_d
     if (err == OK) {
         err = note_range(txn, draft->org, draft->stamp.seq);
     }
-    if (err == OK) {
-        txn->log_write.next_index++;
-        if (event.recorded_at_us > txn->newest_recorded_at_us) {
-            txn->newest_recorded_at_us = event.recorded_at_us;
-        }
-        *ret_event = event;
+    if (err != OK) {
+        return err;
     }
-    return err;
+    txn->log_write.next_index++;
+    if (event.recorded_at_us > txn->newest_recorded_at_us) {
+        txn->newest_recorded_at_us = event.recorded_at_us;
+    }
+    *ret_event = event;
+    return OK;
 }
 
 static enum err put_head(struct ctx *ctx, struct store_txn *txn, const struct event *event)

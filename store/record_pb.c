@@ -52,6 +52,7 @@ enum err record_pb_encode(struct arena *arena, const pb_msgdesc_t *type, const v
     if (UNEXPECTED(!pb_encode(&stream, type, message))) {
         return ERR_INTERNAL;
     }
+    ASSERT(stream.bytes_written == size);
     *ret_bytes = slice_of(bytes, size);
     return OK;
 }

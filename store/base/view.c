@@ -542,13 +542,15 @@ bool view_encode(const struct view_type *type, const void *view, struct arena *a
 bool view_encode_parts(const struct view_type *type, const void *view, struct arena *arena,
                        struct slice *ret_facts, struct slice *ret_content)
 {
+    size_t size = view_bytes(type, view);
     struct buffer buffer;
     size_t facts_bytes = 0;
 
-    buffer_init(&buffer, arena, view_bytes(type, view) + WIRE_OVERHEAD_BYTES);
+    buffer_init(&buffer, arena, size + WIRE_OVERHEAD_BYTES);
     view_write_range(type, view, 0, VIEW_CONTENT_FIELD_MIN, &buffer);
     facts_bytes = buffer.size;
     view_write_range(type, view, VIEW_CONTENT_FIELD_MIN, FIELD_NUMBER_END, &buffer);
+    ASSERT(!buffer_ok(&buffer) || buffer.size == size);
     *ret_facts = slice_of(buffer.data, facts_bytes);
     *ret_content = slice_after(buffer_slice(&buffer), facts_bytes);
     return buffer_ok(&buffer);

@@ -307,27 +307,19 @@ static enum err take_place(struct restoring *restoring)
 
 static enum err restore_all(struct restoring *restoring)
 {
-    enum err err = check_empty(restoring); /* before reading for minutes, and again with the lock */
+    static enum err (*const steps[])(struct restoring *) = {
+        check_empty, /* before reading for minutes; lock_folder checks it again */
+        open_file,   read_backup, lock_folder, check_room, make_copy, check_copy, take_place,
+    };
 
-    if (err == OK) {
-        err = open_file(restoring);
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        enum err err = steps[i](restoring);
+
+        if (err != OK) {
+            return err;
+        }
     }
-    if (err == OK) {
-        err = read_backup(restoring);
-    }
-    if (err == OK) {
-        err = lock_folder(restoring);
-    }
-    if (err == OK) {
-        err = check_room(restoring);
-    }
-    if (err == OK) {
-        err = make_copy(restoring);
-    }
-    if (err == OK) {
-        err = check_copy(restoring);
-    }
-    return err == OK ? take_place(restoring) : err;
+    return OK;
 }
 
 enum err store_lmdb_restore(const struct store_restore *restore, struct fault *fault,

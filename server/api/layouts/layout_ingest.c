@@ -138,11 +138,12 @@ static enum err prepare(struct service *service, struct slice document_id, struc
     struct document_measured measured;
     struct document_event *event = NULL;
     struct slice actor = service_actor(service);
-    enum err err = measures == NULL || actor.size == 0 ? ERR_MEMORY : OK;
+    enum err err = OK;
 
-    if (err == OK) {
-        err = service->documents->measure(service->job, password, arena, &measured);
+    if (measures == NULL || actor.size == 0) {
+        return ERR_MEMORY;
     }
+    err = service->documents->measure(service->job, password, arena, &measured);
     if (err == ERR_UNAVAILABLE) {
         return fault_say(service->ctx->fault, err,
                          "document: not measured, because the machine had no processor time or "
@@ -158,11 +159,12 @@ static enum err prepare(struct service *service, struct slice document_id, struc
     if (err == OK) {
         err = document_prepare(service->ctx, measures, actor, &event);
     }
-    if (err == OK) {
-        service->request_sha256 = hash_document(document_id, &measured.sha256);
-        *ret_prepared = event;
+    if (err != OK) {
+        return err;
     }
-    return err;
+    service->request_sha256 = hash_document(document_id, &measured.sha256);
+    *ret_prepared = event;
+    return OK;
 }
 
 static enum err store(struct service *service, struct store_txn *txn, void *prepared,

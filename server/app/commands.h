@@ -1,18 +1,26 @@
 /*
- * new_token_command.h: `erratad --new-admin-token --data DIR`: creates another ADMIN token with the
- * server flag, if none is usable any more. Interactive; no server may run.
+ * commands.h: what `erratad` does instead of serving, for interactive use. No server may run on the data
+ * folder. Each command prints progress to standard error and its result as the last line, and returns the
+ * exit status (app.h).
+ */
+#ifndef ERRATA_SERVER_APP_COMMANDS_H
+#define ERRATA_SERVER_APP_COMMANDS_H
+
+#include "server/app/config.h"
+
+/* Interval of progress output. */
+#define COMMAND_PROGRESS_US 1000000
+
+/* `--new-admin-token`: creates another ADMIN token with the server flag, if none is usable any more.
  *   1. the token's text is durable as DIR/admin.token.new
  *   2. its event is committed to the log of the organisation `default`
  *   3. the file is renamed to DIR/admin.token
  * Interrupted before 2, nothing has changed; between 2 and 3 the token is valid, and its text is in
- * DIR/admin.token.new until the command runs again. Old tokens stay valid.
- */
-#ifndef ERRATA_SERVER_APP_NEW_TOKEN_COMMAND_H
-#define ERRATA_SERVER_APP_NEW_TOKEN_COMMAND_H
-
-#include "server/app/config.h"
-
-/* Returns the exit status (app.h). */
+ * DIR/admin.token.new until the command runs again. Old tokens stay valid. */
 int new_token_command_run(const struct config *config);
+/* `--rebuild`: rebuilds the tables from the log (rebuild.h). */
+int rebuild_command_run(const struct config *config);
+/* `--restore FILE`: creates a data folder from a backup (store/lmdb/lmdb_restore.h). */
+int restore_command_run(const struct config *config);
 
 #endif

@@ -2,9 +2,7 @@
  * main.c: erratad: reads the configuration, and sets up the process before anything else runs.
  */
 #include "server/app/app.h"
-#include "server/app/new_token_command.h"
-#include "server/app/rebuild_command.h"
-#include "server/app/restore_command.h"
+#include "server/app/commands.h"
 #include "server/app/verify_child.h"
 #include "server/jobs/pool.h"
 

@@ -1,7 +1,7 @@
 /*
  * new_token_command.c: writes the token aside, commits its event, and renames the file.
  */
-#include "server/app/new_token_command.h"
+#include "server/app/commands.h"
 
 #include "server/app/app.h"
 #include "server/app/app_damage.h"

@@ -1,7 +1,7 @@
 /*
  * rebuild_command.c: runs a rebuild and prints its progress.
  */
-#include "server/app/rebuild_command.h"
+#include "server/app/commands.h"
 
 #include "server/app/app.h"
 #include "server/app/rebuild.h"
@@ -23,7 +23,7 @@ static void on_progress(void *user, const struct replay_progress *progress)
     struct rebuild_command *command = (struct rebuild_command *)user;
     int64_t now_us = clock_monotonic_us(clock_system());
 
-    if (now_us - command->reported_at_us < REBUILD_PROGRESS_US) {
+    if (now_us - command->reported_at_us < COMMAND_PROGRESS_US) {
         return;
     }
     command->reported_at_us = now_us;

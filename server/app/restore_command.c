@@ -1,7 +1,7 @@
 /*
  * restore_command.c: runs a restore and prints its progress.
  */
-#include "server/app/restore_command.h"
+#include "server/app/commands.h"
 
 #include "server/app/app.h"
 #include "store/base/clock.h"
@@ -25,7 +25,7 @@ static void on_progress(void *user, bool copying, uint64_t bytes, uint64_t bytes
     struct restore_command *command = (struct restore_command *)user;
     int64_t now_us = clock_monotonic_us(clock_system());
 
-    if (now_us - command->shown_at_us < RESTORE_PROGRESS_US) {
+    if (now_us - command->shown_at_us < COMMAND_PROGRESS_US) {
         return;
     }
     command->shown_at_us = now_us;

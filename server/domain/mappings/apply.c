@@ -8,7 +8,7 @@
 #include "server/domain/mappings/keys.h"
 #include "server/domain/mappings/records.h"
 #include "server/domain/mappings/similar.h"
-#include "server/domain/mappings/uses_apply.h"
+#include "server/domain/mappings/uses.h"
 #include "store/base/assert.h"
 #include "store/base/bytes.h"
 

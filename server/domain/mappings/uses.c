@@ -1,12 +1,12 @@
 /*
- * uses.c: see uses.h and uses_apply.h.
+ * uses.c: see uses.h.
  */
 #include "server/domain/mappings/uses.h"
 
 #include "server/domain/counters/counters.h"
 #include "server/domain/counters/keys.h"
 #include "server/domain/mappings/rows.h"
-#include "server/domain/mappings/uses_apply.h"
+#include "store/base/assert.h"
 
 #include <errata/v1/event.views.h>
 #include <event_apply.h>
@@ -178,11 +178,12 @@ enum err mapping_record_matches(struct ctx *ctx, struct store_txn *txn,
     if (err == OK) {
         err = mapping_uses_store(ctx, txn, &citation, &seq);
     }
-    if (err == OK) {
-        ret_result->first_seq = is_known ? seq : cited.seq;
-        ret_result->count = is_known ? 1 : 2;
+    if (err != OK) {
+        return err;
     }
-    return err;
+    ret_result->first_seq = is_known ? seq : cited.seq;
+    ret_result->count = is_known ? 1 : 2;
+    return OK;
 }
 
 enum err mapping_uses_count(const struct event *event, uint32_t *ret_count)
@@ -237,6 +238,7 @@ enum err mapping_uses_apply(struct ctx *ctx, struct store_txn *txn, const struct
     uint64_t line_count = 0;
     enum err err = mapping_applied_view_read(event->facts, &facts);
 
+    ASSERT(event->kind == EVENT_MAPPING_APPLIED);
     while (err == OK && view_next(&facts.mappings.run, &applied)) {
         err = apply_one(ctx, txn, event, applied, &line_count);
     }

@@ -45,5 +45,9 @@ MUST_CHECK enum err mapping_uses_store(struct ctx *ctx, struct store_txn *txn,
                                        const struct mapping_citation *citation, uint64_t *ret_seq);
 /* How many mappings an EVENT_MAPPING_APPLIED counted the uses of. */
 MUST_CHECK enum err mapping_uses_count(const struct event *event, uint32_t *ret_count);
+/* Applies an EVENT_MAPPING_APPLIED: counts the uses of the mappings and of the day, and keeps the outcome
+ * of the exposure. For mappings_apply only. */
+MUST_CHECK enum err mapping_uses_apply(struct ctx *ctx, struct store_txn *txn,
+                                       const struct event *event);
 
 #endif

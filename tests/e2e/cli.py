@@ -466,7 +466,7 @@ class Cli(ServerCase):
             self.assertNotIn("\u009b", sent)
             self.assertNotIn("\u202e", sent)
         table = self.on_terminal(80, "corrections", "list", "--layout", "cli-evil", "--no-color")
-        self.assertIn(made, table)
+        self.assertIn(made[:8], table)
         self.assertLessEqual(max(map(len, table.splitlines())), 80)
 
     def test_a_watch_outlives_the_server(self):

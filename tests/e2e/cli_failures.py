@@ -170,7 +170,7 @@ class Failures(CliCase):
         self.assertIn(f"the token {key_id} ", self.said("examples", "x", "--token-file", revoked, code=1))
         listed = self.run_cli("token", "list")[0]
         self.assertRegex(listed, rf"{key_id} +SERVICE +revoked")
-        self.assertRegex(listed, r"SERVICE +ended")
+        self.assertRegex(listed, r"SERVICE +expired")
         viewer = self.token("--role", "viewer")
         said = self.said("examples", "x", "--token-file", viewer, code=1)
         self.assertIn("expected OPERATOR, REVIEWER, SERVICE, ADMIN", said)

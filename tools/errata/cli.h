@@ -40,6 +40,8 @@ struct cli {
 void cli_progress(struct cli *cli);
 /* Says what is wrong with the command line, and where help is. */
 MUST_CHECK enum cli_exit cli_usage(struct cli *cli, const char *format, ...) PRINTF_LIKE(2, 3);
+/* Reports that the server has no such thing, or several. */
+MUST_CHECK enum cli_exit cli_failed(struct cli *cli, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Says what failed on this side. */
 MUST_CHECK enum cli_exit cli_local(struct cli *cli, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Says on standard error what is no part of the output; with --json as {"note": ...}. */

@@ -4,7 +4,7 @@
 #include "tools/errata/admin/backup.h"
 #include "tools/errata/admin/verify.h"
 #include "tools/errata/commands.h"
-#include "tools/errata/engine/ask.h"
+#include "tools/errata/engine/command_call.h"
 #include "tools/errata/engine/connect.h"
 #include "tools/errata/engine/input.h"
 #include "tools/errata/engine/where.h"
@@ -123,13 +123,6 @@ static enum cli_exit print_info(struct cli *cli, struct json_value reply)
     print_log_ahead(cli, reply);
     result = print_table(cli, reply, &methods);
     return result == CLI_OK ? print_table(cli, reply, &counters) : result;
-}
-
-static enum cli_exit run_info(struct cli *cli)
-{
-    static const struct ask ask = {"/errata.v1.AdminService/GetServerInfo", NULL, print_info};
-
-    return ask_run(cli, &ask);
 }
 
 /* Parts of health that warn; nothing else depends on them. */
@@ -260,7 +253,7 @@ const struct command admin_commands[] = {
          {{"errata admin info", NULL},
           {"errata admin info --json | jq '.counters[] | select(.name | startswith(\"pdf\"))'",
            "what became of documents"}},
-     .run = run_info},
+     COMMAND_CALL("AdminService/GetServerInfo", .print = print_info)},
     {.group = "admin",
      .name = "verify",
      .summary = "check the server's whole store, while it serves",

@@ -8,7 +8,9 @@
 #include "tools/errata/engine/input.h"
 #include "tools/errata/engine/paging.h"
 #include "tools/errata/engine/reader.h"
+#include "tools/errata/engine/resolve.h"
 #include "tools/errata/engine/values.h"
+#include "tools/errata/engine/view_cells.h"
 #include "tools/errata/layouts/measures.h"
 
 #include <ctype.h>
@@ -49,9 +51,9 @@ static struct slice in_case(struct cli *cli, struct slice word, int (*convert)(i
 }
 
 /* `kind:id` of the subject that tells most; the first one where they tell alike. */
-static struct slice main_subject(struct cli *cli, struct json_value event)
+struct slice cell_subject(struct cli *cli, struct json_value event, const char *name)
 {
-    struct json_walk walk = reply_walk(event, "subjects");
+    struct json_walk walk = reply_walk(event, name);
     struct json_value subject = {JSON_NULL, {NULL, 0}};
     struct slice key = {NULL, 0};
     struct slice kind = {NULL, 0};
@@ -82,7 +84,7 @@ static struct slice two_skus(struct cli *cli, struct json_value mapping)
 }
 
 /* A word or two on what was recorded; empty where its kind says it. */
-static struct slice what_of(struct cli *cli, struct json_value event)
+struct slice cell_event_summary(struct cli *cli, struct json_value event, const char *name)
 {
     struct slice what =
         reply_word(cli, reply_member(event, "feedbackEvent"), "eventType", "FEEDBACK_EVENT_TYPE_");
@@ -92,6 +94,7 @@ static struct slice what_of(struct cli *cli, struct json_value event)
         reply_member(reply_member(reply_member(event, "mappingSuggested"), "change"), "mapping");
     struct slice version = reply_text(cli, reply_member(event, "promptTemplate"), "version");
 
+    (void)name;
     if (what.size == 0 && extraction.text.size > 2) {
         what = arena_printf(&cli->arena, "confidence %.*s",
                             (int)measures_number(cli, extraction, "confidence").size,
@@ -105,15 +108,9 @@ static struct slice what_of(struct cli *cli, struct json_value event)
     return what;
 }
 
-static void event_cells(struct cli *cli, struct json_value row, struct slice *cells)
+struct slice cell_digits(struct cli *cli, struct json_value event, const char *name)
 {
-    cells[0] = reply_text(cli, row, "seq");
-    cells[1] = reply_time(cli, row, "recordedAt");
-    cells[2] = reply_word(cli, row, "kind", "EVENT_KIND_");
-    cells[3] = main_subject(cli, row);
-    cells[4] = reply_text(cli, row, "actorUserId");
-    cells[5] = what_of(cli, row);
-    cells[6] = reply_text(cli, row, "id");
+    return reply_text(cli, event, name);
 }
 
 /* --subject KIND:ID becomes a member of its own. */
@@ -137,43 +134,26 @@ static enum cli_exit add_subject(struct request *request, struct cli *cli)
     return CLI_OK;
 }
 
-static const struct table_column columns[] = {
-    {.title = "SEQ", .right = true, .cut = TABLE_NEVER_CUT, .min = 4},
-    {.title = "RECORDED (UTC)", .cut = TABLE_NEVER_CUT},
-    {.title = "KIND", .cut = TABLE_NEVER_CUT, .min = 17},
-    {.title = "SUBJECT", .min = 16},
-    {.title = "ACTOR", .extra = 1},
-    {.title = "WHAT", .min = 26, .extra = 2},
-    {.title = "ID", .cut = TABLE_NEVER_CUT, .extra = 3, .colour = COLOUR_DIM}};
-
-static enum cli_exit run_list(struct cli *cli)
-{
-    static const struct request_member members[] = {{"kind", "kind", REQUEST_TEXT},
-                                                    {NULL, NULL, REQUEST_TEXT}};
-    static const struct paging paging = {
-        .path = "/errata.v1.EventService/ListEvents",
-        .rows = {.name = "events",
-                 .columns = columns,
-                 .column_count = sizeof(columns) / sizeof(columns[0]),
-                 .cells = event_cells},
-        .members = members,
-        .add_filter = add_subject,
-        .nothing = "no events match"};
-
-    return paging_run(cli, &paging);
-}
-
 static enum cli_exit run_show(struct cli *cli)
 {
     const char *word = cli->options.words[0];
     struct request request;
     struct slice json = {NULL, 0};
+    struct slice id = {NULL, 0};
     int64_t seq = 0;
     enum cli_exit result = CLI_OK;
 
     cli->indent = cli->out.terminal && !cli->json ? 2 : 0;
     request_begin(&request, cli);
-    request_text(&request, input_number(word, &seq) ? "seq" : "id", slice_text(word));
+    if (input_number(word, &seq)) {
+        request_text(&request, "seq", slice_text(word));
+    } else {
+        result = resolve_prefix(cli, SLICE("EVENT"), slice_text(word), &id);
+        request_text(&request, "id", id);
+    }
+    if (result != CLI_OK) {
+        return result;
+    }
     result = cli_call(cli, "/errata.v1.EventService/GetEvent", request_end(&request), &json);
     if (result == CLI_OK) {
         print_json(&cli->out, json);
@@ -192,6 +172,7 @@ struct watching {
     enum cli_exit result;
     bool finished; /* all that was wanted was printed, or nobody reads the output any more */
     struct table_layout layout; /* of the rows that were printed */
+    struct view view;
 };
 
 /* Each event is a page of its own, in the columns of those before. */
@@ -201,8 +182,8 @@ static enum cli_exit print_row(struct watching *watching, struct json_value even
     struct slice cells[TABLE_COLUMNS_MAX] = {{NULL, 0}};
     struct table table;
 
-    event_cells(cli, event, cells);
-    table_init(&table, &cli->arena, columns, sizeof(columns) / sizeof(columns[0]));
+    view_cells(cli, &watching->view, event, cells);
+    table_init(&table, &cli->arena, watching->view.columns, watching->view.count);
     if (!table_add(&table, cells)) {
         return cli_local(cli, "out of memory");
     }
@@ -391,6 +372,7 @@ static enum cli_exit run_watch(struct cli *cli)
     if (count != NULL && (!input_number(count, &watching.left) || watching.left == 0)) {
         return cli_usage(cli, "--count \"%s\": give a number from 1", count);
     }
+    view_init(&watching.view, view_message("Event"));
     result = find_start(&watching);
     reader_end_without();
     /* Ends with the server's word, an error, --count, or RETRY_COUNT_MAX tries without an event. */
@@ -427,7 +409,7 @@ const struct command event_commands[] = {
      .examples = {{"errata events list --subject document:invoice-17", "all about one document"},
                   {"errata events list --kind token_created --all", "who was let in"}},
      .options = list_options,
-     .run = run_list},
+     COMMAND_CALL("EventService/ListEvents", .fill = add_subject, .nothing = "no events match")},
     {.group = "events",
      .name = "show",
      .arguments = "SEQ|EVENT",

@@ -2,75 +2,8 @@
  * org.c: `errata org`: organisations of a server.
  */
 #include "tools/errata/commands.h"
-#include "tools/errata/engine/ask.h"
+#include "tools/errata/engine/command_call.h"
 #include "tools/errata/engine/paging.h"
-
-static enum cli_exit fill_create(struct request *request, struct cli *cli)
-{
-    request_open(request, "organization");
-    request_text(request, "name", slice_text(cli->options.words[0]));
-    request_close(request);
-    return CLI_OK;
-}
-
-static enum cli_exit print_created(struct cli *cli, struct json_value reply)
-{
-    print_line(&cli->out, reply_text(cli, reply_member(reply, "organization"), "id"));
-    return CLI_OK;
-}
-
-static enum cli_exit run_create(struct cli *cli)
-{
-    static const struct ask ask = {"/errata.v1.AdminService/CreateOrganization", fill_create,
-                                   print_created};
-
-    return ask_run(cli, &ask);
-}
-
-static void org_cells(struct cli *cli, struct json_value row, struct slice *cells)
-{
-    cells[0] = reply_text(cli, row, "id");
-    cells[1] = reply_text(cli, row, "name");
-    cells[2] = reply_moment(cli, row, "createdAt");
-}
-
-static enum cli_exit run_list(struct cli *cli)
-{
-    static const struct request_member none[] = {{NULL, NULL, REQUEST_TEXT}};
-    static const struct table_column columns[] = {{.title = "ID", .cut = TABLE_NEVER_CUT},
-                                                  {.title = "NAME"},
-                                                  {.title = "CREATED", .cut = TABLE_NEVER_CUT}};
-    static const struct paging paging = {
-        .path = "/errata.v1.AdminService/ListOrganizations",
-        .rows = {.name = "organizations",
-                 .columns = columns,
-                 .column_count = sizeof(columns) / sizeof(columns[0]),
-                 .cells = org_cells},
-        .members = none,
-        .nothing = "no organisations"};
-
-    return paging_run(cli, &paging);
-}
-
-/* --- settings --- */
-
-static enum cli_exit fill_settings(struct request *request, struct cli *cli)
-{
-    static const struct request_member members[] = {{"holdout", "holdout_percent", REQUEST_TEXT},
-                                                    {"match-mode", "match_mode", REQUEST_TEXT},
-                                                    {NULL, NULL, REQUEST_TEXT}};
-    enum cli_exit result = CLI_OK;
-
-    if (cli->options.word_count > 0) {
-        request_text(request, "org_id", slice_text(cli->options.words[0]));
-    }
-    if (options_has(&cli->options, "holdout") || options_has(&cli->options, "match-mode")) {
-        request_open(request, "settings");
-        result = request_add_options(request, cli, members);
-        request_close(request);
-    }
-    return result;
-}
 
 static enum cli_exit print_settings(struct cli *cli, struct json_value reply)
 {
@@ -88,14 +21,14 @@ static enum cli_exit print_settings(struct cli *cli, struct json_value reply)
 /* Shows the settings, or changes those that are given. */
 static enum cli_exit run_settings(struct cli *cli)
 {
-    static const struct ask show = {"/errata.v1.AdminService/GetSettings", fill_settings,
-                                    print_settings};
-    static const struct ask change = {"/errata.v1.AdminService/UpdateSettings", fill_settings,
-                                      print_settings};
+    static const struct command_call show = {.method = "/errata.v1.AdminService/GetSettings",
+                                             .print = print_settings};
+    static const struct command_call change = {.method = "/errata.v1.AdminService/UpdateSettings",
+                                               .print = print_settings};
     bool changes =
         options_has(&cli->options, "holdout") || options_has(&cli->options, "match-mode");
 
-    return ask_run(cli, changes ? &change : &show);
+    return command_call_once(cli, changes ? &change : &show);
 }
 
 static const struct option_spec settings_options[] = {
@@ -121,7 +54,7 @@ const struct command org_commands[] = {
      .options = create_options,
      .words_min = 1,
      .words_max = 1,
-     .run = run_create},
+     COMMAND_CALL("AdminService/CreateOrganization")},
     {.group = "org",
      .name = "list",
      .summary = "list organisations",
@@ -130,7 +63,7 @@ const struct command org_commands[] = {
      .examples = {{"errata org list", NULL},
                   {"errata org list --all --json | jq -r .organizations[].id", "ids alone"}},
      .options = list_options,
-     .run = run_list},
+     COMMAND_CALL("AdminService/ListOrganizations", .nothing = "no organisations")},
     {.group = "org",
      .name = "settings",
      .arguments = "[ORG]",

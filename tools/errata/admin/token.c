@@ -2,39 +2,15 @@
  * token.c: `errata token`: tokens of an organisation.
  */
 #include "tools/errata/commands.h"
-#include "tools/errata/engine/ask.h"
+#include "tools/errata/engine/command_call.h"
 #include "tools/errata/engine/paging.h"
+#include "tools/errata/engine/view_cells.h"
 
 #include "store/base/timestamp.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
-
-static const struct request_member org_member[] = {{"org", "org_id", REQUEST_TEXT},
-                                                   {NULL, NULL, REQUEST_TEXT}};
-
-static enum cli_exit fill_create(struct request *request, struct cli *cli)
-{
-    static const struct request_member members[] = {{"role", "role", REQUEST_TEXT},
-                                                    {"user", "user_id", REQUEST_TEXT},
-                                                    {"server-flag", "server", REQUEST_TRUE},
-                                                    {"expires", "expires_at", REQUEST_TIME_AHEAD},
-                                                    {NULL, NULL, REQUEST_TEXT}};
-    enum cli_exit result = CLI_OK;
-
-    if (!options_has(&cli->options, "role")) {
-        return cli_usage(cli, "--role is missing: VIEWER, OPERATOR, REVIEWER, SERVICE, INTEGRATOR "
-                              "or ADMIN");
-    }
-    result = request_add_options(request, cli, org_member);
-    request_open(request, "token");
-    if (result == CLI_OK) {
-        result = request_add_options(request, cli, members);
-    }
-    request_close(request);
-    return result;
-}
 
 /* Into the file that run_create has made. */
 static enum cli_exit write_secret(struct cli *cli, const char *path, struct json_value reply)
@@ -70,7 +46,7 @@ static enum cli_exit print_secret(struct cli *cli, struct json_value reply)
 }
 
 /* The file is made before the token, which must not be lost for want of a place. */
-static enum cli_exit create_into(struct cli *cli, const struct ask *ask, const char *path)
+static enum cli_exit create_into(struct cli *cli, const struct command_call *call, const char *path)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     enum cli_exit result = CLI_OK;
@@ -79,7 +55,7 @@ static enum cli_exit create_into(struct cli *cli, const struct ask *ask, const c
         return cli_local(cli, "%s can't be made: %s", path, strerror(errno));
     }
     (void)close(fd);
-    result = ask_run(cli, ask);
+    result = command_call_once(cli, call);
     if (result != CLI_OK) {
         (void)unlink(path);
     }
@@ -88,14 +64,14 @@ static enum cli_exit create_into(struct cli *cli, const struct ask *ask, const c
 
 static enum cli_exit run_create(struct cli *cli)
 {
-    static const struct ask ask = {"/errata.v1.AdminService/CreateToken", fill_create,
-                                   print_secret};
+    static const struct command_call call = {.method = "/errata.v1.AdminService/CreateToken",
+                                             .print = print_secret};
     const char *path = options_get(&cli->options, "file");
 
     if (path != NULL && cli->json) {
         return cli_usage(cli, "--json prints the token: leave --file or --json out");
     }
-    return path != NULL ? create_into(cli, &ask, path) : ask_run(cli, &ask);
+    return path != NULL ? create_into(cli, &call, path) : command_call_once(cli, &call);
 }
 
 /* Tokens that end this soon are worth a look. */
@@ -131,25 +107,19 @@ static const char *state_word(enum token_state state)
     switch (state) {
     case TOKEN_LIVES:
     case TOKEN_ENDS_SOON:
-        return "live";
+        return "active";
     case TOKEN_ENDED:
-        return "ended";
+        return "expired";
     case TOKEN_REVOKED:
         return "revoked";
     }
     return "";
 }
 
-static void token_cells(struct cli *cli, struct json_value row, struct slice *cells)
+struct slice cell_token_state(struct cli *cli, struct json_value row, const char *name)
 {
-    cells[0] = reply_text(cli, row, "keyId");
-    cells[1] = reply_word(cli, row, "role", "ROLE_");
-    cells[2] = reply_text(cli, row, "userId");
-    cells[3] = slice_text(state_word(token_state(cli, row)));
-    cells[4] = reply_moment(cli, row, "expiresAt");
-    cells[5] = reply_moment(cli, row, "createdAt");
-    cells[6] = reply_text(cli, row, "server").size > 0 ? SLICE("yes") : SLICE("");
-    cells[7] = reply_moment(cli, row, "revokedAt");
+    (void)name;
+    return slice_text(state_word(token_state(cli, row)));
 }
 
 /* What no longer works steps back; what soon will not stands out. */
@@ -168,51 +138,11 @@ static void colour_token(struct cli *cli, struct json_value row, struct table *t
     }
 }
 
-static enum cli_exit run_list(struct cli *cli)
-{
-    static const struct table_column columns[] = {
-        {.title = "KEY ID", .cut = TABLE_NEVER_CUT},
-        {.title = "ROLE", .cut = TABLE_NEVER_CUT},
-        {.title = "USER"},
-        {.title = "STATE", .cut = TABLE_NEVER_CUT},
-        {.title = "EXPIRES", .cut = TABLE_NEVER_CUT},
-        {.title = "CREATED", .cut = TABLE_NEVER_CUT, .extra = 1},
-        {.title = "SERVER", .cut = TABLE_NEVER_CUT, .extra = 2},
-        {.title = "REVOKED", .cut = TABLE_NEVER_CUT, .extra = 3}};
-    static const struct paging paging = {
-        .path = "/errata.v1.AdminService/ListTokens",
-        .rows = {.name = "tokens",
-                 .columns = columns,
-                 .column_count = sizeof(columns) / sizeof(columns[0]),
-                 .cells = token_cells,
-                 .colour = colour_token},
-        .members = org_member,
-        .nothing = "no tokens"};
-
-    return paging_run(cli, &paging);
-}
-
-static enum cli_exit fill_revoke(struct request *request, struct cli *cli)
-{
-    enum cli_exit result = request_add_options(request, cli, org_member);
-
-    request_text(request, "key_id", slice_text(cli->options.words[0]));
-    return result;
-}
-
 static enum cli_exit print_revoked(struct cli *cli, struct json_value reply)
 {
     (void)reply;
     print_text(&cli->out, "token %s is revoked\n", cli->options.words[0]);
     return CLI_OK;
-}
-
-static enum cli_exit run_revoke(struct cli *cli)
-{
-    static const struct ask ask = {"/errata.v1.AdminService/RevokeToken", fill_revoke,
-                                   print_revoked};
-
-    return ask_run(cli, &ask);
 }
 
 /* Every command of the group takes it. */
@@ -257,7 +187,7 @@ const struct command token_commands[] = {
           {"errata token list --all --json | jq -r '.tokens[] | select(.revokeTime) | .keyId'",
            "those that were revoked"}},
      .options = list_options,
-     .run = run_list},
+     COMMAND_CALL("AdminService/ListTokens", .colour = colour_token, .nothing = "no tokens")},
     {.group = "token",
      .name = "revoke",
      .arguments = "KEYID",
@@ -270,5 +200,5 @@ const struct command token_commands[] = {
      .options = revoke_options,
      .words_min = 1,
      .words_max = 1,
-     .run = run_revoke},
+     COMMAND_CALL("AdminService/RevokeToken", .print = print_revoked)},
     {.name = NULL}};

@@ -36,62 +36,6 @@ struct slice analytics_counted(struct cli *cli, struct json_value object, const 
                         slice_equal(count, SLICE("1")) ? one : many);
 }
 
-/* --- coverage --- */
-
-static void coverage_cells(struct cli *cli, struct json_value row, struct slice *cells)
-{
-    cells[0] = measures_layout_cell(cli, row);
-    cells[1] = reply_count(cli, row, "seenCount");
-    cells[2] = reply_count(cli, row, "exampleCount");
-    cells[3] = reply_count(cli, row, "feedbackCount");
-    cells[4] = reply_count(cli, row, "extractionCount");
-    cells[5] = reply_count(cli, row, "correctedCount");
-    cells[6] = analytics_percent(cli, row, "correctionRate");
-    cells[7] = reply_moment(cli, row, "lastSeenAt");
-}
-
-static const struct table_column columns[] = {
-    {.title = "LAYOUT", .min = 12},
-    {.title = "SEEN", .right = true, .cut = TABLE_NEVER_CUT},
-    {.title = "EXAMPLES", .right = true, .cut = TABLE_NEVER_CUT},
-    {.title = "EVENTS", .right = true, .cut = TABLE_NEVER_CUT, .extra = 3},
-    {.title = "EXTRACTIONS", .right = true, .cut = TABLE_NEVER_CUT, .extra = 1},
-    {.title = "CORRECTED", .right = true, .cut = TABLE_NEVER_CUT, .extra = 2},
-    {.title = "RATE", .right = true, .cut = TABLE_NEVER_CUT},
-    {.title = "LAST SEEN", .cut = TABLE_NEVER_CUT, .extra = 4}};
-
-const struct reply_rows analytics_coverage_rows = {.name = "layoutStats",
-                                                   .columns = columns,
-                                                   .column_count =
-                                                       sizeof(columns) / sizeof(columns[0]),
-                                                   .cells = coverage_cells};
-
-static const struct reply_csv_column csv_columns[] = {
-    {"layout_fingerprint", "layoutFingerprint", REPLY_CSV_TEXT, NULL},
-    {"seen_count", "seenCount", REPLY_CSV_COUNT, NULL},
-    {"example_count", "exampleCount", REPLY_CSV_COUNT, NULL},
-    {"feedback_count", "feedbackCount", REPLY_CSV_COUNT, NULL},
-    {"extraction_count", "extractionCount", REPLY_CSV_COUNT, NULL},
-    {"corrected_count", "correctedCount", REPLY_CSV_COUNT, NULL},
-    {"correction_rate", "correctionRate", REPLY_CSV_TEXT, NULL},
-    {"last_seen_at", "lastSeenAt", REPLY_CSV_TEXT, NULL}};
-
-const struct reply_csv analytics_coverage_csv = {csv_columns,
-                                                 sizeof(csv_columns) / sizeof(csv_columns[0])};
-
-static enum cli_exit run_coverage(struct cli *cli)
-{
-    static const struct request_member members[] = {{"order", "order", REQUEST_TEXT},
-                                                    {NULL, NULL, REQUEST_TEXT}};
-    const struct paging paging = {.path = "/errata.v1.AnalyticsService/ListLayoutCoverage",
-                                  .rows = analytics_coverage_rows,
-                                  .csv = &analytics_coverage_csv,
-                                  .members = members,
-                                  .nothing = "no layouts: nothing was ingested or captured yet"};
-
-    return paging_run(cli, &paging);
-}
-
 static const struct option_spec coverage_options[] = {
     {"order", "ORDER", "in which order; those seen last first where it is not given"},
     CSV_OPTION,
@@ -115,7 +59,8 @@ const struct command analytics_commands[] = {
                   {"errata analytics learning --start 90d --top 20", "the last quarter"},
                   {"errata analytics learning --table fields --csv > fields.csv", NULL}},
      .options = learning_options,
-     .run = learning_run},
+     COMMAND_CALL("AnalyticsService/GetLearningAnalytics", .fill = learning_check,
+                  .print = learning_print)},
     {.group = "analytics",
      .name = "coverage",
      .summary = "all layouts: documents, examples, and how often extractions were corrected",
@@ -124,7 +69,8 @@ const struct command analytics_commands[] = {
      .examples = {{"errata analytics coverage --order most-seen --limit 20", NULL},
                   {"errata analytics coverage --all --csv > layouts.csv", NULL}},
      .options = coverage_options,
-     .run = run_coverage},
+     COMMAND_CALL("AnalyticsService/ListLayoutCoverage",
+                  .nothing = "no layouts: nothing was ingested or captured yet")},
     {.group = "analytics",
      .name = "experiment",
      .summary = "whether examples help: documents with them beside those held out",
@@ -142,5 +88,7 @@ const struct command analytics_commands[] = {
      .examples = {{"errata analytics experiment", NULL},
                   {"errata analytics experiment --all --csv > experiment.csv", NULL}},
      .options = experiment_options,
-     .run = experiment_run},
+     COMMAND_CALL("AnalyticsService/GetExperimentReport", .head = experiment_head,
+                  .colour = experiment_colour, .csv = &experiment_csv,
+                  .nothing = "no layout with 3 or more examples has extractions that count")},
     {.name = NULL}};

@@ -5,20 +5,20 @@
 #ifndef ERRATA_TOOLS_ERRATA_ANALYTICS_ANALYTICS_H
 #define ERRATA_TOOLS_ERRATA_ANALYTICS_ANALYTICS_H
 
-#include "tools/errata/engine/reply.h"
-#include "tools/errata/engine/reply_csv.h"
+#include "tools/errata/engine/command_call.h"
 
 /* Days of a range, by the contract. */
 #define ANALYTICS_DAYS_MAX 366
 
 extern const struct option_spec learning_options[];
 extern const struct option_spec experiment_options[];
-/* Of a layout's coverage, wherever it is listed. */
-extern const struct reply_csv analytics_coverage_csv;
-extern const struct reply_rows analytics_coverage_rows; /* of a reply's `layoutStats` */
+/* What the commands `learning` and `experiment` have of their own, see command_call.h. */
+extern const struct reply_csv experiment_csv;
+MUST_CHECK enum cli_exit learning_check(struct request *request, struct cli *cli);
+MUST_CHECK enum cli_exit learning_print(struct cli *cli, struct json_value reply);
+MUST_CHECK enum cli_exit experiment_head(struct cli *cli, struct json_value reply);
+void experiment_colour(struct cli *cli, struct json_value row, struct table *table);
 
-MUST_CHECK enum cli_exit learning_run(struct cli *cli);
-MUST_CHECK enum cli_exit experiment_run(struct cli *cli);
 /* `8.3%` of a member that is a share; empty where it is left out. */
 struct slice analytics_percent(struct cli *cli, struct json_value object, const char *name);
 /* `+16.9%`. */

@@ -4,6 +4,7 @@
  */
 #include "tools/errata/analytics/analytics.h"
 #include "tools/errata/engine/paging.h"
+#include "tools/errata/engine/view_cells.h"
 #include "tools/errata/layouts/measures.h"
 #include "tools/errata/terminal/wrap.h"
 
@@ -263,7 +264,7 @@ static const char *verdict_word(enum verdict verdict)
 }
 
 /* `91.2% of 320` */
-static struct slice arm_text(struct cli *cli, struct json_value comparison, const char *name)
+struct slice cell_arm(struct cli *cli, struct json_value comparison, const char *name)
 {
     struct json_value arm = reply_member(comparison, name);
     struct slice accuracy = analytics_percent(cli, arm, "accuracy");
@@ -275,23 +276,28 @@ static struct slice arm_text(struct cli *cli, struct json_value comparison, cons
                                              (const char *)count.data);
 }
 
-static void layout_cells(struct cli *cli, struct json_value row, struct slice *cells)
+struct slice cell_p_value(struct cli *cli, struct json_value comparison, const char *name)
 {
-    struct json_value comparison = reply_member(row, "comparison");
     struct slice p_value = p_value_text(cli, comparison);
 
-    cells[0] = measures_layout_cell(cli, row);
-    cells[1] = reply_count(cli, row, "exampleCount");
-    cells[2] = arm_text(cli, comparison, "treatment");
-    cells[3] = arm_text(cli, comparison, "control");
-    cells[4] = analytics_change(cli, comparison, "relativeImprovement");
-    cells[5] = interval_text(cli, comparison);
-    cells[6] = p_value.size > 2 ? slice_after(p_value, 2) : p_value;
-    cells[6] = slice_starts_with(cells[6], SLICE("= ")) ? slice_after(cells[6], 2) : cells[6];
-    cells[7] = slice_text(verdict_word(judge(cli, comparison)));
+    (void)name;
+    p_value = p_value.size > 2 ? slice_after(p_value, 2) : p_value;
+    return slice_starts_with(p_value, SLICE("= ")) ? slice_after(p_value, 2) : p_value;
 }
 
-static void colour_layout(struct cli *cli, struct json_value row, struct table *table)
+struct slice cell_interval(struct cli *cli, struct json_value comparison, const char *name)
+{
+    (void)name;
+    return interval_text(cli, comparison);
+}
+
+struct slice cell_verdict(struct cli *cli, struct json_value comparison, const char *name)
+{
+    (void)name;
+    return slice_text(verdict_word(judge(cli, comparison)));
+}
+
+void experiment_colour(struct cli *cli, struct json_value row, struct table *table)
 {
     switch (judge(cli, reply_member(row, "comparison"))) {
     case VERDICT_REACHED:
@@ -339,7 +345,7 @@ static const struct reply_csv_column organization_columns[] = {
     {"example_count", "exampleCount", REPLY_CSV_TEXT, NULL},
     COMPARISON_COLUMNS("organization.")};
 
-static enum cli_exit print_head(struct cli *cli, struct json_value reply)
+enum cli_exit experiment_head(struct cli *cli, struct json_value reply)
 {
     static const struct reply_csv csv = {organization_columns, sizeof(organization_columns) /
                                                                    sizeof(organization_columns[0])};
@@ -351,33 +357,7 @@ static enum cli_exit print_head(struct cli *cli, struct json_value reply)
     return CLI_OK;
 }
 
-enum cli_exit experiment_run(struct cli *cli)
-{
-    static const struct request_member members[] = {{NULL, NULL, REQUEST_TEXT}};
-    static const struct table_column columns[] = {
-        {.title = "LAYOUT", .min = 12},
-        {.title = "EXAMPLES", .right = true, .cut = TABLE_NEVER_CUT, .extra = 3},
-        {.title = "WITH", .right = true, .cut = TABLE_NEVER_CUT},
-        {.title = "WITHOUT", .right = true, .cut = TABLE_NEVER_CUT},
-        {.title = "CHANGE", .right = true, .cut = TABLE_NEVER_CUT, .extra = 2},
-        {.title = "95% INTERVAL", .right = true, .cut = TABLE_NEVER_CUT, .extra = 4},
-        {.title = "P", .right = true, .cut = TABLE_NEVER_CUT, .extra = 5},
-        {.title = "VERDICT", .cut = TABLE_NEVER_CUT, .extra = 1}};
-    static const struct reply_csv csv = {layout_columns,
+const struct reply_csv experiment_csv = {layout_columns,
                                          sizeof(layout_columns) / sizeof(layout_columns[0])};
-    static const struct paging paging = {
-        .path = "/errata.v1.AnalyticsService/GetExperimentReport",
-        .rows = {.name = "layouts",
-                 .columns = columns,
-                 .column_count = sizeof(columns) / sizeof(columns[0]),
-                 .cells = layout_cells,
-                 .colour = colour_layout},
-        .csv = &csv,
-        .members = members,
-        .head = print_head,
-        .nothing = "no layout with 3 or more examples has extractions that count"};
-
-    return paging_run(cli, &paging);
-}
 
 const struct option_spec experiment_options[] = {CSV_OPTION, PAGING_OPTIONS, {NULL, NULL, NULL}};

@@ -3,7 +3,7 @@
  * sentences, plots and tables, or one of its tables as CSV.
  */
 #include "tools/errata/analytics/analytics.h"
-#include "tools/errata/engine/ask.h"
+#include "tools/errata/engine/command_call.h"
 #include "tools/errata/engine/input.h"
 #include "tools/errata/layouts/measures.h"
 #include "tools/errata/terminal/plot.h"
@@ -261,14 +261,16 @@ static enum cli_exit print_fields(struct cli *cli, struct json_value reply)
 static enum cli_exit print_layouts(struct cli *cli, struct json_value reply)
 {
     bool whole = options_has(&cli->options, "table");
-    struct json_walk walk = reply_walk(reply, analytics_coverage_rows.name);
+    struct json_walk walk = reply_walk(reply, "layoutStats");
     struct json_value row = {JSON_NULL, {NULL, 0}};
     struct slice key = {NULL, 0};
     struct table table;
+    struct view view;
     bool more = false;
 
-    table_init(&table, &cli->arena, analytics_coverage_rows.columns,
-               analytics_coverage_rows.column_count);
+    view_init(&view, view_message("LayoutCoverage"));
+    view_shorten_ids(cli, &view, reply, "layoutStats");
+    table_init(&table, &cli->arena, view.columns, view.count);
     while (json_walk_next(&walk, &key, &row)) {
         struct slice cells[TABLE_COLUMNS_MAX] = {{NULL, 0}};
 
@@ -276,7 +278,7 @@ static enum cli_exit print_layouts(struct cli *cli, struct json_value reply)
         if (more) {
             break;
         }
-        analytics_coverage_rows.cells(cli, row, cells);
+        view_cells(cli, &view, row, cells);
         if (!table_add(&table, cells)) {
             return cli_local(cli, "out of memory");
         }
@@ -314,31 +316,17 @@ static enum cli_exit csv_fields(struct cli *cli, struct json_value reply)
     return result;
 }
 
-static const struct reply_csv_column day_columns[] = {{"date", "date", REPLY_CSV_TEXT, NULL},
-                                                      {"count", "count", REPLY_CSV_COUNT, NULL}};
-static const struct reply_csv day_csv = {day_columns, 2};
-static const struct reply_csv_column type_columns[] = {
-    {"event_type", "eventType", REPLY_CSV_WORD, "FEEDBACK_EVENT_TYPE_"},
-    {"count", "count", REPLY_CSV_COUNT, NULL}};
-static const struct reply_csv type_csv = {type_columns, 2};
-static const struct reply_csv_column confidence_columns[] = {
-    {"date", "date", REPLY_CSV_TEXT, NULL},
-    {"extraction_count", "extractionCount", REPLY_CSV_COUNT, NULL},
-    {"mean_confidence", "meanConfidence", REPLY_CSV_TEXT, NULL},
-    {"corrected_count", "correctedCount", REPLY_CSV_COUNT, NULL}};
-static const struct reply_csv confidence_csv = {confidence_columns, 4};
-
 /* In the order in which all are shown; the first one is that of --csv alone. */
 static const struct part {
     const char *name; /* a word of TABLE, see values.c */
     enum cli_exit (*print)(struct cli *cli, struct json_value reply);
     const char *rows; /* the reply's array */
-    const struct reply_csv *csv; /* NULL: csv_fields */
-} parts[] = {{"days", print_days, "eventsByDay", &day_csv},
-             {"types", print_types, "byEventType", &type_csv},
+    const char *message; /* of a row, whose CSV lines are printed; NULL: csv_fields */
+} parts[] = {{"days", print_days, "eventsByDay", "DayCount"},
+             {"types", print_types, "byEventType", "EventTypeCount"},
              {"fields", print_fields, "correctedFields", NULL},
-             {"confidence", print_confidence, "confidenceByDay", &confidence_csv},
-             {"layouts", print_layouts, "layoutStats", &analytics_coverage_csv}};
+             {"confidence", print_confidence, "confidenceByDay", "DayConfidence"},
+             {"layouts", print_layouts, "layoutStats", "LayoutCoverage"}};
 
 #define PART_COUNT (sizeof(parts) / sizeof(parts[0]))
 
@@ -362,9 +350,15 @@ static enum cli_exit find_part(struct cli *cli, const struct part **ret_part)
 
 static enum cli_exit print_csv(struct cli *cli, const struct part *part, struct json_value reply)
 {
+    struct reply_csv csv = {NULL, 0};
+    enum cli_exit result = CLI_OK;
+
     part = part != NULL ? part : &parts[0];
-    return part->csv != NULL ? reply_csv_table(cli, reply, part->rows, part->csv)
-                             : csv_fields(cli, reply);
+    if (part->message == NULL) {
+        return csv_fields(cli, reply);
+    }
+    result = view_csv(cli, view_message(part->message), &csv);
+    return result == CLI_OK ? reply_csv_table(cli, reply, part->rows, &csv) : result;
 }
 
 /* --- the command --- */
@@ -414,7 +408,7 @@ static void print_summary(struct cli *cli, struct json_value reply)
                                 (int)applied.size, (const char *)applied.data));
 }
 
-static enum cli_exit print_learning(struct cli *cli, struct json_value reply)
+enum cli_exit learning_print(struct cli *cli, struct json_value reply)
 {
     const struct part *part = NULL;
     enum cli_exit result = find_part(cli, &part);
@@ -434,25 +428,14 @@ static enum cli_exit print_learning(struct cli *cli, struct json_value reply)
     return result;
 }
 
-static enum cli_exit fill_learning(struct request *request, struct cli *cli)
+/* Refuses options that exclude each other before the server is asked. */
+enum cli_exit learning_check(struct request *request, struct cli *cli)
 {
-    static const struct request_member members[] = {{"start", "start_date", REQUEST_DAY},
-                                                    {"end", "end_date", REQUEST_DAY},
-                                                    {"top", "top_fields", REQUEST_TEXT},
-                                                    {NULL, NULL, REQUEST_TEXT}};
     const struct part *part = NULL;
-    enum cli_exit result = find_part(cli, &part);
-
-    return result == CLI_OK ? request_add_options(request, cli, members) : result;
-}
-
-enum cli_exit learning_run(struct cli *cli)
-{
-    static const struct ask ask = {"/errata.v1.AnalyticsService/GetLearningAnalytics",
-                                   fill_learning, print_learning};
     enum cli_exit result = reply_csv_check(cli);
 
-    return result == CLI_OK ? ask_run(cli, &ask) : result;
+    (void)request;
+    return result == CLI_OK ? find_part(cli, &part) : result;
 }
 
 const struct option_spec learning_options[] = {

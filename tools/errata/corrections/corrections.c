@@ -4,25 +4,14 @@
  */
 #include "tools/errata/commands.h"
 #include "tools/errata/corrections/import.h"
-#include "tools/errata/engine/ask.h"
+#include "tools/errata/engine/command_call.h"
+#include "tools/errata/engine/fill.h"
 #include "tools/errata/engine/input.h"
 #include "tools/errata/engine/paging.h"
+#include "tools/errata/engine/view_cells.h"
 #include "tools/errata/layouts/measures.h"
 
 /* --- capture --- */
-
-static const struct request_member capture_members[] = {
-    {"type", "event_type", REQUEST_TEXT},
-    {"layout", "layout_fingerprint", REQUEST_TEXT},
-    {"document", "document_id", REQUEST_TEXT},
-    {"draft", "draft_order_id", REQUEST_TEXT},
-    {"actor", "actor_user_id", REQUEST_TEXT},
-    {"before", "before_json", REQUEST_ARGUMENT},
-    {"after", "after_json", REQUEST_ARGUMENT},
-    {"output", "corrected_output_json", REQUEST_ARGUMENT},
-    {"meta", "meta_json", REQUEST_ARGUMENT},
-    {"created-at", "created_at", REQUEST_TIME_AGO},
-    {NULL, NULL, REQUEST_TEXT}};
 
 /* --snippet is --meta with its one best-known member. */
 static enum cli_exit add_snippet(struct request *request, struct cli *cli)
@@ -80,10 +69,7 @@ static enum cli_exit fill_capture(struct request *request, struct cli *cli)
                          "--type is missing: what happened, such as EXTRACTION_LINE_CORRECTED");
     } else {
         request_open(request, "event");
-        result = request_add_options(request, cli, capture_members);
-        if (result == CLI_OK) {
-            result = request_add_entity(request, cli);
-        }
+        result = fill_message(request, cli, view_message("FeedbackEvent"));
         if (result == CLI_OK) {
             result = add_snippet(request, cli);
         }
@@ -107,85 +93,69 @@ static enum cli_exit print_captured(struct cli *cli, struct json_value reply)
     return CLI_OK;
 }
 
-static enum cli_exit run_capture(struct cli *cli)
-{
-    static const struct ask ask = {"/errata.v1.FeedbackService/CaptureFeedbackEvent", fill_capture,
-                                   print_captured};
-
-    return ask_run(cli, &ask);
-}
-
 /* --- list --- */
 
 /* On a terminal without the word that most types begin with; --type takes them so, too. */
-static struct slice type_cell(struct cli *cli, struct json_value row)
+struct slice cell_event_type(struct cli *cli, struct json_value row, const char *name)
 {
     const struct slice prefix = SLICE("EXTRACTION_");
-    struct slice type = reply_word(cli, row, "eventType", "FEEDBACK_EVENT_TYPE_");
+    struct slice type = reply_word(cli, row, name, "FEEDBACK_EVENT_TYPE_");
 
     return cli->out.terminal && slice_starts_with(type, prefix) ? slice_after(type, prefix.size)
                                                                 : type;
 }
 
-static void event_cells(struct cli *cli, struct json_value row, struct slice *cells)
+static struct slice unquoted(struct slice json)
 {
-    cells[0] = reply_text(cli, row, "id");
-    cells[1] = reply_moment(cli, row, "createdAt");
-    cells[2] = type_cell(cli, row);
-    cells[3] = reply_list(cli, row, "fieldsChanged");
-    cells[4] = reply_text(cli, row, "documentId");
-    cells[5] = reply_text(cli, row, "actorUserId");
-    cells[6] = measures_layout_cell(cli, row);
+    bool quoted = json.size >= 2 && json.data[0] == '"';
+
+    return quoted ? slice_of(json.data + 1, json.size - 2) : json;
 }
 
-static const struct reply_csv_column csv_columns[] = {
-    {"id", "id", REPLY_CSV_TEXT, NULL},
-    {"created_at", "createdAt", REPLY_CSV_TEXT, NULL},
-    {"event_type", "eventType", REPLY_CSV_WORD, "FEEDBACK_EVENT_TYPE_"},
-    {"fields_changed", "fieldsChanged", REPLY_CSV_LIST, NULL},
-    {"actor_user_id", "actorUserId", REPLY_CSV_TEXT, NULL},
-    {"document_id", "documentId", REPLY_CSV_TEXT, NULL},
-    {"draft_order_id", "draftOrderId", REPLY_CSV_TEXT, NULL},
-    {"entity_type", "entityType", REPLY_CSV_TEXT, NULL},
-    {"entity_id", "entityId", REPLY_CSV_TEXT, NULL},
-    {"layout_fingerprint", "layoutFingerprint", REPLY_CSV_TEXT, NULL},
-    {"before_json", "beforeJson", REPLY_CSV_TEXT, NULL},
-    {"after_json", "afterJson", REPLY_CSV_TEXT, NULL},
-    {"corrected_output_json", "correctedOutputJson", REPLY_CSV_TEXT, NULL},
-    {"meta_json", "metaJson", REPLY_CSV_TEXT, NULL}};
-
-static enum cli_exit run_list(struct cli *cli)
+/* `qty 10 -> 12` of one member of a diff. */
+static void append_change(struct cli *cli, struct buffer *text, struct json_value row)
 {
-    static const struct request_member members[] = {{"type", "event_type", REQUEST_TEXT},
-                                                    {"layout", "layout_fingerprint", REQUEST_TEXT},
-                                                    {"document", "document_id", REQUEST_TEXT},
-                                                    {"draft", "draft_order_id", REQUEST_TEXT},
-                                                    {"actor", "actor_user_id", REQUEST_TEXT},
-                                                    {"since", "start_time", REQUEST_TIME_AGO},
-                                                    {"until", "end_time", REQUEST_TIME_AGO},
-                                                    {"field", "field", REQUEST_TEXT},
-                                                    {NULL, NULL, REQUEST_TEXT}};
-    static const struct table_column columns[] = {
-        {.title = "ID", .cut = TABLE_NEVER_CUT, .colour = COLOUR_DIM},
-        {.title = "CREATED", .cut = TABLE_NEVER_CUT},
-        {.title = "TYPE", .cut = TABLE_NEVER_CUT, .extra = 1},
-        {.title = "FIELDS"},
-        {.title = "DOCUMENT", .min = 12, .extra = 2},
-        {.title = "ACTOR", .extra = 3},
-        {.title = "LAYOUT", .min = 12, .extra = 4}};
-    static const struct reply_csv csv = {csv_columns, sizeof(csv_columns) / sizeof(csv_columns[0])};
-    static const struct paging paging = {
-        .path = "/errata.v1.FeedbackService/ListFeedbackEvents",
-        .rows = {.name = "events",
-                 .columns = columns,
-                 .column_count = sizeof(columns) / sizeof(columns[0]),
-                 .cells = event_cells},
-        .csv = &csv,
-        .members = members,
-        .add_filter = request_add_entity,
-        .nothing = "no corrections match"};
+    struct slice name = reply_text(cli, row, "name");
+    struct slice before = unquoted(reply_text(cli, row, "before"));
+    struct slice after = unquoted(reply_text(cli, row, "after"));
 
-    return paging_run(cli, &paging);
+    buffer_append(text, text->size > 0 ? SLICE(", ") : SLICE(""));
+    buffer_append(text, name);
+    if (before.size == 0) {
+        buffer_printf(text, " added %.*s", (int)after.size, (const char *)after.data);
+    } else if (after.size == 0) {
+        buffer_printf(text, " %.*s removed", (int)before.size, (const char *)before.data);
+    } else {
+        buffer_printf(text, " %.*s -> %.*s", (int)before.size, (const char *)before.data,
+                      (int)after.size, (const char *)after.data);
+    }
+}
+
+/* What changed; to a VIEWER, who sees no values, the names of the fields. */
+struct slice cell_changes(struct cli *cli, struct json_value event, const char *name)
+{
+    struct json_walk walk = reply_walk(event, name);
+    struct json_value row = {JSON_NULL, {NULL, 0}};
+    struct slice key = {NULL, 0};
+    struct buffer text;
+
+    buffer_init(&text, &cli->arena, 64);
+    while (json_walk_next(&walk, &key, &row)) {
+        append_change(cli, &text, row);
+    }
+    return text.size > 0 ? buffer_slice(&text) : reply_list(cli, event, "fieldsChanged");
+}
+
+struct slice cell_entity(struct cli *cli, struct json_value event, const char *name)
+{
+    struct slice type = reply_text(cli, event, "entityType");
+    struct slice id = reply_text(cli, event, "entityId");
+
+    (void)name;
+    return type.size + id.size == 0
+               ? type
+               : arena_printf(&cli->arena, "%.*s/%.*s", (int)type.size, (const char *)type.data,
+                              (int)id.size, (const char *)id.data);
 }
 
 /* --- show --- */
@@ -222,45 +192,11 @@ static void print_diff(struct cli *cli, struct json_value event)
 static enum cli_exit print_event(struct cli *cli, struct json_value reply)
 {
     struct json_value event = reply_member(reply, "event");
-    struct slice type = reply_text(cli, event, "entityType");
-    struct slice id = reply_text(cli, event, "entityId");
 
-    reply_print_member(cli, "id", reply_text(cli, event, "id"));
-    reply_print_member(cli, "type", reply_word(cli, event, "eventType", "FEEDBACK_EVENT_TYPE_"));
-    reply_print_member(cli, "created", reply_full_time(cli, event, "createdAt"));
-    reply_print_member(cli, "actor", reply_text(cli, event, "actorUserId"));
-    reply_print_member(cli, "layout", reply_text(cli, event, "layoutFingerprint"));
-    reply_print_member(cli, "document", reply_text(cli, event, "documentId"));
-    reply_print_member(cli, "draft", reply_text(cli, event, "draftOrderId"));
-    if (type.size + id.size > 0) {
-        reply_print_member(cli, "entity",
-                           arena_printf(&cli->arena, "%.*s/%.*s", (int)type.size,
-                                        (const char *)type.data, (int)id.size,
-                                        (const char *)id.data));
-    }
-    reply_print_member(cli, "fields", reply_list(cli, event, "fieldsChanged"));
-    reply_print_member(cli, "output", reply_text(cli, event, "correctedOutputJson"));
-    reply_print_member(cli, "meta", reply_text(cli, event, "metaJson"));
-    if (reply_text(cli, event, "reduced").size > 0) {
-        reply_print_member(cli, "reduced", SLICE("yes: it was larger than is kept"));
-    }
+    view_print_fields(cli, view_message("FeedbackEvent"), event);
     print_text(&cli->out, "\n");
     print_diff(cli, event);
     return CLI_OK;
-}
-
-static enum cli_exit fill_show(struct request *request, struct cli *cli)
-{
-    request_text(request, "id", slice_text(cli->options.words[0]));
-    return CLI_OK;
-}
-
-static enum cli_exit run_show(struct cli *cli)
-{
-    static const struct ask ask = {"/errata.v1.FeedbackService/GetFeedbackEvent", fill_show,
-                                   print_event};
-
-    return ask_run(cli, &ask);
 }
 
 static const struct option_spec capture_options[] = {
@@ -312,7 +248,8 @@ const struct command correction_commands[] = {
                   {"errata corrections capture @event.json", NULL}},
      .options = capture_options,
      .words_max = 1,
-     .run = run_capture},
+     COMMAND_CALL("FeedbackService/CaptureFeedbackEvent", .fill = fill_capture,
+                  .print = print_captured)},
     {.group = "corrections",
      .name = "import",
      .arguments = "FILE|-",
@@ -337,7 +274,7 @@ const struct command correction_commands[] = {
                    "all that changed a quantity, one a line"},
                   {"errata corrections list --since 30d --all --csv > corrections.csv", NULL}},
      .options = list_options,
-     .run = run_list},
+     COMMAND_CALL("FeedbackService/ListFeedbackEvents", .nothing = "no corrections match")},
     {.group = "corrections",
      .name = "show",
      .arguments = "CORRECTION",
@@ -346,5 +283,5 @@ const struct command correction_commands[] = {
      .examples = {{"errata corrections show 0192f0c0-1111-7222-8333-444455556666", NULL}},
      .words_min = 1,
      .words_max = 1,
-     .run = run_show},
+     COMMAND_CALL("FeedbackService/GetFeedbackEvent", .print = print_event)},
     {.name = NULL}};

@@ -2,59 +2,39 @@
  * examples.c: `errata examples`: what a layout's corrections give the next prompt.
  */
 #include "tools/errata/commands.h"
-#include "tools/errata/engine/ask.h"
+#include "tools/errata/engine/command_call.h"
+#include "tools/errata/engine/view_cells.h"
 #include "tools/errata/layouts/measures.h"
 
-static const struct request_member members[] = {
-    {"document", "document_id", REQUEST_TEXT},
-    {"limit", "max_examples", REQUEST_TEXT},
-    {"match", "match_mode", REQUEST_TEXT},
-    {"include-superseded", "include_superseded", REQUEST_TRUE},
-    {"as-of-seq", "as_of_seq", REQUEST_TEXT},
-    {"as-of", "as_of_time", REQUEST_TIME_AGO},
-    {NULL, NULL, REQUEST_TEXT}};
-
 /* How much surer models were with it than without. */
-static struct slice gain(struct cli *cli, struct json_value row)
+struct slice cell_gain(struct cli *cli, struct json_value row, const char *name)
 {
     double improvement = 0;
 
-    return measures_double(cli, row, "confidenceImprovement", &improvement)
+    return measures_double(cli, row, name, &improvement)
                ? arena_printf(&cli->arena, "%+.2f", improvement)
                : slice_of(NULL, 0);
 }
 
-static void example_cells(struct cli *cli, struct json_value row, struct slice *cells)
+struct slice cell_marks(struct cli *cli, struct json_value row, const char *name)
 {
     bool partial = reply_text(cli, row, "partial").size > 0;
     bool superseded = reply_text(cli, row, "superseded").size > 0;
 
-    cells[0] = reply_moment(cli, row, "createdAt");
-    cells[1] = reply_word(cli, row, "matchLevel", "MATCH_LEVEL_");
-    cells[2] = arena_printf(&cli->arena, "%s%s%s", partial ? "partial" : "",
-                            partial && superseded ? ", " : "", superseded ? "superseded" : "");
-    cells[3] = reply_one_line(cli, row, "inputSnippet");
-    cells[4] = reply_text(cli, row, "output");
-    cells[5] = gain(cli, row);
-    cells[6] = reply_text(cli, row, "id");
+    (void)name;
+    return arena_printf(&cli->arena, "%s%s%s", partial ? "partial" : "",
+                        partial && superseded ? ", " : "", superseded ? "superseded" : "");
 }
 
 static enum cli_exit print_table(struct cli *cli, struct json_value reply)
 {
-    static const struct table_column columns[] = {
-        {.title = "CREATED", .cut = TABLE_NEVER_CUT, .extra = 3},
-        {.title = "MATCH", .cut = TABLE_NEVER_CUT, .extra = 2},
-        {.title = "MARKS", .cut = TABLE_NEVER_CUT, .extra = 1, .colour = COLOUR_YELLOW},
-        {.title = "INPUT", .min = 20},
-        {.title = "OUTPUT", .min = 20},
-        {.title = "GAIN", .right = true, .cut = TABLE_NEVER_CUT, .extra = 4},
-        {.title = "EXAMPLE", .cut = TABLE_NEVER_CUT, .extra = 5, .colour = COLOUR_DIM}};
-    static const struct reply_rows rows = {.name = "examples",
-                                           .columns = columns,
-                                           .column_count = sizeof(columns) / sizeof(columns[0]),
-                                           .cells = example_cells};
+    struct view view;
     struct table table;
-    enum cli_exit result = reply_table(cli, reply, &rows, &table);
+    enum cli_exit result = CLI_OK;
+
+    view_init(&view, view_message("Example"));
+    view_shorten_ids(cli, &view, reply, "examples");
+    result = view_table(cli, &view, reply, "examples", NULL, &table);
 
     if (result != CLI_OK) {
         return result;
@@ -78,11 +58,10 @@ static enum cli_exit fill_examples(struct request *request, struct cli *cli)
 {
     bool hints = options_has(&cli->options, "hints");
 
-    request_text(request, "layout_fingerprint", slice_text(cli->options.words[0]));
     if (!cli->json || hints) {
         request_text(request, "view", hints ? SLICE("HINTS") : SLICE("EXAMPLES"));
     }
-    return request_add_options(request, cli, members);
+    return CLI_OK;
 }
 
 /* What an outcome cites, where there is a document that it can be of. */
@@ -107,14 +86,6 @@ static enum cli_exit print_examples(struct cli *cli, struct json_value reply)
     }
     note_reference(cli, reply);
     return result;
-}
-
-static enum cli_exit run_examples(struct cli *cli)
-{
-    static const struct ask ask = {"/errata.v1.PromptService/GetExamples", fill_examples,
-                                   print_examples};
-
-    return ask_run(cli, &ask);
 }
 
 static const struct option_spec options[] = {
@@ -143,5 +114,5 @@ const struct command example_commands[] = {
      .options = options,
      .words_min = 1,
      .words_max = 1,
-     .run = run_examples},
+     COMMAND_CALL("PromptService/GetExamples", .fill = fill_examples, .print = print_examples)},
     {.name = NULL}};

@@ -2,39 +2,18 @@
  * extractions.c: `errata extractions`: what a model extracted, as far as learning needs to know it.
  */
 #include "tools/errata/commands.h"
-#include "tools/errata/engine/ask.h"
+#include "tools/errata/engine/command_call.h"
 
-static const struct request_member members[] = {{"layout", "layout_fingerprint", REQUEST_TEXT},
-                                                {"document", "document_id", REQUEST_TEXT},
-                                                {"draft", "draft_order_id", REQUEST_TEXT},
-                                                {"confidence", "confidence", REQUEST_TEXT},
-                                                {"model", "model", REQUEST_TEXT},
-                                                {"fields", "field_count", REQUEST_TEXT},
-                                                {"actor", "actor_user_id", REQUEST_TEXT},
-                                                {"created-at", "created_at", REQUEST_TIME_AGO},
-                                                {NULL, NULL, REQUEST_TEXT}};
-
-static enum cli_exit fill_record(struct request *request, struct cli *cli)
+static enum cli_exit check_options(struct request *request, struct cli *cli)
 {
-    enum cli_exit result = CLI_OK;
-
+    (void)request;
     if (!options_has(&cli->options, "confidence")) {
         return cli_usage(cli, "--confidence is missing: how sure the model was, from 0 to 1");
     }
-    if (!options_has(&cli->options, "layout") && !options_has(&cli->options, "document")) {
-        return cli_usage(cli, "--layout is missing: it is known by itself only where --document "
-                              "names one that was ingested");
-    }
-    request_open(request, "extraction");
-    result = request_add_options(request, cli, members);
-    if (result == CLI_OK) {
-        result = request_add_list(request, cli, "exposure", "exposure_refs", true);
-    }
-    if (result == CLI_OK) {
-        result = request_add_list(request, cli, "example", "example_ids", false);
-    }
-    request_close(request);
-    return result;
+    return options_has(&cli->options, "layout") || options_has(&cli->options, "document")
+               ? CLI_OK
+               : cli_usage(cli, "--layout is missing: only the layout of an ingested --document is "
+                                "known to the server");
 }
 
 static enum cli_exit print_recorded(struct cli *cli, struct json_value reply)
@@ -54,14 +33,6 @@ static enum cli_exit print_recorded(struct cli *cli, struct json_value reply)
                  (const char *)examples.data);
     }
     return CLI_OK;
-}
-
-static enum cli_exit run_record(struct cli *cli)
-{
-    static const struct ask ask = {"/errata.v1.ExtractionService/RecordExtraction", fill_record,
-                                   print_recorded};
-
-    return ask_run(cli, &ask);
 }
 
 static const struct option_spec record_options[] = {
@@ -99,5 +70,6 @@ const struct command extraction_commands[] = {
                    "  --confidence 0.97 --exposure -",
                    "with what was served for it"}},
      .options = record_options,
-     .run = run_record},
+     COMMAND_CALL("ExtractionService/RecordExtraction", .fill = check_options,
+                  .print = print_recorded)},
     {.name = NULL}};

@@ -4,6 +4,7 @@
 #include "tools/errata/engine/paging.h"
 
 #include "tools/errata/engine/connect.h"
+#include "tools/errata/engine/fill.h"
 #include "tools/errata/engine/input.h"
 
 /* Rows of a page by default, and at most (the contract's own limits). */
@@ -20,6 +21,9 @@ struct pages {
     bool last; /* the last page was shown */
     bool closed; /* nobody reads the output any more */
     struct table_layout layout; /* of all pages: one heading */
+    struct view view;
+    const char *rows; /* the reply's array */
+    struct reply_csv csv;
 };
 
 /* What is the same for all pages; spans such as "12h ago" are worked out once, since a page token
@@ -31,7 +35,7 @@ struct filter {
     size_t page_token_bytes;
 };
 
-static enum cli_exit make_filter(struct cli *cli, const struct paging *paging,
+static enum cli_exit make_filter(struct cli *cli, const struct command_call *call,
                                  struct filter *filter)
 {
     struct request request;
@@ -40,11 +44,11 @@ static enum cli_exit make_filter(struct cli *cli, const struct paging *paging,
     arena_init(&filter->arena, CLI_ARENA_BYTES_MAX);
     filter->page_token_bytes = 0;
     request_begin(&request, cli);
-    if (paging->add_filter != NULL) {
-        result = paging->add_filter(&request, cli);
+    if (call->fill != NULL) {
+        result = call->fill(&request, cli);
     }
     if (result == CLI_OK) {
-        result = request_add_options(&request, cli, paging->members);
+        result = fill_request(&request, cli, cli_method(call->method));
     }
     if (result == CLI_OK &&
         !arena_copy(&filter->arena, buffer_slice(&request.json), &filter->json)) {
@@ -53,7 +57,7 @@ static enum cli_exit make_filter(struct cli *cli, const struct paging *paging,
     return result;
 }
 
-static enum cli_exit fetch_page(struct cli *cli, const struct paging *paging,
+static enum cli_exit fetch_page(struct cli *cli, const struct command_call *call,
                                 const struct filter *filter, int64_t rows, struct slice *ret_reply)
 {
     struct request request;
@@ -68,7 +72,7 @@ static enum cli_exit fetch_page(struct cli *cli, const struct paging *paging,
         request_text(&request, "page_token",
                      slice_of(filter->page_token, filter->page_token_bytes));
     }
-    return cli_call(cli, paging->path, request_end(&request), ret_reply);
+    return cli_call(cli, call->method, request_end(&request), ret_reply);
 }
 
 /* Keeps the token of the next page, and gives the page's memory back; false on the last page. */
@@ -85,18 +89,24 @@ static bool next_page(struct cli *cli, struct filter *filter, struct json_value 
     return more;
 }
 
-/* Prints a page's rows, the first page's under a heading; gives how many there were. */
-static enum cli_exit show_page(struct cli *cli, const struct paging *paging,
-                               struct json_value reply, struct table_layout *layout,
-                               int64_t *ret_rows)
+/* Prints a page's rows, the first page's under a heading. Ids are shortened if they are all on one
+ * page, or if few rows were asked for, which a page holds as a rule. */
+static enum cli_exit show_page(struct cli *cli, const struct command_call *call,
+                               struct json_value reply, struct pages *pages, int64_t *ret_rows)
 {
     struct table table;
-    enum cli_exit result = reply_table(cli, reply, &paging->rows, &table);
+    bool single = pages->seen == 0 && reply_text(cli, reply, "nextPageToken").size == 0;
+    enum cli_exit result = CLI_OK;
 
+    memset(pages->view.id_bytes, 0, sizeof(pages->view.id_bytes));
+    if (single || pages->wanted <= PAGE_ROWS_MAX) {
+        view_shorten_ids(cli, &pages->view, reply, pages->rows);
+    }
+    result = view_table(cli, &pages->view, reply, pages->rows, call->colour, &table);
     if (result != CLI_OK) {
         return result;
     }
-    table_print_page(&table, &cli->out, layout);
+    table_print_page(&table, &cli->out, &pages->layout);
     *ret_rows = (int64_t)table.row_count;
     return CLI_OK;
 }
@@ -114,32 +124,31 @@ static int64_t count_rows(struct json_value reply, const char *name)
     return count;
 }
 
-static enum cli_exit show(struct cli *cli, const struct paging *paging, struct slice json,
-                          struct json_value reply, struct table_layout *layout, int64_t *ret_rows)
+static enum cli_exit show(struct cli *cli, const struct command_call *call, struct slice json,
+                          struct json_value reply, struct pages *pages, int64_t *ret_rows)
 {
+    if (!cli->json && !reply_csv_wanted(cli)) {
+        return show_page(cli, call, reply, pages, ret_rows);
+    }
+    *ret_rows = count_rows(reply, pages->rows);
     if (cli->json) {
         print_json(&cli->out, json);
-        *ret_rows = count_rows(reply, paging->rows.name);
         return CLI_OK;
     }
-    if (!reply_csv_wanted(cli)) {
-        return show_page(cli, paging, reply, layout, ret_rows);
-    }
-    *ret_rows = count_rows(reply, paging->rows.name);
-    return reply_csv_rows(cli, reply, paging->rows.name, paging->csv);
+    return reply_csv_rows(cli, reply, pages->rows, &pages->csv);
 }
 
 /* What stands before the first page's rows. */
-static enum cli_exit show_head(struct cli *cli, const struct paging *paging,
-                               struct json_value reply)
+static enum cli_exit show_head(struct cli *cli, const struct command_call *call,
+                               struct json_value reply, const struct pages *pages)
 {
     enum cli_exit result = CLI_OK;
 
     if (reply_csv_wanted(cli)) {
-        result = reply_csv_heading(cli, paging->csv);
+        result = reply_csv_heading(cli, &pages->csv);
     }
-    if (result == CLI_OK && paging->head != NULL && !cli->json) {
-        result = paging->head(cli, reply);
+    if (result == CLI_OK && call->head != NULL && !cli->json) {
+        result = call->head(cli, reply);
     }
     return result;
 }
@@ -165,23 +174,23 @@ static void show_progress(struct cli *cli, const struct pages *pages)
     }
 }
 
-static enum cli_exit run_page(struct cli *cli, const struct paging *paging, struct filter *filter,
-                              struct pages *pages)
+static enum cli_exit run_page(struct cli *cli, const struct command_call *call,
+                              struct filter *filter, struct pages *pages)
 {
     struct json_value reply = {JSON_NULL, {NULL, 0}};
     struct slice json = {NULL, 0};
     int64_t rows = 0;
-    enum cli_exit result = fetch_page(cli, paging, filter, pages->wanted - pages->seen, &json);
+    enum cli_exit result = fetch_page(cli, call, filter, pages->wanted - pages->seen, &json);
 
     if (result == CLI_OK) {
         result = reply_parse(cli, json, &reply);
     }
     if (result == CLI_OK && !pages->begun) {
         pages->begun = true;
-        result = show_head(cli, paging, reply);
+        result = show_head(cli, call, reply, pages);
     }
     if (result == CLI_OK) {
-        result = show(cli, paging, json, reply, &pages->layout, &rows);
+        result = show(cli, call, json, reply, pages, &rows);
     }
     if (result != CLI_OK) {
         return result;
@@ -194,17 +203,32 @@ static enum cli_exit run_page(struct cli *cli, const struct paging *paging, stru
 }
 
 /* What the rows do not say: that there are none, or more. */
-static void conclude(struct cli *cli, const struct paging *paging, const struct pages *pages)
+static void conclude(struct cli *cli, const struct command_call *call, const struct pages *pages)
 {
     if (pages->seen == 0 && pages->last) {
-        cli_note(cli, "%s", paging->nothing);
+        cli_note(cli, "%s", call->nothing);
     } else if (!pages->last) {
         cli_note(cli, "%lld rows; there may be more: --all shows them, --limit N so many",
                  (long long)pages->seen);
     }
 }
 
-enum cli_exit paging_run(struct cli *cli, const struct paging *paging)
+/* How the rows are shown. */
+static enum cli_exit open_view(struct cli *cli, const struct command_call *call,
+                               struct pages *pages)
+{
+    const struct field_info *rows = command_call_rows(cli_method(call->method));
+
+    pages->rows = (const char *)rows->json_name.data;
+    view_init(&pages->view, rows->message);
+    if (call->csv != NULL) {
+        pages->csv = *call->csv;
+        return CLI_OK;
+    }
+    return view_csv(cli, rows->message, &pages->csv);
+}
+
+enum cli_exit paging_run(struct cli *cli, const struct command_call *call)
 {
     struct pages pages = {.seen = 0};
     struct filter filter;
@@ -213,20 +237,23 @@ enum cli_exit paging_run(struct cli *cli, const struct paging *paging)
     if (result != CLI_OK) {
         return result;
     }
-    result = make_filter(cli, paging, &filter);
+    result = make_filter(cli, call, &filter);
     if (result == CLI_OK) {
         result = wanted_rows(cli, &pages.wanted);
+    }
+    if (result == CLI_OK) {
+        result = open_view(cli, call, &pages);
     }
     cli_progress(cli);
     for (unsigned page = 0; result == CLI_OK && page < PAGES_MAX && !pages.last && !pages.closed &&
                             pages.seen < pages.wanted;
          page++) {
-        result = run_page(cli, paging, &filter, &pages);
+        result = run_page(cli, call, &filter, &pages);
     }
     progress_hide(&cli->progress);
     arena_deinit(&filter.arena);
     if (result == CLI_OK && !cli->json && !pages.closed) {
-        conclude(cli, paging, &pages);
+        conclude(cli, call, &pages);
     }
     return result;
 }

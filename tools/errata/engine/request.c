@@ -3,14 +3,28 @@
  */
 #include "tools/errata/engine/request.h"
 
+#include "store/base/assert.h"
 #include "store/base/json.h"
 #include "tools/errata/engine/input.h"
-#include "tools/errata/engine/values.h"
 
 static void start_member(struct request *request, const char *member)
 {
     buffer_printf(&request->json, "%s\"%s\":", request->has_member ? "," : "", member);
     request->has_member = true;
+    if (request->depth == 0) {
+        ASSERT(request->member_count < REQUEST_MEMBERS_MAX);
+        request->members[request->member_count++] = member;
+    }
+}
+
+bool request_has(const struct request *request, const char *member)
+{
+    for (size_t i = 0; i < request->member_count; i++) {
+        if (strcmp(request->members[i], member) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void request_begin(struct request *request, struct cli *cli)
@@ -18,6 +32,8 @@ void request_begin(struct request *request, struct cli *cli)
     buffer_init(&request->json, &cli->arena, 256);
     buffer_append_byte(&request->json, '{');
     request->has_member = false;
+    request->depth = 0;
+    request->member_count = 0;
 }
 
 void request_text(struct request *request, const char *member, struct slice value)
@@ -58,61 +74,14 @@ void request_open(struct request *request, const char *member)
     start_member(request, member);
     buffer_append_byte(&request->json, '{');
     request->has_member = false;
+    request->depth++;
 }
 
 void request_close(struct request *request)
 {
     buffer_append_byte(&request->json, '}');
     request->has_member = true;
-}
-
-static enum cli_exit add_option(struct request *request, struct cli *cli,
-                                const struct request_member *member, const char *given)
-{
-    struct slice value = slice_text(given);
-    enum cli_exit result = CLI_OK;
-
-    switch (member->kind) {
-    case REQUEST_TRUE:
-        request_raw(request, member->member, SLICE("true"));
-        return CLI_OK;
-    case REQUEST_TEXT:
-        result = values_read(cli, member->option, given, &value);
-        break;
-    case REQUEST_ARGUMENT:
-        result = input_argument(cli, given, &value);
-        break;
-    case REQUEST_TIME_AGO:
-        result = input_time(cli, member->option, given, -1, &value);
-        break;
-    case REQUEST_TIME_AHEAD:
-        result = input_time(cli, member->option, given, 1, &value);
-        break;
-    case REQUEST_DAY:
-        result = input_day(cli, member->option, given, &value);
-        break;
-    }
-    if (result == CLI_OK) {
-        request_text(request, member->member, value);
-    }
-    return result;
-}
-
-enum cli_exit request_add_options(struct request *request, struct cli *cli,
-                                  const struct request_member *members)
-{
-    for (; members->option != NULL; members++) {
-        const char *given = options_get(&cli->options, members->option);
-        enum cli_exit result = CLI_OK;
-
-        if (given != NULL) {
-            result = add_option(request, cli, members, given);
-        }
-        if (result != CLI_OK) {
-            return result;
-        }
-    }
-    return CLI_OK;
+    request->depth--;
 }
 
 enum cli_exit request_add_entity(struct request *request, struct cli *cli)

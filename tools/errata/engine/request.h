@@ -8,27 +8,19 @@
 #include "store/base/buffer.h"
 #include "tools/errata/cli.h"
 
+/* Members of a request itself, without those of messages in it: more than any request has. */
+#define REQUEST_MEMBERS_MAX 32
+
 struct request {
     struct buffer json;
     bool has_member; /* the object that is open has one */
+    unsigned depth; /* of the object that is open; 0: the request */
+    const char *members[REQUEST_MEMBERS_MAX]; /* of the request; borrowed */
+    size_t member_count;
 };
 
-/* How an option becomes a member. */
-enum request_kind {
-    REQUEST_TEXT, /* as text; numbers and enum words are read from text too */
-    REQUEST_ARGUMENT, /* as text that may stand in @FILE or on standard input */
-    REQUEST_TRUE, /* a flag */
-    REQUEST_TIME_AGO, /* a time, or a span before now */
-    REQUEST_TIME_AHEAD, /* a time, or a span after now */
-    REQUEST_DAY /* a day, or a span before today */
-};
-
-struct request_member {
-    const char *option; /* NULL ends a list */
-    const char *member; /* the proto name */
-    enum request_kind kind;
-};
-
+/* Whether the request itself, not a message in it, has a member. */
+bool request_has(const struct request *request, const char *member);
 void request_begin(struct request *request, struct cli *cli);
 void request_text(struct request *request, const char *member, struct slice value);
 void request_raw(struct request *request, const char *member, struct slice json);
@@ -38,9 +30,6 @@ MUST_CHECK enum cli_exit request_object(struct request *request, struct cli *cli
                                         const char *member, const char *what, struct slice json);
 void request_open(struct request *request, const char *member);
 void request_close(struct request *request);
-/* Adds a member for each option of the list that was given. */
-MUST_CHECK enum cli_exit request_add_options(struct request *request, struct cli *cli,
-                                             const struct request_member *members);
 /* Adds `entity_type` and `entity_id` of --entity TYPE/ID, where it was given. */
 MUST_CHECK enum cli_exit request_add_entity(struct request *request, struct cli *cli);
 /* Adds an array of the values of an option that may stand several times; texts may stand in @FILE or

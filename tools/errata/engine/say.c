@@ -68,6 +68,16 @@ enum cli_exit cli_usage(struct cli *cli, const char *format, ...)
     return CLI_USAGE;
 }
 
+enum cli_exit cli_failed(struct cli *cli, const char *format, ...)
+{
+    va_list values;
+
+    va_start(values, format);
+    print_problem(cli, "NOT_FOUND", format, values);
+    va_end(values);
+    return CLI_CALL_FAILED;
+}
+
 enum cli_exit cli_local(struct cli *cli, const char *format, ...)
 {
     va_list values;

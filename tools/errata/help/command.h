@@ -28,6 +28,7 @@ enum cli_exit {
 };
 
 struct cli;
+struct command_call;
 
 struct command_example {
     const char *line; /* as it is typed; NULL ends a list. A line feed goes on behind a backslash */
@@ -48,6 +49,7 @@ struct command {
     size_t words_max;
     bool hidden; /* for programs: in no list */
     enum cli_exit (*run)(struct cli *cli);
+    const struct command_call *call; /* of a command that is one method; NULL: `run` knows */
 };
 
 /* Commands that belong together. */

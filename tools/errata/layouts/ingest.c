@@ -205,12 +205,12 @@ static void add_stored(struct ingest *ingest, const struct upload_file *file, st
     }
     document = reply_member(reply, "document");
     cells[COLUMN_PAGES] = measures_number(cli, document, "pageCount");
-    cells[COLUMN_SIZE] = measures_first_size(cli, document);
+    cells[COLUMN_SIZE] = measures_first_size(cli, document, "pageDimensions");
     cells[COLUMN_TABLES] = reply_text(cli, document, "tableCount");
     cells[COLUMN_COVERAGE] = measures_number(cli, document, "textCoverageRatio");
     cells[COLUMN_LAYOUT] = measures_short_layout(cli, document);
     cells[COLUMN_SEEN] = reply_text(cli, reply_member(reply, "profile"), "seenCount");
-    cells[COLUMN_NOTE] = measures_warning_codes(cli, document);
+    cells[COLUMN_NOTE] = measures_warning_codes(cli, document, "warnings");
     add_row(ingest, file->index, cells, false);
 }
 

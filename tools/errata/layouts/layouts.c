@@ -3,10 +3,11 @@
  * metadata. Ingesting is in ingest.c, explaining in explain.c.
  */
 #include "tools/errata/commands.h"
-#include "tools/errata/engine/ask.h"
+#include "tools/errata/engine/command_call.h"
 #include "tools/errata/engine/connect.h"
 #include "tools/errata/engine/input.h"
 #include "tools/errata/engine/paging.h"
+#include "tools/errata/engine/view_cells.h"
 #include "tools/errata/layouts/explain.h"
 #include "tools/errata/layouts/ingest.h"
 #include "tools/errata/layouts/measures.h"
@@ -33,67 +34,6 @@ static enum cli_exit print_fingerprint(struct cli *cli, struct json_value reply)
     return CLI_OK;
 }
 
-static enum cli_exit run_fingerprint(struct cli *cli)
-{
-    static const struct ask ask = {"/errata.v1.LayoutService/ComputeFingerprint", fill_fingerprint,
-                                   print_fingerprint};
-
-    return ask_run(cli, &ask);
-}
-
-/* --- list --- */
-
-static void document_cells(struct cli *cli, struct json_value row, struct slice *cells)
-{
-    cells[0] = reply_text(cli, row, "documentId");
-    cells[1] = reply_moment(cli, row, "createdAt");
-    cells[2] = measures_number(cli, row, "pageCount");
-    cells[3] = measures_first_size(cli, row);
-    cells[4] = reply_text(cli, row, "tableCount");
-    cells[5] = measures_number(cli, row, "textCoverageRatio");
-    cells[6] = measures_layout_cell(cli, row);
-    cells[7] = measures_warning_codes(cli, row);
-    cells[8] = reply_text(cli, row, "id");
-}
-
-static enum cli_exit run_list(struct cli *cli)
-{
-    static const struct request_member members[] = {{"layout", "layout_fingerprint", REQUEST_TEXT},
-                                                    {NULL, NULL, REQUEST_TEXT}};
-    static const struct table_column columns[] = {
-        {.title = "DOCUMENT", .min = 16},
-        {.title = "CREATED", .cut = TABLE_NEVER_CUT, .extra = 3},
-        {.title = "PAGES", .right = true, .cut = TABLE_NEVER_CUT},
-        {.title = "PAGE 1", .right = true, .cut = TABLE_NEVER_CUT, .extra = 4},
-        {.title = "TABLES", .right = true, .cut = TABLE_NEVER_CUT},
-        {.title = "COVERAGE", .right = true, .cut = TABLE_NEVER_CUT, .extra = 2},
-        {.title = "LAYOUT", .min = 12},
-        {.title = "NOTE", .extra = 1, .colour = COLOUR_YELLOW},
-        {.title = "ID", .cut = TABLE_NEVER_CUT, .extra = 5, .colour = COLOUR_DIM}};
-    static const struct paging paging = {
-        .path = "/errata.v1.LayoutService/ListDocuments",
-        .rows = {.name = "documents",
-                 .columns = columns,
-                 .column_count = sizeof(columns) / sizeof(columns[0]),
-                 .cells = document_cells},
-        .members = members,
-        .nothing = "no documents match"};
-
-    return paging_run(cli, &paging);
-}
-
-/* --- profiles --- */
-
-static void profile_cells(struct cli *cli, struct json_value row, struct slice *cells)
-{
-    cells[0] = reply_text(cli, row, "layoutFingerprint");
-    cells[1] = measures_number(cli, row, "seenCount");
-    cells[2] = measures_number(cli, row, "exampleCount");
-    cells[3] = reply_moment(cli, row, "lastSeenAt");
-    cells[4] = measures_number(cli, row, "feedbackCount");
-    cells[5] = reply_moment(cli, row, "firstSeenAt");
-}
-
 static enum cli_exit add_order(struct request *request, struct cli *cli)
 {
     if (options_has(&cli->options, "most-seen")) {
@@ -102,76 +42,12 @@ static enum cli_exit add_order(struct request *request, struct cli *cli)
     return CLI_OK;
 }
 
-static enum cli_exit run_profiles(struct cli *cli)
-{
-    static const struct request_member members[] = {{NULL, NULL, REQUEST_TEXT}};
-    static const struct table_column columns[] = {
-        {.title = "LAYOUT", .min = 64},
-        {.title = "SEEN", .right = true, .cut = TABLE_NEVER_CUT},
-        {.title = "EXAMPLES", .right = true, .cut = TABLE_NEVER_CUT},
-        {.title = "LAST SEEN", .cut = TABLE_NEVER_CUT, .extra = 1},
-        {.title = "CORRECTIONS", .right = true, .cut = TABLE_NEVER_CUT, .extra = 2},
-        {.title = "FIRST SEEN", .cut = TABLE_NEVER_CUT, .extra = 3}};
-    static const struct paging paging = {
-        .path = "/errata.v1.LayoutService/ListProfiles",
-        .rows = {.name = "profiles",
-                 .columns = columns,
-                 .column_count = sizeof(columns) / sizeof(columns[0]),
-                 .cells = profile_cells},
-        .members = members,
-        .add_filter = add_order,
-        .nothing = "no layouts: no document was ingested yet"};
-
-    return paging_run(cli, &paging);
-}
-
-/* --- profile --- */
-
-/* The server writes doubles in full; a person wants 4 digits of a mean. */
-static void print_mean(struct cli *cli, struct json_value stats, const char *name,
-                       const char *title)
+struct slice cell_mean(struct cli *cli, struct json_value stats, const char *name)
 {
     double value = 0;
 
-    if (measures_double(cli, stats, name, &value)) {
-        reply_print_member(cli, title, arena_printf(&cli->arena, "%.4g", value));
-    }
-}
-
-static enum cli_exit print_profile(struct cli *cli, struct json_value reply)
-{
-    struct json_value profile = reply_member(reply, "profile");
-    struct json_value stats = reply_member(profile, "stats");
-
-    reply_print_member(cli, "layout", reply_text(cli, profile, "layoutFingerprint"));
-    reply_print_member(cli, "id", reply_text(cli, profile, "id"));
-    reply_print_member(cli, "documents", measures_number(cli, profile, "seenCount"));
-    reply_print_member(cli, "first seen", reply_full_time(cli, profile, "firstSeenAt"));
-    reply_print_member(cli, "last seen", reply_full_time(cli, profile, "lastSeenAt"));
-    reply_print_member(cli, "corrections", measures_number(cli, profile, "feedbackCount"));
-    reply_print_member(cli, "examples", measures_number(cli, profile, "exampleCount"));
-    reply_print_member(cli, "updated", reply_full_time(cli, profile, "updatedAt"));
-    reply_print_member(cli, "measured by", reply_text(cli, stats, "fpVersion"));
-    print_text(&cli->out, "\nMeans over its documents:\n");
-    print_mean(cli, stats, "pageCount", "  pages");
-    print_mean(cli, stats, "tableCount", "  tables");
-    print_mean(cli, stats, "textCoverageRatio", "  coverage");
-    print_mean(cli, stats, "textDensity", "  density");
-    return CLI_OK;
-}
-
-static enum cli_exit fill_profile(struct request *request, struct cli *cli)
-{
-    request_text(request, "layout_fingerprint", slice_text(cli->options.words[0]));
-    return CLI_OK;
-}
-
-static enum cli_exit run_profile(struct cli *cli)
-{
-    static const struct ask ask = {"/errata.v1.LayoutService/GetProfile", fill_profile,
-                                   print_profile};
-
-    return ask_run(cli, &ask);
+    return measures_double(cli, stats, name, &value) ? arena_printf(&cli->arena, "%.4g", value)
+                                                     : slice_of(NULL, 0);
 }
 
 /* --- show --- */
@@ -296,20 +172,18 @@ static enum cli_exit print_shown(struct cli *cli, struct json_value reply)
 
 static enum cli_exit fill_document(struct request *request, struct cli *cli)
 {
-    const char *document = options_get(&cli->options, "document");
-
-    document = document != NULL ? document : cli->options.words[0];
-    request_text(request, options_has(&cli->options, "by-id") ? "id" : "document_id",
-                 slice_text(document));
+    if (options_has(&cli->options, "by-id")) {
+        request_text(request, "id", slice_text(cli->options.words[0]));
+    }
     return CLI_OK;
 }
 
+static const struct command_call show_call = {
+    .method = "/errata.v1.LayoutService/GetDocument", .fill = fill_document, .print = print_shown};
+
 static enum cli_exit run_show(struct cli *cli)
 {
-    static const struct ask ask = {"/errata.v1.LayoutService/GetDocument", fill_document,
-                                   print_shown};
-
-    return ask_run(cli, &ask);
+    return command_call_once(cli, &show_call);
 }
 
 /* A server does not keep PDFs: of its documents there is what it stored. */
@@ -388,7 +262,7 @@ const struct command layout_commands[] = {
                   {"errata layouts list --all --json | jq -r .documents[].documentId",
                    "ids alone"}},
      .options = list_options,
-     .run = run_list},
+     COMMAND_CALL("LayoutService/ListDocuments", .nothing = "no documents match")},
     {.group = "layouts",
      .name = "show",
      .arguments = "DOCUMENT",
@@ -408,7 +282,8 @@ const struct command layout_commands[] = {
              "ingested, and how many corrections count as examples for the next.",
      .examples = {{"errata layouts profiles --most-seen --limit 10", NULL}},
      .options = profiles_options,
-     .run = run_profiles},
+     COMMAND_CALL("LayoutService/ListProfiles", .fill = add_order,
+                  .nothing = "no layouts: no document was ingested yet")},
     {.group = "layouts",
      .name = "profile",
      .arguments = "LAYOUT",
@@ -419,7 +294,7 @@ const struct command layout_commands[] = {
                    "the layout of a document"}},
      .words_min = 1,
      .words_max = 1,
-     .run = run_profile},
+     COMMAND_CALL("LayoutService/GetProfile")},
     {.group = "layouts",
      .name = "explain",
      .arguments = "[FILE]",
@@ -451,5 +326,6 @@ const struct command layout_commands[] = {
      .options = fingerprint_options,
      .words_min = 1,
      .words_max = 1,
-     .run = run_fingerprint},
+     COMMAND_CALL("LayoutService/ComputeFingerprint", .fill = fill_fingerprint,
+                  .print = print_fingerprint)},
     {.name = NULL}};

@@ -103,9 +103,9 @@ struct slice measures_page_size(struct cli *cli, struct json_value page)
     return measures_size(cli, width, height);
 }
 
-struct slice measures_first_size(struct cli *cli, struct json_value document)
+struct slice measures_first_size(struct cli *cli, struct json_value document, const char *name)
 {
-    struct json_walk walk = reply_walk(document, "pageDimensions");
+    struct json_walk walk = reply_walk(document, name);
     struct json_value page = {JSON_NULL, {NULL, 0}};
     struct slice key = {NULL, 0};
 
@@ -129,18 +129,9 @@ struct slice measures_short_layout(struct cli *cli, struct json_value document)
     return text_is_utf8(layout) ? text_first_characters(layout, MEASURES_SHORT_BYTES) : layout;
 }
 
-struct slice measures_layout_cell(struct cli *cli, struct json_value row)
+struct slice measures_warning_codes(struct cli *cli, struct json_value document, const char *name)
 {
-    struct slice layout = reply_text(cli, row, "layoutFingerprint");
-
-    return cli->out.terminal && layout.size == 2 * SHA256_BYTES
-               ? slice_of(layout.data, MEASURES_SHORT_BYTES)
-               : layout;
-}
-
-struct slice measures_warning_codes(struct cli *cli, struct json_value document)
-{
-    struct json_walk walk = reply_walk(document, "warnings");
+    struct json_walk walk = reply_walk(document, name);
     struct json_value warning = {JSON_NULL, {NULL, 0}};
     struct slice key = {NULL, 0};
     struct buffer codes;

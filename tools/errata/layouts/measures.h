@@ -38,15 +38,13 @@ struct slice measures_share(struct cli *cli, struct json_value object, const cha
 /* The size of one of a document's pages. */
 struct slice measures_page_size(struct cli *cli, struct json_value page);
 /* The size of a document's first page; empty where there is none. */
-struct slice measures_first_size(struct cli *cli, struct json_value document);
+struct slice measures_first_size(struct cli *cli, struct json_value document, const char *name);
 /* A number's member as text; proto JSON leaves 0 out. */
 struct slice measures_number(struct cli *cli, struct json_value object, const char *name);
 /* The beginning of the fingerprint; `-` where a document has none. */
 struct slice measures_short_layout(struct cli *cli, struct json_value document);
-/* For a cell of a table: a fingerprint's beginning on a terminal; elsewhere, and of other names, all. */
-struct slice measures_layout_cell(struct cli *cli, struct json_value row);
 /* The codes of a document's warnings, such as `SCAN, DAMAGED`. */
-struct slice measures_warning_codes(struct cli *cli, struct json_value document);
+struct slice measures_warning_codes(struct cli *cli, struct json_value document, const char *name);
 /* A warning on one line: `SCAN: page 1 has no text; examples are withheld`. */
 struct slice measures_warning(struct cli *cli, struct slice code, struct slice message);
 /* A text of several lines, each cleaned and behind `indent`, at most `lines_max` of them. */

@@ -3,8 +3,9 @@
  * reject. Matching the lines of a draft is in match.c, importing in mapping_import.c.
  */
 #include "tools/errata/commands.h"
-#include "tools/errata/engine/ask.h"
+#include "tools/errata/engine/command_call.h"
 #include "tools/errata/engine/paging.h"
+#include "tools/errata/engine/view_cells.h"
 #include "tools/errata/layouts/measures.h"
 #include "tools/errata/mappings/mapping_import.h"
 #include "tools/errata/mappings/match.h"
@@ -12,19 +13,6 @@
 #define STATUS_PREFIX "MAPPING_STATUS_"
 
 /* --- list --- */
-
-static void mapping_cells(struct cli *cli, struct json_value row, struct slice *cells)
-{
-    cells[0] = reply_text(cli, row, "customerId");
-    cells[1] = reply_text(cli, row, "customerSku");
-    cells[2] = reply_text(cli, row, "internalSku");
-    cells[3] = reply_word(cli, row, "status", STATUS_PREFIX);
-    cells[4] = measures_share(cli, row, "confidence");
-    cells[5] = reply_count(cli, row, "supportCount");
-    cells[6] = reply_count(cli, row, "useCount");
-    cells[7] = reply_moment(cli, row, "lastUsedAt");
-    cells[8] = reply_text(cli, row, "id");
-}
 
 /* What is applied stands out; what never will be steps back. */
 static void colour_mapping(struct cli *cli, struct json_value row, struct table *table)
@@ -40,84 +28,11 @@ static void colour_mapping(struct cli *cli, struct json_value row, struct table 
     }
 }
 
-/* In the order that `mappings import` reads first. */
-static const struct reply_csv_column csv_columns[] = {
-    {"customer_id", "customerId", REPLY_CSV_TEXT, NULL},
-    {"customer_sku", "customerSku", REPLY_CSV_TEXT, NULL},
-    {"internal_sku", "internalSku", REPLY_CSV_TEXT, NULL},
-    {"status", "status", REPLY_CSV_WORD, STATUS_PREFIX},
-    {"confidence", "confidence", REPLY_CSV_TEXT, NULL},
-    {"support_count", "supportCount", REPLY_CSV_COUNT, NULL},
-    {"use_count", "useCount", REPLY_CSV_COUNT, NULL},
-    {"last_used_at", "lastUsedAt", REPLY_CSV_TEXT, NULL},
-    {"created_at", "createdAt", REPLY_CSV_TEXT, NULL},
-    {"updated_at", "updatedAt", REPLY_CSV_TEXT, NULL},
-    {"id", "id", REPLY_CSV_TEXT, NULL}};
-
-static enum cli_exit run_list(struct cli *cli)
+struct slice cell_last_used(struct cli *cli, struct json_value mapping, const char *name)
 {
-    static const struct request_member members[] = {{"customer", "customer_id", REQUEST_TEXT},
-                                                    {"status", "status", REQUEST_TEXT},
-                                                    {"prefix", "customer_sku_prefix", REQUEST_TEXT},
-                                                    {NULL, NULL, REQUEST_TEXT}};
-    static const struct table_column columns[] = {
-        {.title = "CUSTOMER", .min = 10},
-        {.title = "CUSTOMER SKU", .min = 12},
-        {.title = "INTERNAL SKU", .min = 12},
-        {.title = "STATUS", .cut = TABLE_NEVER_CUT},
-        {.title = "SURE", .right = true, .cut = TABLE_NEVER_CUT, .extra = 3},
-        {.title = "CONFIRMED", .right = true, .cut = TABLE_NEVER_CUT, .extra = 2},
-        {.title = "USES", .right = true, .cut = TABLE_NEVER_CUT, .extra = 1},
-        {.title = "LAST USED", .cut = TABLE_NEVER_CUT, .extra = 4},
-        {.title = "ID", .cut = TABLE_NEVER_CUT, .extra = 5, .colour = COLOUR_DIM}};
-    static const struct reply_csv csv = {csv_columns, sizeof(csv_columns) / sizeof(csv_columns[0])};
-    static const struct paging paging = {
-        .path = "/errata.v1.MappingService/ListMappings",
-        .rows = {.name = "mappings",
-                 .columns = columns,
-                 .column_count = sizeof(columns) / sizeof(columns[0]),
-                 .cells = mapping_cells,
-                 .colour = colour_mapping},
-        .csv = &csv,
-        .members = members,
-        .nothing = "no mappings match"};
+    struct slice used = reply_full_time(cli, mapping, name);
 
-    return paging_run(cli, &paging);
-}
-
-/* --- show --- */
-
-static enum cli_exit print_mapping(struct cli *cli, struct json_value reply)
-{
-    struct json_value mapping = reply_member(reply, "mapping");
-    struct slice used = reply_full_time(cli, mapping, "lastUsedAt");
-
-    reply_print_member(cli, "customer", reply_text(cli, mapping, "customerId"));
-    reply_print_member(cli, "its SKU", reply_text(cli, mapping, "customerSku"));
-    reply_print_member(cli, "internal SKU", reply_text(cli, mapping, "internalSku"));
-    reply_print_member(cli, "status", reply_word(cli, mapping, "status", STATUS_PREFIX));
-    reply_print_member(cli, "confidence", reply_text(cli, mapping, "confidence"));
-    reply_print_member(cli, "confirmed", reply_count(cli, mapping, "supportCount"));
-    reply_print_member(cli, "uses", reply_count(cli, mapping, "useCount"));
-    reply_print_member(cli, "last used", used.size > 0 ? used : SLICE("never"));
-    reply_print_member(cli, "created", reply_full_time(cli, mapping, "createdAt"));
-    reply_print_member(cli, "updated", reply_full_time(cli, mapping, "updatedAt"));
-    reply_print_member(cli, "id", reply_text(cli, mapping, "id"));
-    return CLI_OK;
-}
-
-static enum cli_exit fill_show(struct request *request, struct cli *cli)
-{
-    request_text(request, "id", slice_text(cli->options.words[0]));
-    return CLI_OK;
-}
-
-static enum cli_exit run_show(struct cli *cli)
-{
-    static const struct ask ask = {"/errata.v1.MappingService/GetMapping", fill_show,
-                                   print_mapping};
-
-    return ask_run(cli, &ask);
+    return used.size > 0 ? used : SLICE("never");
 }
 
 /* --- suggest, confirm, reject --- */
@@ -156,81 +71,28 @@ static enum cli_exit check_triple(struct cli *cli)
 }
 
 /* The mapping's id, or its customer and both SKUs. */
-static enum cli_exit fill_name(struct request *request, struct cli *cli)
+static enum cli_exit check_name(struct request *request, struct cli *cli)
 {
     bool triple = options_has(&cli->options, "customer") || options_has(&cli->options, "sku") ||
                   options_has(&cli->options, "internal");
 
+    (void)request;
     if (cli->options.word_count == 0) {
         return check_triple(cli);
     }
     if (triple) {
         return cli_usage(cli, "MAPPING names it whole: leave --customer, --sku and --internal out");
     }
-    request_text(request, "id", slice_text(cli->options.words[0]));
     return CLI_OK;
 }
 
-static const struct request_member judged_members[] = {
-    {"customer", "customer_id", REQUEST_TEXT},
-    {"sku", "customer_sku", REQUEST_TEXT},
-    {"internal", "internal_sku", REQUEST_TEXT},
-    {"suggestions", "suggestions_json", REQUEST_ARGUMENT},
-    {"draft", "draft_order_id", REQUEST_TEXT},
-    {"document", "document_id", REQUEST_TEXT},
-    {"actor", "actor_user_id", REQUEST_TEXT},
-    {"created-at", "created_at", REQUEST_TIME_AGO},
-    {NULL, NULL, REQUEST_TEXT}};
-
-static enum cli_exit fill_judged(struct request *request, struct cli *cli)
+static enum cli_exit check_suggestion(struct request *request, struct cli *cli)
 {
-    enum cli_exit result = fill_name(request, cli);
-
-    return result == CLI_OK ? request_add_options(request, cli, judged_members) : result;
-}
-
-static enum cli_exit run_confirm(struct cli *cli)
-{
-    static const struct ask ask = {"/errata.v1.MappingService/ConfirmMapping", fill_judged,
-                                   print_judged};
-
-    return ask_run(cli, &ask);
-}
-
-static enum cli_exit run_reject(struct cli *cli)
-{
-    static const struct ask ask = {"/errata.v1.MappingService/RejectMapping", fill_judged,
-                                   print_judged};
-
-    return ask_run(cli, &ask);
-}
-
-static enum cli_exit fill_suggest(struct request *request, struct cli *cli)
-{
-    static const struct request_member members[] = {
-        {"customer", "customer_id", REQUEST_TEXT},      {"sku", "customer_sku", REQUEST_TEXT},
-        {"internal", "internal_sku", REQUEST_TEXT},     {"confidence", "confidence", REQUEST_TEXT},
-        {"created-at", "created_at", REQUEST_TIME_AGO}, {NULL, NULL, REQUEST_TEXT}};
-    enum cli_exit result = check_triple(cli);
-
-    if (result == CLI_OK && !options_has(&cli->options, "confidence")) {
-        result = cli_usage(cli, "--confidence is missing: how sure the matcher is, from 0 to 1");
+    (void)request;
+    if (!options_has(&cli->options, "confidence")) {
+        return cli_usage(cli, "--confidence is missing: how sure the matcher is, from 0 to 1");
     }
-    if (result != CLI_OK) {
-        return result;
-    }
-    request_open(request, "mapping");
-    result = request_add_options(request, cli, members);
-    request_close(request);
-    return result;
-}
-
-static enum cli_exit run_suggest(struct cli *cli)
-{
-    static const struct ask ask = {"/errata.v1.MappingService/SuggestMapping", fill_suggest,
-                                   print_judged};
-
-    return ask_run(cli, &ask);
+    return check_triple(cli);
 }
 
 /* --- the commands --- */
@@ -282,7 +144,8 @@ const struct command mapping_commands[] = {
                   {"errata mappings list --all --csv > mappings.csv",
                    "all of them, as `errata mappings import` reads them"}},
      .options = list_options,
-     .run = run_list},
+     COMMAND_CALL("MappingService/ListMappings", .colour = colour_mapping,
+                  .nothing = "no mappings match")},
     {.group = "mappings",
      .name = "show",
      .arguments = "MAPPING",
@@ -293,7 +156,7 @@ const struct command mapping_commands[] = {
      .examples = {{"errata mappings show 0192f0c0-1111-7222-8333-444455556666", NULL}},
      .words_min = 1,
      .words_max = 1,
-     .run = run_show},
+     COMMAND_CALL("MappingService/GetMapping")},
     {.group = "mappings",
      .name = "suggest",
      .arguments = "--customer CUSTOMER --sku SKU --internal SKU --confidence SHARE",
@@ -304,7 +167,8 @@ const struct command mapping_commands[] = {
                    "  --confidence 0.72",
                    NULL}},
      .options = suggest_options,
-     .run = run_suggest},
+     COMMAND_CALL("MappingService/SuggestMapping", .fill = check_suggestion,
+                  .print = print_judged)},
     {.group = "mappings",
      .name = "confirm",
      .arguments = "[MAPPING]",
@@ -318,7 +182,7 @@ const struct command mapping_commands[] = {
                   {"errata mappings confirm 0192f0c0-1111-7222-8333-444455556666", NULL}},
      .options = confirm_options,
      .words_max = 1,
-     .run = run_confirm},
+     COMMAND_CALL("MappingService/ConfirmMapping", .fill = check_name, .print = print_judged)},
     {.group = "mappings",
      .name = "reject",
      .arguments = "[MAPPING]",
@@ -328,7 +192,7 @@ const struct command mapping_commands[] = {
      .examples = {{"errata mappings reject --customer acme --sku HX-1 --internal 4712", NULL}},
      .options = reject_options,
      .words_max = 1,
-     .run = run_reject},
+     COMMAND_CALL("MappingService/RejectMapping", .fill = check_name, .print = print_judged)},
     {.group = "mappings",
      .name = "match",
      .arguments = "[SKU...]",

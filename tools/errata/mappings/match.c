@@ -4,9 +4,10 @@
  */
 #include "tools/errata/mappings/match.h"
 
-#include "tools/errata/engine/ask.h"
+#include "tools/errata/engine/command_call.h"
 #include "tools/errata/engine/connect.h"
 #include "tools/errata/engine/csv_input.h"
+#include "tools/errata/engine/fill.h"
 #include "tools/errata/engine/input.h"
 #include "tools/errata/engine/reply_csv.h"
 #include "tools/errata/layouts/measures.h"
@@ -300,11 +301,7 @@ static enum cli_exit show(struct matching *matching, struct json_value reply)
 
 /* --- the command --- */
 
-static const struct request_member match_members[] = {
-    {"candidates", "max_candidates", REQUEST_TEXT},
-    {"as-of-seq", "as_of_seq", REQUEST_TEXT},
-    {"as-of", "as_of_time", REQUEST_TIME_AGO},
-    {NULL, NULL, REQUEST_TEXT}};
+#define MATCH_PATH "/errata.v1.MappingService/MatchLines"
 
 static enum cli_exit send_lines(struct matching *matching)
 {
@@ -316,10 +313,9 @@ static enum cli_exit send_lines(struct matching *matching)
 
     request_begin(&request, cli);
     request_raw(&request, "lines", buffer_slice(&matching->json));
-    result = request_add_options(&request, cli, match_members);
+    result = fill_message(&request, cli, cli_method(MATCH_PATH)->request);
     if (result == CLI_OK) {
-        result =
-            cli_call(cli, "/errata.v1.MappingService/MatchLines", request_end(&request), &json);
+        result = cli_call(cli, MATCH_PATH, request_end(&request), &json);
     }
     if (result != CLI_OK) {
         if (matching->first_line > 1) {
@@ -452,10 +448,6 @@ enum cli_exit match_run(struct cli *cli)
 
 static enum cli_exit fill_record(struct request *request, struct cli *cli)
 {
-    static const struct request_member members[] = {{"draft", "draft_order_id", REQUEST_TEXT},
-                                                    {"actor", "actor_user_id", REQUEST_TEXT},
-                                                    {"created-at", "created_at", REQUEST_TIME_AGO},
-                                                    {NULL, NULL, REQUEST_TEXT}};
     struct slice reference = {NULL, 0};
     enum cli_exit result = input_argument(cli, cli->options.words[0], &reference);
 
@@ -466,7 +458,7 @@ static enum cli_exit fill_record(struct request *request, struct cli *cli)
         reference.size--;
     }
     request_text(request, "exposure_ref", reference);
-    return request_add_options(request, cli, members);
+    return CLI_OK;
 }
 
 static enum cli_exit print_recorded(struct cli *cli, struct json_value reply)
@@ -481,10 +473,11 @@ static enum cli_exit print_recorded(struct cli *cli, struct json_value reply)
 
 enum cli_exit match_record_run(struct cli *cli)
 {
-    static const struct ask ask = {"/errata.v1.MappingService/RecordMatches", fill_record,
-                                   print_recorded};
+    static const struct command_call call = {.method = "/errata.v1.MappingService/RecordMatches",
+                                             .fill = fill_record,
+                                             .print = print_recorded};
 
-    return ask_run(cli, &ask);
+    return command_call_once(cli, &call);
 }
 
 const struct option_spec match_options[] = {

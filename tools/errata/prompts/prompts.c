@@ -3,7 +3,7 @@
  * document.
  */
 #include "tools/errata/commands.h"
-#include "tools/errata/engine/ask.h"
+#include "tools/errata/engine/command_call.h"
 #include "tools/errata/engine/input.h"
 #include "tools/errata/engine/paging.h"
 #include "tools/errata/layouts/measures.h"
@@ -21,64 +21,12 @@ static void print_prompt_text(struct cli *cli, struct slice text)
     }
 }
 
-/* --- list --- */
-
 /* Version 0 ships with the server. */
 static struct slice version_text(struct cli *cli, struct json_value template, const char *name)
 {
     struct slice version = reply_text(cli, template, name);
 
     return version.size == 0 || slice_equal(version, SLICE("0")) ? SLICE("0") : version;
-}
-
-static void template_cells(struct cli *cli, struct json_value row, struct slice *cells)
-{
-    cells[0] = reply_text(cli, row, "name");
-    cells[1] = version_text(cli, row, "version");
-    cells[2] = reply_list(cli, row, "tokens");
-    cells[3] = reply_moment(cli, row, "createdAt");
-    cells[4] = reply_text(cli, row, "actorUserId");
-    cells[5] = reply_one_line(cli, row, "comment");
-}
-
-static enum cli_exit run_list(struct cli *cli)
-{
-    static const struct request_member members[] = {{"versions", "name", REQUEST_TEXT},
-                                                    {NULL, NULL, REQUEST_TEXT}};
-    static const struct table_column columns[] = {
-        {.title = "NAME", .min = 20},   {.title = "VERSION", .right = true, .cut = TABLE_NEVER_CUT},
-        {.title = "TOKENS", .min = 16}, {.title = "PUT", .cut = TABLE_NEVER_CUT, .extra = 1},
-        {.title = "BY", .extra = 2},    {.title = "COMMENT", .min = 12, .extra = 3}};
-    static const struct reply_csv_column csv_columns[] = {
-        {"name", "name", REPLY_CSV_TEXT, NULL},
-        {"version", "version", REPLY_CSV_COUNT, NULL},
-        {"tokens", "tokens", REPLY_CSV_LIST, NULL},
-        {"created_at", "createdAt", REPLY_CSV_TEXT, NULL},
-        {"actor_user_id", "actorUserId", REPLY_CSV_TEXT, NULL},
-        {"comment", "comment", REPLY_CSV_TEXT, NULL}};
-    static const struct reply_csv csv = {csv_columns, sizeof(csv_columns) / sizeof(csv_columns[0])};
-    static const struct paging paging = {
-        .path = "/errata.v1.PromptService/ListPromptTemplates",
-        .rows = {.name = "promptTemplates",
-                 .columns = columns,
-                 .column_count = sizeof(columns) / sizeof(columns[0]),
-                 .cells = template_cells},
-        .csv = &csv,
-        .members = members,
-        .nothing = "no templates"};
-
-    return paging_run(cli, &paging);
-}
-
-/* --- show, put --- */
-
-static enum cli_exit fill_show(struct request *request, struct cli *cli)
-{
-    static const struct request_member members[] = {{"version", "version", REQUEST_TEXT},
-                                                    {NULL, NULL, REQUEST_TEXT}};
-
-    request_text(request, "name", slice_text(cli->options.words[0]));
-    return request_add_options(request, cli, members);
 }
 
 /* `pdf_extract_text_v1 version 2, put 3 d ago by ada; tokens: a, b` */
@@ -115,28 +63,17 @@ static enum cli_exit print_template(struct cli *cli, struct json_value reply)
     return CLI_OK;
 }
 
-static enum cli_exit run_show(struct cli *cli)
-{
-    static const struct ask ask = {"/errata.v1.PromptService/GetPromptTemplate", fill_show,
-                                   print_template};
-
-    return ask_run(cli, &ask);
-}
-
 static enum cli_exit fill_put(struct request *request, struct cli *cli)
 {
-    static const struct request_member members[] = {{"comment", "comment", REQUEST_TEXT},
-                                                    {NULL, NULL, REQUEST_TEXT}};
     struct slice text = {NULL, 0};
     enum cli_exit result = input_file(cli, cli->options.words[1], TEMPLATE_BYTES_MAX, &text);
 
-    if (result != CLI_OK) {
-        return result;
-    }
     request_open(request, "prompt_template");
     request_text(request, "name", slice_text(cli->options.words[0]));
     request_text(request, "text", text);
-    result = request_add_options(request, cli, members);
+    if (options_has(&cli->options, "comment")) {
+        request_text(request, "comment", slice_text(options_get(&cli->options, "comment")));
+    }
     request_close(request);
     return result;
 }
@@ -148,14 +85,6 @@ static enum cli_exit print_put(struct cli *cli, struct json_value reply)
     print_line(&cli->out, version_text(cli, template, "version"));
     note_template(cli, template);
     return CLI_OK;
-}
-
-static enum cli_exit run_put(struct cli *cli)
-{
-    static const struct ask ask = {"/errata.v1.PromptService/PutPromptTemplate", fill_put,
-                                   print_put};
-
-    return ask_run(cli, &ask);
 }
 
 /* --- prepare --- */
@@ -172,7 +101,6 @@ static enum cli_exit fill_source(struct request *request, struct cli *cli)
         return cli_usage(cli, "give either --template NAME, a stored one, or --file FILE");
     }
     if (template != NULL) {
-        request_text(request, "template_name", slice_text(template));
         return CLI_OK;
     }
     if (options_has(&cli->options, "version")) {
@@ -185,29 +113,13 @@ static enum cli_exit fill_source(struct request *request, struct cli *cli)
 
 static enum cli_exit fill_prepare(struct request *request, struct cli *cli)
 {
-    static const struct request_member members[] = {
-        {"version", "template_version", REQUEST_TEXT},
-        {"layout", "layout_fingerprint", REQUEST_TEXT},
-        {"document", "document_id", REQUEST_TEXT},
-        {"limit", "max_examples", REQUEST_TEXT},
-        {"match", "match_mode", REQUEST_TEXT},
-        {"include-superseded", "include_superseded", REQUEST_TRUE},
-        {"as-of-seq", "as_of_seq", REQUEST_TEXT},
-        {"as-of", "as_of_time", REQUEST_TIME_AGO},
-        {NULL, NULL, REQUEST_TEXT}};
     const char *context = options_get(&cli->options, "context");
     enum cli_exit result = fill_source(request, cli);
 
     if (result == CLI_OK && context != NULL && strchr(context, '=') != NULL) {
         result = cli_usage(cli, "--context names a server here; --value %s fills a token", context);
     }
-    if (result == CLI_OK) {
-        result = request_add_map(request, cli, "value", "context");
-    }
-    if (result == CLI_OK) {
-        result = request_add_map(request, cli, "trusted", "trusted_context");
-    }
-    return result == CLI_OK ? request_add_options(request, cli, members) : result;
+    return result;
 }
 
 static size_t count_examples(struct json_value reply)
@@ -279,14 +191,6 @@ static enum cli_exit print_prompt(struct cli *cli, struct json_value reply)
     return CLI_OK;
 }
 
-static enum cli_exit run_prepare(struct cli *cli)
-{
-    static const struct ask ask = {"/errata.v1.PromptService/PreparePrompt", fill_prepare,
-                                   print_prompt};
-
-    return ask_run(cli, &ask);
-}
-
 /* --- the commands --- */
 
 static const struct option_spec list_options[] = {
@@ -328,7 +232,7 @@ const struct command prompt_commands[] = {
      .examples = {{"errata prompts list", NULL},
                   {"errata prompts list --versions pdf_extract_text_v1", NULL}},
      .options = list_options,
-     .run = run_list},
+     COMMAND_CALL("PromptService/ListPromptTemplates", .nothing = "no templates")},
     {.group = "prompts",
      .name = "show",
      .arguments = "TEMPLATE",
@@ -342,7 +246,7 @@ const struct command prompt_commands[] = {
      .options = show_options,
      .words_min = 1,
      .words_max = 1,
-     .run = run_show},
+     COMMAND_CALL("PromptService/GetPromptTemplate", .print = print_template)},
     {.group = "prompts",
      .name = "put",
      .arguments = "TEMPLATE FILE|-",
@@ -355,7 +259,7 @@ const struct command prompt_commands[] = {
      .options = put_options,
      .words_min = 2,
      .words_max = 2,
-     .run = run_put},
+     COMMAND_CALL("PromptService/PutPromptTemplate", .fill = fill_put, .print = print_put)},
     {.group = "prompts",
      .name = "prepare",
      .arguments = "--template TEMPLATE|--file FILE",
@@ -373,5 +277,5 @@ const struct command prompt_commands[] = {
                    "  errata prompts prepare --file - --layout a1b2c3",
                    NULL}},
      .options = prepare_options,
-     .run = run_prepare},
+     COMMAND_CALL("PromptService/PreparePrompt", .fill = fill_prepare, .print = print_prompt)},
     {.name = NULL}};

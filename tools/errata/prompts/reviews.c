@@ -2,26 +2,17 @@
  * reviews.c: `errata reviews`: what stands between people's words and a prompt.
  */
 #include "tools/errata/commands.h"
-#include "tools/errata/engine/ask.h"
+#include "tools/errata/engine/command_call.h"
 #include "tools/errata/engine/input.h"
 #include "tools/errata/layouts/measures.h"
 
-static enum cli_exit fill_sanitize(struct request *request, struct cli *cli)
+static enum cli_exit fill_text(struct request *request, struct cli *cli)
 {
-    static const struct request_member members[] = {{"profile", "profile", REQUEST_TEXT},
-                                                    {NULL, NULL, REQUEST_TEXT}};
     struct slice text = {NULL, 0};
-    enum cli_exit result = CLI_OK;
+    enum cli_exit result = input_argument(cli, cli->options.words[0], &text);
 
-    if (!options_has(&cli->options, "profile")) {
-        return cli_usage(cli, "--profile is missing: what the text is for, such as NOTE");
-    }
-    result = input_argument(cli, cli->options.words[0], &text);
-    if (result != CLI_OK) {
-        return result;
-    }
     request_text(request, "text", text);
-    return request_add_options(request, cli, members);
+    return result;
 }
 
 static enum cli_exit print_sanitized(struct cli *cli, struct json_value reply)
@@ -42,14 +33,6 @@ static enum cli_exit print_sanitized(struct cli *cli, struct json_value reply)
     return CLI_OK;
 }
 
-static enum cli_exit run_sanitize(struct cli *cli)
-{
-    static const struct ask ask = {"/errata.v1.TextService/Sanitize", fill_sanitize,
-                                   print_sanitized};
-
-    return ask_run(cli, &ask);
-}
-
 static const struct option_spec sanitize_options[] = {
     {"profile", "PROFILE", "what the text is for"}, {NULL, NULL, NULL}};
 
@@ -66,5 +49,5 @@ const struct command review_commands[] = {
      .options = sanitize_options,
      .words_min = 1,
      .words_max = 1,
-     .run = run_sanitize},
+     COMMAND_CALL("TextService/Sanitize", .fill = fill_text, .print = print_sanitized)},
     {.name = NULL}};

@@ -5,7 +5,7 @@
  */
 #include "tools/errata/commands.h"
 #include "tools/errata/engine/connect.h"
-#include "tools/errata/engine/reply.h"
+#include "tools/errata/engine/resolve.h"
 #include "tools/errata/engine/where.h"
 #include "tools/errata/help/completion.h"
 #include "tools/errata/help/help.h"
@@ -79,104 +79,11 @@ static void offer_contexts(struct cli *cli, struct completion *completion)
 
 /* --- what a server knows --- */
 
-static struct slice two_texts(struct cli *cli, struct slice first, const char *between,
-                              struct slice second)
+static void offer_row(void *user, struct slice value, struct slice meaning)
 {
-    return arena_printf(&cli->arena, "%.*s%s%.*s", (int)first.size, (const char *)first.data,
-                        first.size > 0 && second.size > 0 ? between : "", (int)second.size,
-                        (const char *)second.data);
-}
+    struct completion *completion = user;
 
-static struct slice layout_meaning(struct cli *cli, struct json_value row)
-{
-    struct slice seen = reply_text(cli, row, "seenCount");
-
-    return arena_printf(&cli->arena, "%.*s document%s, last %.*s", (int)seen.size,
-                        (const char *)seen.data, slice_equal(seen, SLICE("1")) ? "" : "s",
-                        (int)reply_ago(cli, row, "lastSeenAt").size,
-                        (const char *)reply_ago(cli, row, "lastSeenAt").data);
-}
-
-static struct slice document_meaning(struct cli *cli, struct json_value row)
-{
-    return reply_ago(cli, row, "createdAt");
-}
-
-static struct slice correction_meaning(struct cli *cli, struct json_value row)
-{
-    return two_texts(cli, reply_word(cli, row, "eventType", "FEEDBACK_EVENT_TYPE_"), ", ",
-                     reply_text(cli, row, "documentId"));
-}
-
-static struct slice token_meaning(struct cli *cli, struct json_value row)
-{
-    return two_texts(cli, reply_word(cli, row, "role", "ROLE_"), ", ",
-                     reply_text(cli, row, "userId"));
-}
-
-static struct slice org_meaning(struct cli *cli, struct json_value row)
-{
-    return reply_text(cli, row, "name");
-}
-
-static struct slice mapping_meaning(struct cli *cli, struct json_value row)
-{
-    return two_texts(cli, reply_text(cli, row, "customerSku"), " as ",
-                     reply_text(cli, row, "internalSku"));
-}
-
-static struct slice template_meaning(struct cli *cli, struct json_value row)
-{
-    return reply_list(cli, row, "tokens");
-}
-
-static struct slice event_meaning(struct cli *cli, struct json_value row)
-{
-    return reply_word(cli, row, "kind", "EVENT_KIND_");
-}
-
-/* Where the values of a name are had: the newest of a list, since more would be no help. */
-static const struct {
-    const char *name;
-    const char *path; /* of the method */
-    const char *request;
-    const char *rows; /* the reply's array */
-    const char *member; /* the value in a row */
-    struct slice (*meaning)(struct cli *cli, struct json_value row);
-} lists[] = {{"LAYOUT", "/errata.v1.LayoutService/ListProfiles", "{\"page_size\": 200}", "profiles",
-              "layoutFingerprint", layout_meaning},
-             {"DOCUMENT", "/errata.v1.LayoutService/ListDocuments", "{\"page_size\": 200}",
-              "documents", "documentId", document_meaning},
-             {"CORRECTION", "/errata.v1.FeedbackService/ListFeedbackEvents", "{\"page_size\": 50}",
-              "events", "id", correction_meaning},
-             {"KEYID", "/errata.v1.AdminService/ListTokens", "{\"page_size\": 200}", "tokens",
-              "keyId", token_meaning},
-             {"ORG", "/errata.v1.AdminService/ListOrganizations", "{\"page_size\": 200}",
-              "organizations", "id", org_meaning},
-             {"MAPPING", "/errata.v1.MappingService/ListMappings", "{\"page_size\": 200}",
-              "mappings", "id", mapping_meaning},
-             {"TEMPLATE", "/errata.v1.PromptService/ListPromptTemplates", "{\"page_size\": 200}",
-              "promptTemplates", "name", template_meaning},
-             {"SEQ", "/errata.v1.EventService/ListEvents", "{\"page_size\": 20}", "events", "seq",
-              event_meaning}};
-
-static void offer_rows(struct cli *cli, struct completion *completion, size_t list)
-{
-    struct json_value reply = {JSON_NULL, {NULL, 0}};
-    struct json_value row = {JSON_NULL, {NULL, 0}};
-    struct json_walk walk;
-    struct slice json = {NULL, 0};
-    struct slice key = {NULL, 0};
-
-    if (cli_call(cli, lists[list].path, slice_text(lists[list].request), &json) != CLI_OK ||
-        reply_parse(cli, json, &reply) != CLI_OK) {
-        return;
-    }
-    walk = reply_walk(reply, lists[list].rows);
-    while (json_walk_next(&walk, &key, &row)) {
-        completion_offer(completion, reply_text(cli, row, lists[list].member),
-                         lists[list].meaning(cli, row));
-    }
+    completion_offer(completion, value, meaning);
 }
 
 static void offer(void *user, struct completion *completion, struct slice name)
@@ -190,12 +97,8 @@ static void offer(void *user, struct completion *completion, struct slice name)
     } else if (slice_equal(name, SLICE("PROTO"))) {
         proto_offer(completion);
     }
-    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
-        if (slice_equal(name, slice_text(lists[i].name))) {
-            cli->options = completion->options;
-            offer_rows(cli, completion, i);
-        }
-    }
+    cli->options = completion->options;
+    resolve_list(cli, name, completion->typed, offer_row, completion);
 }
 
 /* --- __complete --- */

@@ -1,0 +1,257 @@
+/*
+ * fill.c: see fill.h.
+ */
+#include "tools/errata/engine/fill.h"
+
+#include "tools/errata/engine/input.h"
+#include "tools/errata/engine/resolve.h"
+#include "tools/errata/engine/values.h"
+#include "tools/errata/engine/view.h"
+
+static const struct {
+    const char *option;
+    const char *member;
+} option_members[] = {
+#define OPTION(option, member) {option, member},
+#include "tools/errata/engine/options.def"
+#undef OPTION
+};
+
+/* --- which member --- */
+
+/* A member that only the server sets is none of a request. */
+static const struct field_info *find_input(const struct message_info *message, struct slice name)
+{
+    const struct field_info *field = view_field_named(message, name);
+
+    return field != NULL && !field->rules.output_only ? field : NULL;
+}
+
+static const struct field_info *find_member(struct arena *arena, const struct message_info *message,
+                                            const char *option)
+{
+    size_t size = strlen(option);
+    uint8_t *name = arena_alloc(arena, size + 1);
+
+    for (size_t i = 0; i < sizeof(option_members) / sizeof(option_members[0]); i++) {
+        const struct field_info *field =
+            strcmp(option_members[i].option, option) == 0
+                ? find_input(message, slice_text(option_members[i].member))
+                : NULL;
+
+        if (field != NULL) {
+            return field;
+        }
+    }
+    for (size_t i = 0; name != NULL && i < size; i++) {
+        name[i] = option[i] == '-' ? '_' : (uint8_t)option[i];
+    }
+    return name != NULL ? find_input(message, slice_of(name, size)) : NULL;
+}
+
+static bool holds_members(const struct field_info *field)
+{
+    return field->type == FIELD_MESSAGE && !field->repeated && !field->rules.output_only &&
+           field->message->well_known == MESSAGE_PLAIN;
+}
+
+/* Whether an option may fill it: no message of its own, and not filled by the command. */
+static bool is_free(const struct request *request, const struct field_info *field)
+{
+    bool plain = field->type == FIELD_MESSAGE && field->message->well_known == MESSAGE_PLAIN;
+
+    return (field->map || !plain) &&
+           (request->depth > 0 || !request_has(request, (const char *)field->name.data));
+}
+
+/* --- values --- */
+
+/* An array or a map of all values of an option. */
+static enum cli_exit add_values(struct request *request, struct cli *cli,
+                                const struct option_spec *spec, const struct field_info *field)
+{
+    const char *member = (const char *)field->name.data;
+
+    return field->map ? request_add_map(request, cli, spec->name, member)
+                      : request_add_list(request, cli, spec->name, member,
+                                         strstr(spec->value, "@FILE") != NULL);
+}
+
+/* The text of a value; times and files are read by the value's name. */
+static enum cli_exit read_value(struct cli *cli, const struct option_spec *spec,
+                                struct slice *ret_value)
+{
+    const char *given = options_get(&cli->options, spec->name);
+    struct slice kind = slice_text(spec->value);
+
+    if (strstr(spec->value, "@FILE") != NULL) {
+        return input_argument(cli, given, ret_value);
+    }
+    if (slice_equal(kind, SLICE("TIME|SPAN"))) {
+        return input_time(cli, spec->name, given, -1, ret_value);
+    }
+    if (slice_equal(kind, SLICE("SPAN|TIME"))) {
+        return input_time(cli, spec->name, given, 1, ret_value);
+    }
+    if (slice_equal(kind, SLICE("DAY"))) {
+        return input_day(cli, spec->name, given, ret_value);
+    }
+    if (resolve_is_known(kind)) {
+        return resolve_prefix(cli, kind, slice_text(given), ret_value);
+    }
+    return values_read(cli, spec->name, given, ret_value);
+}
+
+static enum cli_exit add_option(struct request *request, struct cli *cli,
+                                const struct option_spec *spec, const struct field_info *field)
+{
+    struct slice value = {NULL, 0};
+    enum cli_exit result = CLI_OK;
+
+    if (spec->value == NULL) {
+        request_raw(request, (const char *)field->name.data, SLICE("true"));
+        return CLI_OK;
+    }
+    if (strcmp(spec->value, "TYPE/ID") == 0) {
+        return request_add_entity(request, cli);
+    }
+    if (field->repeated) {
+        return add_values(request, cli, spec, field);
+    }
+    result = read_value(cli, spec, &value);
+    if (result == CLI_OK) {
+        request_text(request, (const char *)field->name.data, value);
+    }
+    return result;
+}
+
+/* Options that name a member of `outer` are not members of a message in it. */
+static enum cli_exit fill_options(struct request *request, struct cli *cli,
+                                  const struct message_info *message,
+                                  const struct message_info *outer)
+{
+    enum cli_exit result = CLI_OK;
+
+    for (const struct option_spec *spec = cli->command->options;
+         result == CLI_OK && spec != NULL && spec->name != NULL; spec++) {
+        const struct field_info *field = options_has(&cli->options, spec->name)
+                                             ? find_member(&cli->arena, message, spec->name)
+                                             : NULL;
+
+        if (field != NULL && is_free(request, field) &&
+            (outer == NULL || find_member(&cli->arena, outer, spec->name) == NULL)) {
+            result = add_option(request, cli, spec, field);
+        }
+    }
+    return result;
+}
+
+enum cli_exit fill_message(struct request *request, struct cli *cli,
+                           const struct message_info *message)
+{
+    return fill_options(request, cli, message, NULL);
+}
+
+/* --- words --- */
+
+/* Whether the request has this member, or another one of its oneof. */
+static bool is_taken(const struct request *request, const struct message_info *message,
+                     const struct field_info *field)
+{
+    for (uint32_t i = 0; request->depth == 0 && i < message->count; i++) {
+        const struct field_info *other = &message->fields[i];
+
+        if ((other == field || (field->oneof >= 0 && other->oneof == field->oneof)) &&
+            request_has(request, (const char *)other->name.data)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Adds the words that are members of the message. */
+static enum cli_exit fill_words(struct request *request, struct cli *cli,
+                                const struct message_info *message)
+{
+    struct command_values values = {cli->command->arguments, false};
+    struct slice name = {NULL, 0};
+    enum cli_exit result = CLI_OK;
+
+    for (size_t i = 0;
+         result == CLI_OK && i < cli->options.word_count && command_next_value(&values, &name);
+         i++) {
+        const char *member = resolve_member(name);
+        const struct field_info *field = NULL;
+        struct slice given = slice_text(cli->options.words[i]);
+        struct slice value = {NULL, 0};
+
+        field = member != NULL ? find_input(message, slice_text(member)) : NULL;
+        if (field == NULL || is_taken(request, message, field)) {
+            continue;
+        }
+        result = resolve_prefix(cli, name, given, &value);
+        if (result == CLI_OK) {
+            request_text(request, member, value);
+        }
+    }
+    return result;
+}
+
+static enum cli_exit fill_level(struct request *request, struct cli *cli,
+                                const struct message_info *message,
+                                const struct message_info *outer)
+{
+    enum cli_exit result = fill_words(request, cli, message);
+
+    return result == CLI_OK ? fill_options(request, cli, message, outer) : result;
+}
+
+/* --- what is missing --- */
+
+static enum cli_exit check_required(struct cli *cli, const struct message_info *message)
+{
+    for (const struct option_spec *spec = cli->command->options; spec != NULL && spec->name != NULL;
+         spec++) {
+        const struct field_info *field = find_member(&cli->arena, message, spec->name);
+
+        if (field != NULL && field->rules.required && !options_has(&cli->options, spec->name)) {
+            return cli_usage(cli, "--%s is missing: --%s %s, %s", spec->name, spec->name,
+                             spec->value, spec->help);
+        }
+    }
+    return CLI_OK;
+}
+
+enum cli_exit fill_request(struct request *request, struct cli *cli,
+                           const struct method_info *method)
+{
+    const struct message_info *message = method->request;
+    enum cli_exit result = check_required(cli, message);
+
+    if (result == CLI_OK) {
+        result = fill_level(request, cli, message, NULL);
+    }
+    for (uint32_t i = 0; result == CLI_OK && i < message->count; i++) {
+        const struct field_info *field = &message->fields[i];
+        const struct request before = *request;
+        size_t opened = 0;
+
+        if (!holds_members(field) || request_has(request, (const char *)field->name.data)) {
+            continue;
+        }
+        result = field->rules.required ? check_required(cli, field->message) : CLI_OK;
+        request_open(request, (const char *)field->name.data);
+        opened = request->json.size;
+        if (result == CLI_OK) {
+            result = fill_level(request, cli, field->message, message);
+        }
+        request_close(request);
+        if (request->json.size == opened + 1) {
+            opened = before.json.size; /* nothing of it was given */
+            request->json.size = opened;
+            request->has_member = before.has_member;
+            request->member_count = before.member_count;
+        }
+    }
+    return result;
+}

@@ -1,0 +1,283 @@
+/*
+ * resolve.c: see resolve.h.
+ */
+#include "tools/errata/engine/resolve.h"
+
+#include "tools/errata/engine/connect.h"
+#include "tools/errata/engine/request.h"
+#include "tools/errata/engine/view.h"
+
+#include <ctype.h>
+
+/* Candidates for completion: more are no help. */
+#define OFFERS_MAX 200
+/* Pages that are read for one prefix: a filter passes over 2,000 rows a page. */
+#define PAGES_OF_PREFIX_MAX 500
+
+#define ID_BYTES 36
+#define FINGERPRINT_BYTES 64
+#define KEY_ID_BYTES 8
+
+/* One line of words.def. */
+struct word {
+    const char *name;
+    const char *member;
+    const char *list; /* Service/Method; "": no list */
+    const char *row;
+    const char *filter;
+    const char *meaning; /* paths with commas between them */
+};
+
+static const struct word words[] = {
+#define WORD(name, member, list, row, filter, meaning) {name, member, list, row, filter, meaning},
+#include "tools/errata/engine/words.def"
+#undef WORD
+};
+
+/* A list that is read: its method, and the member that holds the rows. */
+struct list {
+    const struct word *word;
+    const struct method_info *method;
+    const struct field_info *rows;
+    const struct field_info *value;
+};
+
+static const struct word *find_word(struct slice name)
+{
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (slice_equal(name, slice_text(words[i].name))) {
+            return &words[i];
+        }
+    }
+    return NULL;
+}
+
+const char *resolve_member(struct slice name)
+{
+    const struct word *word = find_word(name);
+
+    return word != NULL ? word->member : NULL;
+}
+
+bool resolve_is_known(struct slice name)
+{
+    const struct word *word = find_word(name);
+
+    return word != NULL && word->filter[0] != '\0';
+}
+
+static struct list open_list(struct cli *cli, const struct word *word)
+{
+    struct list list = {.word = word};
+    struct slice path = arena_printf(&cli->arena, "/errata.v1.%s", word->list);
+
+    list.method = cli_method((const char *)path.data);
+    for (uint32_t i = 0; list.rows == NULL && i < list.method->reply->count; i++) {
+        const struct field_info *field = &list.method->reply->fields[i];
+
+        list.rows = field->repeated && field->type == FIELD_MESSAGE ? field : NULL;
+    }
+    list.value = view_find_field(list.rows->message, word->row);
+    return list;
+}
+
+/* One page of values that begin with `prefix`; empty: all. */
+static enum cli_exit fetch(struct cli *cli, const struct list *list, struct slice prefix,
+                           struct slice page_token, struct json_value *ret_reply)
+{
+    struct request request;
+    struct slice json = {NULL, 0};
+    enum cli_exit result = CLI_OK;
+    const char *org = options_get(&cli->options, "org");
+
+    request_begin(&request, cli);
+    request_raw(&request, "page_size", SLICE("200"));
+    if (page_token.size > 0) {
+        request_text(&request, "page_token", page_token);
+    }
+    if (prefix.size > 0 &&
+        view_field_named(list->method->request, slice_text(list->word->filter))) {
+        request_text(&request, list->word->filter, prefix);
+    }
+    if (org != NULL && view_field_named(list->method->request, SLICE("org_id")) != NULL) {
+        request_text(&request, "org_id", slice_text(org));
+    }
+    result = cli_call(cli, (const char *)list->method->path.data, request_end(&request), &json);
+    return result == CLI_OK ? reply_parse(cli, json, ret_reply) : result;
+}
+
+static struct slice meaning_of(struct cli *cli, const struct list *list, struct json_value row)
+{
+    const char *path = list->word->meaning;
+    struct buffer text;
+
+    buffer_init(&text, &cli->arena, 64);
+    while (path[0] != '\0') {
+        size_t size = strcspn(path, ",");
+        const struct field_info *field =
+            view_field_named(list->rows->message, slice_of(path, size));
+        struct slice value =
+            field != NULL ? view_member(cli, row, field, false) : slice_of(NULL, 0);
+
+        buffer_append(&text, text.size > 0 && value.size > 0 ? SLICE(", ") : SLICE(""));
+        buffer_append(&text, value);
+        path += size + (path[size] == ',' ? 1 : 0);
+    }
+    return buffer_slice(&text);
+}
+
+void resolve_list(struct cli *cli, struct slice name, struct slice typed, resolve_offer *offer,
+                  void *user)
+{
+    const struct word *word = find_word(name);
+    struct json_value reply = {JSON_NULL, {NULL, 0}};
+    struct json_value row = {JSON_NULL, {NULL, 0}};
+    struct json_walk walk;
+    struct slice key = {NULL, 0};
+    struct list list;
+
+    if (word == NULL || word->list[0] == '\0') {
+        return;
+    }
+    list = open_list(cli, word);
+    if (fetch(cli, &list, typed, slice_of(NULL, 0), &reply) != CLI_OK) {
+        return;
+    }
+    walk = reply_walk(reply, (const char *)list.rows->json_name.data);
+    for (size_t i = 0; i < OFFERS_MAX && json_walk_next(&walk, &key, &row); i++) {
+        offer(user, reply_text(cli, row, (const char *)list.value->json_name.data),
+              meaning_of(cli, &list, row));
+    }
+}
+
+/* --- prefixes --- */
+
+/* What begins with a prefix. */
+struct matches {
+    struct slice values[RESOLVE_CANDIDATES_MAX];
+    struct slice meanings[RESOLVE_CANDIDATES_MAX];
+    size_t count; /* may be more than are kept */
+    struct slice next_page;
+};
+
+static enum cli_exit read_matches(struct cli *cli, const struct list *list, struct slice prefix,
+                                  struct matches *matches)
+{
+    struct json_value reply = {JSON_NULL, {NULL, 0}};
+    struct json_value row = {JSON_NULL, {NULL, 0}};
+    struct json_walk walk;
+    struct slice key = {NULL, 0};
+    enum cli_exit result = fetch(cli, list, prefix, matches->next_page, &reply);
+
+    if (result != CLI_OK) {
+        return result;
+    }
+    walk = reply_walk(reply, (const char *)list->rows->json_name.data);
+    while (json_walk_next(&walk, &key, &row)) {
+        struct slice value = reply_text(cli, row, (const char *)list->value->json_name.data);
+
+        if (slice_starts_with(value, prefix) && matches->count++ < RESOLVE_CANDIDATES_MAX) {
+            matches->values[matches->count - 1] = value;
+            matches->meanings[matches->count - 1] = meaning_of(cli, list, row);
+        }
+    }
+    matches->next_page = reply_text(cli, reply, "nextPageToken");
+    return CLI_OK;
+}
+
+static bool is_hex(struct slice text)
+{
+    for (size_t i = 0; i < text.size; i++) {
+        if (!isxdigit(text.data[i])) {
+            return false;
+        }
+    }
+    return text.size > 0;
+}
+
+static bool is_part_of_uuid(struct slice text)
+{
+    for (size_t i = 0; i < text.size; i++) {
+        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+
+        if (dash ? text.data[i] != '-' : !isxdigit(text.data[i])) {
+            return false;
+        }
+    }
+    return text.size > 0 && text.size < ID_BYTES;
+}
+
+/* Whether a text of this kind may be the prefix of a longer one. */
+static bool may_be_prefix(const struct word *word, struct slice given)
+{
+    if (strcmp(word->name, "LAYOUT") == 0) {
+        return is_hex(given) && given.size >= RESOLVE_FINGERPRINT_BYTES_MIN &&
+               given.size < FINGERPRINT_BYTES;
+    }
+    if (strcmp(word->name, "KEYID") == 0) {
+        return is_hex(given) && given.size < KEY_ID_BYTES;
+    }
+    return is_part_of_uuid(given);
+}
+
+/* Ids are written in lower case. */
+static struct slice lower(struct cli *cli, struct slice text)
+{
+    uint8_t *copy = arena_alloc(&cli->arena, text.size);
+
+    for (size_t i = 0; copy != NULL && i < text.size; i++) {
+        copy[i] = (uint8_t)tolower(text.data[i]);
+    }
+    return copy != NULL ? slice_of(copy, text.size) : text;
+}
+
+static enum cli_exit report_ambiguous(struct cli *cli, const struct word *word, struct slice prefix,
+                                      const struct matches *matches)
+{
+    enum cli_exit result = cli_failed(cli, "%s \"%.*s\" is ambiguous; it begins:", word->name,
+                                      (int)prefix.size, (const char *)prefix.data);
+
+    for (size_t i = 0; i < matches->count && i < RESOLVE_CANDIDATES_MAX; i++) {
+        cli_note(cli, "%.*s  %.*s", (int)matches->values[i].size,
+                 (const char *)matches->values[i].data, (int)matches->meanings[i].size,
+                 (const char *)matches->meanings[i].data);
+    }
+    if (matches->count > RESOLVE_CANDIDATES_MAX || matches->next_page.size > 0) {
+        cli_note(cli, "... and others");
+    }
+    return result;
+}
+
+enum cli_exit resolve_prefix(struct cli *cli, struct slice name, struct slice given,
+                             struct slice *ret_value)
+{
+    const struct word *word = find_word(name);
+    struct slice prefix = lower(cli, given);
+    struct matches matches = {.count = 0};
+    struct list list;
+    enum cli_exit result = CLI_OK;
+
+    *ret_value = given;
+    if (word == NULL || word->filter[0] == '\0' || !may_be_prefix(word, given)) {
+        return CLI_OK;
+    }
+    list = open_list(cli, word);
+    for (unsigned page = 0; page < PAGES_OF_PREFIX_MAX && matches.count < 2; page++) {
+        result = read_matches(cli, &list, prefix, &matches);
+        if (result != CLI_OK || matches.next_page.size == 0) {
+            break;
+        }
+    }
+    if (result != CLI_OK) {
+        return result;
+    }
+    if (matches.count > 1) {
+        return report_ambiguous(cli, word, prefix, &matches);
+    }
+    if (matches.count == 0 && strcmp(word->name, "LAYOUT") != 0) {
+        return cli_failed(cli, "%s \"%.*s\" is unknown: no id begins so", word->name,
+                          (int)given.size, (const char *)given.data);
+    }
+    *ret_value = matches.count == 1 ? matches.values[0] : given;
+    return CLI_OK;
+}

@@ -1,0 +1,436 @@
+/*
+ * view.c: see view.h.
+ */
+#include "tools/errata/engine/view.h"
+
+#include "store/base/assert.h"
+#include "tools/errata/analytics/analytics.h"
+#include "tools/errata/engine/view_cells.h"
+#include "tools/errata/layouts/measures.h"
+
+#include <stdlib.h>
+
+/* Ids of one page that are compared. */
+#define IDS_MAX 1000
+
+struct view_column {
+    const char *message;
+    const char *title;
+    const char *path;
+    struct slice (*cell)(struct cli *cli, struct json_value object, const char *name);
+    unsigned leave;
+    unsigned min;
+};
+
+struct view_csv_column {
+    const char *message;
+    const char *path;
+};
+
+static const struct view_column columns[] = {
+#define COLUMN(message, title, path, cell, leave, min) {message, title, path, cell, leave, min},
+#define FIELD(message, title, path, cell)
+#define CSV(message, path)
+#include "tools/errata/engine/resources.def"
+#undef COLUMN
+#undef FIELD
+#undef CSV
+};
+
+static const struct view_column lines[] = {
+#define COLUMN(message, title, path, cell, leave, min)
+#define FIELD(message, title, path, cell) {message, title, path, cell, 0, 0},
+#define CSV(message, path)
+#include "tools/errata/engine/resources.def"
+#undef COLUMN
+#undef FIELD
+#undef CSV
+};
+
+static const struct view_csv_column csv_columns[] = {
+#define COLUMN(message, title, path, cell, leave, min)
+#define FIELD(message, title, path, cell)
+#define CSV(message, path) {message, path},
+#include "tools/errata/engine/resources.def"
+#undef COLUMN
+#undef FIELD
+#undef CSV
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* --- descriptors --- */
+
+static struct slice short_name(const struct message_info *message)
+{
+    struct slice name = message->full_name;
+
+    for (size_t i = name.size; i > 0; i--) {
+        if (name.data[i - 1] == '.') {
+            return slice_after(name, i);
+        }
+    }
+    return name;
+}
+
+static bool is_named(const struct message_info *message, const char *name)
+{
+    return slice_equal(short_name(message), slice_text(name));
+}
+
+const struct message_info *view_message(const char *name)
+{
+    for (uint32_t i = 0; i < contract_message_count; i++) {
+        if (slice_starts_with(contract_messages[i]->full_name, SLICE("errata.v1.")) &&
+            is_named(contract_messages[i], name)) {
+            return contract_messages[i];
+        }
+    }
+    ASSERT(false);
+    return NULL;
+}
+
+const struct field_info *view_field_named(const struct message_info *message, struct slice name)
+{
+    for (uint32_t i = 0; i < message->count; i++) {
+        if (slice_equal(message->fields[i].name, name)) {
+            return &message->fields[i];
+        }
+    }
+    return NULL;
+}
+
+/* The first component of a path, which is cut off. */
+static struct slice take_component(const char **path)
+{
+    const char *dot = strchr(*path, '.');
+    size_t size = dot != NULL ? (size_t)(dot - *path) : strlen(*path);
+    struct slice component = slice_of(*path, size);
+
+    *path += size + (dot != NULL ? 1 : 0);
+    return component;
+}
+
+const struct field_info *view_find_field(const struct message_info *message, const char *path)
+{
+    const struct field_info *field = NULL;
+
+    while (path[0] != '\0') {
+        field = view_field_named(message, take_component(&path));
+        ASSERT(field != NULL);
+        ASSERT(path[0] == '\0' || field->message != NULL);
+        message = field->message;
+    }
+    return field;
+}
+
+/* The object that holds the member of a path. */
+static struct json_value find_holder(const struct message_info *message, struct json_value row,
+                                     const char *path)
+{
+    while (strchr(path, '.') != NULL) {
+        const struct field_info *field = view_field_named(message, take_component(&path));
+
+        row = reply_member(row, (const char *)field->json_name.data);
+        message = field->message;
+    }
+    return row;
+}
+
+static bool is_number(const struct field_info *field)
+{
+    switch (field->type) {
+    case FIELD_DOUBLE:
+    case FIELD_FLOAT:
+    case FIELD_INT64:
+    case FIELD_UINT64:
+    case FIELD_INT32:
+    case FIELD_UINT32:
+    case FIELD_FIXED64:
+    case FIELD_FIXED32:
+    case FIELD_SFIXED64:
+    case FIELD_SFIXED32:
+    case FIELD_SINT64:
+    case FIELD_SINT32:
+        return !field->repeated;
+    case FIELD_BOOL:
+    case FIELD_STRING:
+    case FIELD_MESSAGE:
+    case FIELD_BYTES:
+    case FIELD_ENUM:
+        break;
+    }
+    return false;
+}
+
+static bool is_real(const struct field_info *field)
+{
+    return field->type == FIELD_DOUBLE || field->type == FIELD_FLOAT;
+}
+
+static bool is_time(const struct field_info *field)
+{
+    return field->type == FIELD_MESSAGE && field->message->well_known == MESSAGE_TIMESTAMP;
+}
+
+static bool is_fingerprint(const struct field_info *field)
+{
+    return slice_equal(field->name, SLICE("layout_fingerprint"));
+}
+
+static bool is_id(const struct field_info *field)
+{
+    return field->rules.format == FORMAT_UUID || slice_equal(field->name, SLICE("id"));
+}
+
+/* What all words of an enum begin with, such as MAPPING_STATUS_. */
+static const char *enum_prefix(struct arena *arena, const struct enum_info *info)
+{
+    const struct enum_value_info *value = &info->values[0];
+    struct slice prefix =
+        arena_printf(arena, "%.*s", (int)(value->name.size - value->short_name.size),
+                     (const char *)value->name.data);
+
+    return prefix.size > 0 ? (const char *)prefix.data : "";
+}
+
+/* --- cells --- */
+
+struct slice view_member(struct cli *cli, struct json_value object, const struct field_info *field,
+                         bool full)
+{
+    const char *name = (const char *)field->json_name.data;
+
+    if (field->repeated) {
+        return reply_list(cli, object, name);
+    }
+    if (is_time(field)) {
+        return full ? reply_full_time(cli, object, name) : reply_moment(cli, object, name);
+    }
+    if (field->type == FIELD_ENUM) {
+        return reply_word(cli, object, name, enum_prefix(&cli->arena, field->enumeration));
+    }
+    if (field->type == FIELD_BOOL) {
+        return reply_text(cli, object, name).size > 0 ? SLICE("yes") : SLICE("");
+    }
+    if (is_number(field) && !is_real(field) && !field->optional) {
+        return reply_count(cli, object, name);
+    }
+    return reply_text(cli, object, name);
+}
+
+static struct slice column_text(struct cli *cli, const struct message_info *message,
+                                const struct view_column *column, struct json_value row, bool full)
+{
+    const struct field_info *field = view_find_field(message, column->path);
+    struct json_value holder = find_holder(message, row, column->path);
+
+    if (column->cell != NULL) {
+        return column->cell(cli, holder, field != NULL ? (const char *)field->json_name.data : "");
+    }
+    ASSERT(field != NULL);
+    return view_member(cli, holder, field, full);
+}
+
+/* --- tables --- */
+
+/* What the descriptor says of a column: ids, times, numbers and words are never cut. */
+static void describe(struct view *view, size_t index)
+{
+    const struct view_column *spec = view->specs[index];
+    const struct field_info *field = view->fields[index];
+    struct table_column *column = &view->columns[index];
+    bool never_cut = field != NULL && (is_number(field) || is_time(field) || is_id(field) ||
+                                       field->type == FIELD_ENUM || field->type == FIELD_BOOL ||
+                                       field->rules.format == FORMAT_KEY_ID);
+
+    *column = (struct table_column){.title = spec->title, .extra = spec->leave, .min = spec->min};
+    column->cut = never_cut ? TABLE_NEVER_CUT : TABLE_CUT_END;
+    if (field != NULL) {
+        column->right = is_number(field) ||
+                        (field->type == FIELD_MESSAGE && !field->repeated && !is_time(field));
+        column->colour = is_id(field) ? COLOUR_DIM : COLOUR_NONE;
+    }
+}
+
+void view_init(struct view *view, const struct message_info *message)
+{
+    *view = (struct view){.message = message};
+    for (size_t i = 0; i < COUNT(columns); i++) {
+        if (is_named(message, columns[i].message)) {
+            ASSERT(view->count < TABLE_COLUMNS_MAX);
+            view->specs[view->count] = &columns[i];
+            view->fields[view->count] = view_find_field(message, columns[i].path);
+            describe(view, view->count);
+            view->count++;
+        }
+    }
+}
+
+void view_cells(struct cli *cli, const struct view *view, struct json_value row,
+                struct slice *cells)
+{
+    for (size_t i = 0; i < view->count; i++) {
+        cells[i] = column_text(cli, view->message, view->specs[i], row, false);
+        if (view->id_bytes[i] > 0 && cells[i].size > view->id_bytes[i]) {
+            cells[i].size = view->id_bytes[i];
+        }
+    }
+}
+
+enum cli_exit view_table(struct cli *cli, const struct view *view, struct json_value reply,
+                         const char *rows, view_colour *colour, struct table *ret_table)
+{
+    struct json_walk walk = reply_walk(reply, rows);
+    struct json_value row = {JSON_NULL, {NULL, 0}};
+    struct slice key = {NULL, 0};
+    struct table table;
+
+    table_init(&table, &cli->arena, view->columns, view->count);
+    while (json_walk_next(&walk, &key, &row)) {
+        struct slice cells[TABLE_COLUMNS_MAX] = {{NULL, 0}};
+
+        view_cells(cli, view, row, cells);
+        if (!table_add(&table, cells)) {
+            return cli_local(cli, "out of memory");
+        }
+        if (colour != NULL) {
+            colour(cli, row, &table);
+        }
+    }
+    *ret_table = table;
+    return CLI_OK;
+}
+
+/* --- short ids --- */
+
+static int compare_slices(const void *a, const void *b)
+{
+    const struct slice *left = a;
+    const struct slice *right = b;
+    size_t size = left->size < right->size ? left->size : right->size;
+    int order = size > 0 ? memcmp(left->data, right->data, size) : 0;
+
+    return order != 0 ? order : (left->size > right->size) - (left->size < right->size);
+}
+
+static size_t common_bytes(struct slice a, struct slice b)
+{
+    size_t size = 0;
+
+    while (size < a.size && size < b.size && a.data[size] == b.data[size]) {
+        size++;
+    }
+    return size;
+}
+
+/* The shortest length at which ids that differ differ; a prefix does not end in a dash. */
+static size_t unique_bytes(struct slice *ids, size_t count)
+{
+    size_t bytes = VIEW_ID_BYTES_MIN;
+
+    qsort(ids, count, sizeof(*ids), compare_slices);
+    for (size_t i = 1; i < count; i++) {
+        size_t common = common_bytes(ids[i - 1], ids[i]);
+
+        if (!slice_equal(ids[i - 1], ids[i]) && common >= bytes) {
+            bytes = common + 1;
+        }
+    }
+    if (count > 0 && ids[0].size > bytes && ids[0].data[bytes - 1] == '-') {
+        bytes++;
+    }
+    return bytes;
+}
+
+/* Ids that the server makes, and measured fingerprints; another layout is any text. */
+static bool may_shorten(const struct field_info *field, struct slice text)
+{
+    return (is_id(field) && text.size == 36) || (is_fingerprint(field) && text.size == 64);
+}
+
+static void shorten_column(struct cli *cli, struct view *view, size_t index,
+                           struct json_value reply, const char *rows)
+{
+    const struct field_info *field = view->fields[index];
+    struct json_walk walk = reply_walk(reply, rows);
+    struct json_value row = {JSON_NULL, {NULL, 0}};
+    struct slice key = {NULL, 0};
+    struct slice *ids = arena_calloc(&cli->arena, IDS_MAX, sizeof(*ids));
+    size_t count = 0;
+
+    while (ids != NULL && json_walk_next(&walk, &key, &row)) {
+        struct slice id = reply_text(cli, row, (const char *)field->json_name.data);
+
+        if (id.size > 0 && (!may_shorten(field, id) || count == IDS_MAX)) {
+            return;
+        }
+        ids[count] = id;
+        count += id.size > 0 ? 1 : 0;
+    }
+    view->id_bytes[index] = ids != NULL ? unique_bytes(ids, count) : 0;
+}
+
+void view_shorten_ids(struct cli *cli, struct view *view, struct json_value reply, const char *rows)
+{
+    for (size_t i = 0; cli->out.terminal && i < view->count; i++) {
+        const struct field_info *field = view->fields[i];
+
+        view->id_bytes[i] = 0;
+        if (field != NULL && view->specs[i]->cell == NULL &&
+            (is_id(field) || is_fingerprint(field))) {
+            shorten_column(cli, view, i, reply, rows);
+        }
+    }
+}
+
+/* --- lines and CSV --- */
+
+void view_print_fields(struct cli *cli, const struct message_info *message,
+                       struct json_value object)
+{
+    for (size_t i = 0; i < COUNT(lines); i++) {
+        if (is_named(message, lines[i].message)) {
+            reply_print_member(cli, lines[i].title,
+                               column_text(cli, message, &lines[i], object, true));
+        }
+    }
+}
+
+static enum reply_csv_kind csv_kind(const struct field_info *field)
+{
+    if (field->repeated) {
+        return REPLY_CSV_LIST;
+    }
+    if (field->type == FIELD_ENUM) {
+        return REPLY_CSV_WORD;
+    }
+    if (field->type == FIELD_BOOL) {
+        return REPLY_CSV_TRUTH;
+    }
+    return is_number(field) && !is_real(field) && !field->optional ? REPLY_CSV_COUNT
+                                                                   : REPLY_CSV_TEXT;
+}
+
+enum cli_exit view_csv(struct cli *cli, const struct message_info *message,
+                       struct reply_csv *ret_csv)
+{
+    struct reply_csv_column *list = arena_calloc(&cli->kept, REPLY_CSV_COLUMNS_MAX, sizeof(*list));
+    size_t count = 0;
+
+    for (size_t i = 0; list != NULL && i < COUNT(csv_columns); i++) {
+        const struct field_info *field = NULL;
+
+        if (!is_named(message, csv_columns[i].message)) {
+            continue;
+        }
+        ASSERT(count < REPLY_CSV_COLUMNS_MAX);
+        field = view_field_named(message, slice_text(csv_columns[i].path));
+        ASSERT(field != NULL);
+        list[count++] = (struct reply_csv_column){
+            csv_columns[i].path, (const char *)field->json_name.data, csv_kind(field),
+            field->type == FIELD_ENUM ? enum_prefix(&cli->kept, field->enumeration) : NULL};
+    }
+    *ret_csv = (struct reply_csv){list, count};
+    return list != NULL ? CLI_OK : cli_local(cli, "out of memory");
+}

@@ -1,0 +1,43 @@
+/*
+ * view_cells.h: the cells of resources.def that a descriptor does not describe, by command group. Each
+ * gives the text of the member `name` of an object, or of a whole row, for which the name is empty.
+ */
+#ifndef ERRATA_TOOLS_ERRATA_ENGINE_VIEW_CELLS_H
+#define ERRATA_TOOLS_ERRATA_ENGINE_VIEW_CELLS_H
+
+#include "tools/errata/engine/view.h"
+
+/* corrections/ */
+/* without EXTRACTION_ on a terminal */
+struct slice cell_event_type(struct cli *cli, struct json_value object, const char *name);
+/* `qty 10 -> 12, note added` of a diff */
+struct slice cell_changes(struct cli *cli, struct json_value object, const char *name);
+/* `TYPE/ID` */
+struct slice cell_entity(struct cli *cli, struct json_value object, const char *name);
+/* `partial, superseded` */
+struct slice cell_marks(struct cli *cli, struct json_value object, const char *name);
+/* `+0.12` */
+struct slice cell_gain(struct cli *cli, struct json_value object, const char *name);
+/* admin/ */
+/* a number without separators */
+struct slice cell_digits(struct cli *cli, struct json_value object, const char *name);
+/* `document:invoice-17` */
+struct slice cell_subject(struct cli *cli, struct json_value object, const char *name);
+/* what the event recorded */
+struct slice cell_event_summary(struct cli *cli, struct json_value object, const char *name);
+/* `active`, `expired`, `revoked` */
+struct slice cell_token_state(struct cli *cli, struct json_value object, const char *name);
+/* layouts/ */
+/* four digits of a mean */
+struct slice cell_mean(struct cli *cli, struct json_value object, const char *name);
+/* mappings/ */
+/* the time, or `never` */
+struct slice cell_last_used(struct cli *cli, struct json_value object, const char *name);
+/* analytics/ */
+/* `91.2% of 320` */
+struct slice cell_arm(struct cli *cli, struct json_value object, const char *name);
+struct slice cell_interval(struct cli *cli, struct json_value object, const char *name);
+struct slice cell_p_value(struct cli *cli, struct json_value object, const char *name);
+struct slice cell_verdict(struct cli *cli, struct json_value object, const char *name);
+
+#endif

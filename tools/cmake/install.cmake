@@ -10,8 +10,9 @@
 #   share/                licence, notice, README; manual pages and completions of the command
 #   share/errata/proto/   the published .proto files, and those that they import
 #
-# The library's objects are compiled once more, position independent and with hidden symbols: those of
-# the programs stay as they are. It is of no use under a sanitizer, where there is nothing to install.
+# The library's objects are compiled a second time, position independent and with hidden symbols; the
+# programs use the first ones. Both libraries export symbols that begin with errata_ only. Under a
+# sanitizer nothing is installed.
 if(CMAKE_C_FLAGS MATCHES "-fsanitize|--coverage|-fanalyzer" OR NOT TARGET client_captures)
     return()
 endif()
@@ -65,8 +66,30 @@ list(FILTER library_generated INCLUDE REGEX "/gen/(wire|stubs)/")
 list(REMOVE_ITEM library_all ${library_generated})
 list(REMOVE_ITEM library_surface ${library_generated})
 list(FILTER library_generated INCLUDE REGEX "${library_messages}|/gen/stubs/")
-# Generated code does not say who may see it.
+# Messages of Google's and gRPC's get symbols of the library's own: a program may link such messages
+# itself. The headers that are installed map the names.
+set(library_named ${CMAKE_BINARY_DIR}/lib/include)
+set(library_foreign "")
+foreach(source ${library_generated})
+    if(source MATCHES "^${errata_gen}/wire/((google|grpc)/.*)\\.c$")
+        list(APPEND library_foreign ${CMAKE_MATCH_1}.h)
+    endif()
+endforeach()
+list(TRANSFORM library_foreign PREPEND ${errata_gen}/wire/ OUTPUT_VARIABLE library_foreign_from)
+list(TRANSFORM library_foreign PREPEND ${library_named}/ OUTPUT_VARIABLE library_foreign_to)
+add_custom_command(
+    OUTPUT ${library_named}/errata/names.h ${library_foreign_to}
+    COMMAND ${errata_tools}/prefix-symbols --from ${errata_gen}/wire --to ${library_named}
+            ${library_foreign}
+    DEPENDS ${errata_tools}/prefix-symbols ${library_foreign_from}
+    COMMENT "Generating errata/names.h"
+    VERBATIM)
+add_custom_target(library_names DEPENDS ${library_named}/errata/names.h ${library_foreign_to})
+
+# Generated code does not set a visibility.
 errata_library_part(library_messages OBJECT default ${library_generated})
+add_dependencies(library_messages library_names)
+target_compile_options(library_messages PRIVATE "SHELL:-include ${library_named}/errata/names.h")
 errata_library_part(library_surface OBJECT hidden ${library_surface})
 errata_library_part(library_inside STATIC hidden ${library_all})
 
@@ -80,8 +103,8 @@ target_link_libraries(liberrata PRIVATE library_inside part_uv part_nghttp2 part
 target_link_options(liberrata PRIVATE LINKER:--version-script=${library_map} LINKER:--no-undefined
                     LINKER:--gc-sections LINKER:--as-needed LINKER:-z,relro,-z,now)
 
-# One object in the static library, in which all that the shared one hides is local: a program may have
-# an arena_init of its own. The patterns are those of the map.
+# The static library is one object, in which every symbol that the shared library hides is local: a
+# program may have an arena_init of its own. The patterns are those of the map.
 file(STRINGS ${library_map} library_public REGEX "^    [a-z_0-9]+\\*;$")
 list(TRANSFORM library_public REPLACE "^ *(.*);$" "--keep-global-symbol=\\1")
 set(library_object ${CMAKE_BINARY_DIR}/lib/errata.o)
@@ -100,7 +123,7 @@ add_custom_command(
     COMMAND_EXPAND_LISTS VERBATIM)
 add_custom_target(liberrata_static ALL DEPENDS ${library_archive})
 
-# --- package files for other build systems ---
+# --- package files ---
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/errata)
 set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
@@ -115,9 +138,9 @@ configure_package_config_file(
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/errataConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)
 
-# --- where it all goes ---
+# --- destinations ---
 
-# Builds what is installed, and no more.
+# Builds the installed files only.
 add_custom_target(installable DEPENDS liberrata liberrata_static)
 foreach(program erratad errata errata-bench errata-pdf-worker)
     if(TARGET ${program})
@@ -132,10 +155,15 @@ install(DIRECTORY client/include/errata DESTINATION ${headers_dir} FILES_MATCHIN
 install(DIRECTORY ${errata_gen}/stubs/ DESTINATION ${headers_dir} FILES_MATCHING PATTERN "*.h")
 foreach(source ${library_generated})
     if(source MATCHES "^${errata_gen}/wire/((.*)/[^/]*)\\.c$")
-        install(FILES ${errata_gen}/wire/${CMAKE_MATCH_1}.h
-                DESTINATION ${headers_dir}/${CMAKE_MATCH_2})
+        set(header ${CMAKE_MATCH_1}.h)
+        set(folder ${errata_gen}/wire)
+        if(header IN_LIST library_foreign)
+            set(folder ${library_named})
+        endif()
+        install(FILES ${folder}/${header} DESTINATION ${headers_dir}/${CMAKE_MATCH_2})
     endif()
 endforeach()
+install(FILES ${library_named}/errata/names.h DESTINATION ${headers_dir}/errata)
 install(FILES ${setters_outputs} DESTINATION ${headers_dir}/errata/v1)
 # Imports lead from this folder: protoc -I PREFIX/share/errata/proto.
 foreach(proto ${errata_published_protos})

@@ -9,6 +9,8 @@
 #include "client/connection.h"
 #include "store/base/assert.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define US_PER_MS 1000
@@ -26,6 +28,22 @@ int64_t channel_now_ms(const struct lasting_channel *channel)
 void channel_wake(struct lasting_channel *channel)
 {
     channel->config.connector.wake(channel->config.connector.user);
+}
+
+void channel_log(const struct lasting_channel *channel, enum errata_log_level level,
+                 const char *format, ...)
+{
+    const struct errata_log *log = &channel->config.log;
+    char line[CHANNEL_LOG_BYTES];
+    va_list values;
+
+    if (log->write == NULL) {
+        return;
+    }
+    va_start(values, format);
+    (void)vsnprintf(line, sizeof(line), format, values);
+    va_end(values);
+    log->write(log->user, level, line);
 }
 
 /* --- what users do --- */
@@ -306,6 +324,11 @@ int64_t client_channel_step(struct client_channel *channel)
     }
     now_ms = channel_now_ms(lasting);
     return lasting->promised_ms > now_ms ? lasting->promised_ms - now_ms : 0;
+}
+
+void client_channel_note_token(struct client_channel *channel)
+{
+    channel_of(channel)->token_version++;
 }
 
 /* --- statistics --- */

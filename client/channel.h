@@ -15,6 +15,8 @@
 #include "store/base/clock.h"
 #include "store/base/random.h"
 
+#include <errata/client.h>
+
 /* What the public header calls the defaults. */
 #define CLIENT_ATTEMPTS_DEFAULT 8u
 #define CLIENT_BACKOFF_INITIAL_MS 100
@@ -39,6 +41,9 @@ struct client_connector {
     /* The listener is not called any more. Calls that are left on the connection end with CANCELLED,
      * now or later, even behind the channel's own end: each on_end comes once. Called by a step. */
     void (*close)(void *user, struct client_channel *take_connection);
+    /* The server did not accept the token: reads it again from where it came from, and calls
+     * client_channel_note_token if another one was found. NULL: the token has no source. */
+    void (*refresh_token)(void *user);
     /* The channel wants to be stepped as soon as possible, but not now: something happened inside one
      * of its functions or of its connections' callbacks. Also where the first call started and where
      * the last one ended. May be called any number of times. */
@@ -60,6 +65,7 @@ struct client_channel_config {
     struct random *random; /* of jitter and idempotency keys; outlives the channel */
     const struct clock *clock; /* outlives the channel */
     const char *server; /* HOST:PORT, for messages; outlives the channel */
+    struct errata_log log; /* copied */
 };
 
 enum client_channel_state {
@@ -93,6 +99,8 @@ void client_channel_shut(struct client_channel *channel);
 void client_channel_free(struct client_channel *channel);
 void client_channel_read_statistics(const struct client_channel *channel,
                                     struct client_channel_statistics *ret_statistics);
+/* New attempts carry another token from now on. */
+void client_channel_note_token(struct client_channel *channel);
 /* Returns why the server cannot be reached: the error of the last try to connect, with the address.
  * NULL if a connection is open or no try has failed since. Borrowed until the next step. */
 const char *client_channel_unreachable(const struct client_channel *channel);

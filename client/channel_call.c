@@ -365,6 +365,25 @@ static bool call_may_repeat(const struct lasting_call *call, const struct client
     return !status->from_server || client_retry_bucket_take(&channel->bucket);
 }
 
+/* Whether the attempt failed for a token that the channel no longer uses: either the token was replaced
+ * meanwhile, or its source, which is read once per call, has another one. Nothing was done for the
+ * call, so it may be repeated whatever it does. */
+static bool call_has_new_token(struct lasting_call *call, const struct client_status *status)
+{
+    struct lasting_channel *channel = call->channel;
+    const struct client_connector *connector = &channel->config.connector;
+
+    if (status->code != CLIENT_CODE_UNAUTHENTICATED || !status->from_server) {
+        return false;
+    }
+    if (call->token_version == channel->token_version && !call->token_refreshed &&
+        connector->refresh_token != NULL) {
+        call->token_refreshed = true;
+        connector->refresh_token(connector->user);
+    }
+    return call->token_version != channel->token_version;
+}
+
 void call_attempt_over(struct lasting_call *call, const struct client_status *status,
                        bool link_is_ready)
 {
@@ -379,10 +398,18 @@ void call_attempt_over(struct lasting_call *call, const struct client_status *st
     if (status->code == CLIENT_CODE_OK) {
         client_retry_bucket_give(&channel->bucket);
     }
-    if (!call_may_repeat(call, status, link_is_ready, &wait_ms)) {
+    if (call_has_new_token(call, status) && !call->committed &&
+        call->attempts + call->failures < call->attempts_max) {
+        wait_ms = 0;
+    } else if (!call_may_repeat(call, status, link_is_ready, &wait_ms)) {
         call_finish(call, status);
         return;
     }
+    channel_log(channel, ERRATA_LOG_DEBUG,
+                "%.*s: attempt %u ended with %s: %.*s; the next one follows in %lld ms",
+                (int)call->method->path.size, (const char *)call->method->path.data, call->attempts,
+                client_code_name(status->code), (int)status->message.size,
+                (const char *)status->message.data, (long long)wait_ms);
     if (wait_ms > 0) {
         call_move(call, CALL_SLEEPING);
         call_wake_at(call, channel_now_ms(channel) + wait_ms);
@@ -509,6 +536,7 @@ enum err call_begin_attempt(struct lasting_call *call, struct channel_link *link
     link->used = true;
     call->attempt = attempt;
     call->attempts++;
+    call->token_version = channel->token_version;
     channel->statistics.attempts++;
     call_move(call, CALL_UNDER_WAY);
     if (call->attempts + call->failures >= call->attempts_max) {

@@ -17,6 +17,8 @@
 
 /* Room for the text of why there is no connection: a host name and a few words. */
 #define CHANNEL_REASON_BYTES 512
+/* The longest line of the log, with its NUL: a method, a reason and a status's message. */
+#define CHANNEL_LOG_BYTES 1024
 /* What a call without a deadline has among the deadlines. */
 #define CHANNEL_NEVER INT64_MAX
 
@@ -58,6 +60,8 @@ struct lasting_call {
     bool seen; /* the server may have seen it */
     bool replied; /* a reply was told */
     bool committed; /* it can't be repeated any more, whatever happens */
+    bool token_refreshed; /* its UNAUTHENTICATED has had the token read again: once is enough */
+    uint32_t token_version; /* the channel's, when the last attempt started */
     /* Of a client stream. */
     bool half_closed;
     bool owes_room; /* on_writable is due once an attempt has room */
@@ -117,6 +121,7 @@ struct lasting_channel {
     int64_t next_try_ms; /* no connection is opened before */
     char reason[CHANNEL_REASON_BYTES]; /* why the last one was lost or not made; empty: none was */
     struct client_channel_statistics statistics;
+    uint32_t token_version; /* counts the tokens that attempts have carried */
     int64_t promised_ms; /* when the last step asked for the next one; CHANNEL_NEVER: not at all */
     bool shut;
 };
@@ -130,6 +135,9 @@ static inline struct lasting_call *lasting_of(struct client_call *call)
 
 int64_t channel_now_ms(const struct lasting_channel *channel);
 void channel_wake(struct lasting_channel *channel);
+/* Logs a line; what is over CHANNEL_LOG_BYTES is cut. */
+void channel_log(const struct lasting_channel *channel, enum errata_log_level level,
+                 const char *format, ...) PRINTF_LIKE(3, 4);
 
 /* --- channel_call.c --- */
 

@@ -47,6 +47,9 @@ static void channel_lose_link(struct lasting_channel *channel, bool used, bool a
             client_backoff_ms(&channel->config.retry, channel->fruitless, channel->config.random);
         channel->fruitless++;
     }
+    channel_log(channel, closed_kindly ? ERRATA_LOG_INFO : ERRATA_LOG_WARNING,
+                "%s; connecting again in %lld ms if a call needs it", channel->reason,
+                (long long)(channel->next_try_ms - channel_now_ms(channel)));
     while (!used && call != NULL) {
         struct lasting_call *next = call->next;
 
@@ -87,6 +90,7 @@ static void on_link_state(void *user, struct client_channel *connection,
         link->state = LINK_READY;
         channel->statistics.connections++;
         channel->reason[0] = '\0';
+        channel_log(channel, ERRATA_LOG_INFO, "connected to %s", channel->config.server);
         channel_wake(channel);
         break;
     case CLIENT_CONNECTION_DRAINING:

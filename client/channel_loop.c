@@ -6,6 +6,7 @@
 #include "client/channel_loop.h"
 
 #include "client/channel_internal.h"
+#include "client/token.h"
 #include "store/base/assert.h"
 
 #include <stdlib.h>
@@ -23,6 +24,8 @@ struct channel_loop {
     char *host;
     char *user_agent; /* or NULL */
     uint8_t *token; /* or NULL */
+    char *token_file; /* or NULL */
+    struct errata_log log;
     char server[CLIENT_ADDRESS_BYTES]; /* HOST:PORT, for messages */
     struct client_channel *newest; /* connection: the one that takes calls; NULL: none does */
     unsigned connections_open;
@@ -49,6 +52,7 @@ static void loop_free(struct channel_loop *loop)
     free(loop->host);
     free(loop->user_agent);
     free(loop->token);
+    free(loop->token_file);
     free(loop);
 }
 
@@ -161,9 +165,9 @@ static void connector_wake(void *user)
     (void)uv_idle_start(&loop->turn, on_turn);
 }
 
-/* --- what users do --- */
+/* --- the token --- */
 
-/* Copies a token, or nothing where it is empty. */
+/* Copies a token, or nothing if it is empty. */
 static enum err token_copy(struct slice token, uint8_t **ret_copy)
 {
     uint8_t *copy = NULL;
@@ -179,12 +183,70 @@ static enum err token_copy(struct slice token, uint8_t **ret_copy)
     return OK;
 }
 
-static enum err loop_copy_texts(struct channel_loop *loop,
-                                const struct client_connection_config *config)
+/* Has the newest connection and all later ones use a token. */
+static enum err loop_use_token(struct channel_loop *loop, struct slice token)
 {
+    uint8_t *copy = NULL;
+    enum err err = token_copy(token, &copy);
+
+    if (err == OK && loop->newest != NULL) {
+        err = client_connection_set_token(loop->newest, token);
+    }
+    if (err != OK) {
+        free(copy);
+        return err;
+    }
+    free(loop->token);
+    loop->token = copy;
+    loop->connection.token = slice_of(copy, token.size);
+    client_channel_note_token(loop->channel);
+    return OK;
+}
+
+static void loop_log(const struct channel_loop *loop, enum errata_log_level level,
+                     const char *message)
+{
+    if (loop->log.write != NULL) {
+        loop->log.write(loop->log.user, level, message);
+    }
+}
+
+static void connector_refresh_token(void *user)
+{
+    struct channel_loop *loop = user;
+    char problem[PROBLEM_BYTES_MAX];
+    const struct problem to = problem_in(problem, sizeof(problem));
+    char token[TOKEN_BYTES_MAX + 1];
+
+    if (loop->token_file == NULL) {
+        return;
+    }
+    if (!token_read_file(loop->token_file, &to, token)) {
+        loop_log(loop, ERRATA_LOG_WARNING, problem);
+        return;
+    }
+    if (slice_equal(slice_text(token), loop->connection.token)) {
+        loop_log(loop, ERRATA_LOG_WARNING,
+                 "the server refused the token; the token file has no other");
+    } else if (loop_use_token(loop, slice_text(token)) == OK) {
+        loop_log(loop, ERRATA_LOG_INFO,
+                 "the server refused the token; read another from the token file");
+    }
+    explicit_bzero(token, sizeof(token));
+}
+
+/* --- what users do --- */
+
+static enum err loop_copy_texts(struct channel_loop *loop,
+                                const struct client_channel_loop_config *whole)
+{
+    const struct client_connection_config *config = &whole->connection;
+
     loop->host = strdup(config->host);
     loop->user_agent = config->user_agent != NULL ? strdup(config->user_agent) : NULL;
-    if (loop->host == NULL || (config->user_agent != NULL && loop->user_agent == NULL)) {
+    loop->token_file = whole->token_file != NULL ? strdup(whole->token_file) : NULL;
+    if (loop->host == NULL || (config->user_agent != NULL && loop->user_agent == NULL) ||
+        (whole->token_file != NULL && loop->token_file == NULL)) {
         return ERR_MEMORY;
     }
     loop->connection = *config;
@@ -206,6 +268,7 @@ static enum err loop_make_channel(struct channel_loop *loop,
         .connector = {.user = loop,
                       .open = connector_open,
                       .close = connector_close,
+                      .refresh_token = connector_refresh_token,
                       .wake = connector_wake},
         .retry = config->retry,
         .call_timeout_ms =
@@ -213,6 +276,7 @@ static enum err loop_make_channel(struct channel_loop *loop,
         .calls_max = config->calls_max != 0 ? config->calls_max : CLIENT_CHANNEL_CALLS_MAX,
         .request_bytes_max = config->connection.request_bytes_max,
         .server = loop->server,
+        .log = loop->log,
         .random = random_kernel(), /* the program may fork, and the child have a channel too */
         .clock = clock_system()};
 
@@ -246,7 +310,8 @@ enum err client_channel_loop_open(struct uv_loop_s *uv_loop,
         return ERR_MEMORY;
     }
     loop->loop = uv_loop;
-    err = loop_copy_texts(loop, &config->connection);
+    loop->log = config->log;
+    err = loop_copy_texts(loop, config);
     if (err == OK) {
         err = loop_make_channel(loop, config);
     }
@@ -279,20 +344,13 @@ void client_channel_loop_close(struct client_channel *take_channel, void (*on_cl
 enum err client_channel_loop_set_token(struct client_channel *channel, struct slice token)
 {
     struct channel_loop *loop = loop_of(channel);
-    uint8_t *copy = NULL;
-    enum err err = token_copy(token, &copy);
+    enum err err = loop_use_token(loop, token);
 
-    if (err == OK && loop->newest != NULL) {
-        err = client_connection_set_token(loop->newest, token);
+    if (err == OK) {
+        free(loop->token_file);
+        loop->token_file = NULL;
     }
-    if (err != OK) {
-        free(copy);
-        return err;
-    }
-    free(loop->token);
-    loop->token = copy;
-    loop->connection.token = slice_of(copy, token.size);
-    return OK;
+    return err;
 }
 
 void client_channel_loop_read_statistics(const struct client_channel *channel,

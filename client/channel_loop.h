@@ -12,6 +12,8 @@
 struct client_channel_loop_config {
     struct client_connection_config connection; /* its listener is not looked at */
     struct client_retry_policy retry; /* zeros: the defaults */
+    const char *token_file; /* read again after UNAUTHENTICATED; NULL: none; copied */
+    struct errata_log log; /* copied */
     int64_t call_timeout_ms; /* 0: the default; -1: none */
     uint32_t calls_max; /* 0: the default */
 };
@@ -24,7 +26,8 @@ MUST_CHECK enum err client_channel_loop_open(struct uv_loop_s *loop,
  * may be NULL) in a later turn of the loop. May be called from any callback, once. */
 void client_channel_loop_close(struct client_channel *take_channel, void (*on_closed)(void *user),
                                void *user);
-/* The token of calls from now on; empty: none. ERR_MEMORY. */
+/* Sets the token of attempts that start from now on; empty: none. The token file is not read any
+ * more. ERR_MEMORY: the old one stays. */
 MUST_CHECK enum err client_channel_loop_set_token(struct client_channel *channel,
                                                   struct slice token);
 void client_channel_loop_read_statistics(const struct client_channel *channel,

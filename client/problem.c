@@ -1,7 +1,7 @@
 /*
  * problem.c: see problem.h.
  */
-#include "client/library/problem.h"
+#include "client/problem.h"
 
 #include "store/base/text.h"
 

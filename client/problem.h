@@ -1,27 +1,27 @@
 /*
- * problem.h: the sentence that a caller of errata_channel_open gets where its configuration can't be
- * right: what is wrong, and what would be right.
+ * problem.h: the message that errata_channel_open and its like give their caller about an invalid
+ * configuration: `<member>: <what is wrong>; expected <form>`.
  */
-#ifndef ERRATA_CLIENT_LIBRARY_PROBLEM_H
-#define ERRATA_CLIENT_LIBRARY_PROBLEM_H
+#ifndef ERRATA_CLIENT_PROBLEM_H
+#define ERRATA_CLIENT_PROBLEM_H
 
 #include "store/base/attributes.h"
 
 #include <stddef.h>
 
-/* A sentence is shorter than this, whatever it shows of what the caller gave, */
+/* Room for any message, with its NUL. */
 #define PROBLEM_BYTES_MAX 512
-/* which is at most so much. */
+/* The longest part of a caller's text that a message quotes. */
 #define PROBLEM_SHOWN_BYTES_MAX 100
 
 struct problem {
-    char *text; /* the caller's; NULL: nobody asks */
-    size_t bytes; /* room in it, the NUL included */
+    char *text; /* the caller's buffer; NULL: the caller wants no message */
+    size_t bytes; /* its size, including the NUL */
 };
 
-/* A text of the caller's as a sentence may show it. */
+/* A text of the caller, as a message quotes it. */
 struct problem_shown {
-    char text[PROBLEM_SHOWN_BYTES_MAX + 4]; /* with dots where it is cut, and a NUL */
+    char text[PROBLEM_SHOWN_BYTES_MAX + 4]; /* with dots if it was cut, and a NUL */
 };
 
 static inline struct problem problem_in(char *text, size_t bytes)
@@ -33,9 +33,9 @@ static inline struct problem problem_in(char *text, size_t bytes)
     return problem;
 }
 
-/* Writes the sentence, cut between characters where there is no room for it. */
+/* Writes the message, cut between characters if the buffer is too small. */
 void problem_say(const struct problem *problem, const char *format, ...) PRINTF_LIKE(2, 3);
-/* Cuts what is long, and hides what is no text. */
+/* Cuts a long text; replaces a text that is not printable UTF-8 with "(no text)". */
 struct problem_shown problem_show(const char *text);
 
 #endif

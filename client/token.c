@@ -1,13 +1,13 @@
 /*
  * token.c: see token.h.
  */
-#include "client/library/token.h"
+#include "client/token.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <uv.h>
 
-/* A token, the longest end of a line, and one byte that tells a larger file. */
+/* A token, the longest line ending, and one byte that shows that the file is larger. */
 #define FILE_BYTES_MAX (TOKEN_BYTES_MAX + 3)
 
 bool token_valid(struct slice token)
@@ -20,7 +20,7 @@ bool token_valid(struct slice token)
     return token.size > 0 && token.size <= TOKEN_BYTES_MAX;
 }
 
-/* The first bytes of the file; false with errno. */
+/* Reads the first bytes of the file. Returns false with errno. */
 static bool read_some(const char *path, char *bytes, size_t capacity, size_t *ret_size)
 {
     FILE *file = fopen(path, "rbe");
@@ -51,8 +51,8 @@ bool token_read_file(const char *path, const struct problem *problem,
     bool valid = false;
 
     if (!read_some(path, bytes, sizeof(bytes), &size)) {
-        problem_say(problem, "token_file: \"%s\" cannot be read: %s; expected a readable file",
-                    shown.text, uv_strerror(uv_translate_sys_error(errno)));
+        problem_say(problem, "token_file: cannot read \"%s\": %s", shown.text,
+                    uv_strerror(uv_translate_sys_error(errno)));
         return false;
     }
     if (size > 0 && bytes[size - 1] == '\n') {
@@ -64,11 +64,11 @@ bool token_read_file(const char *path, const struct problem *problem,
         memcpy(ret_token, bytes, size);
         ret_token[size] = '\0';
     } else if (size == 0) {
-        problem_say(problem, "token_file: \"%s\" is empty; expected a token in it", shown.text);
+        problem_say(problem, "token_file: \"%s\" is empty; expected a token", shown.text);
     } else {
         problem_say(problem,
-                    "token_file: \"%s\" has no token; expected one line of printable ASCII without "
-                    "blanks, at most %d bytes",
+                    "token_file: \"%s\" holds no valid token; expected one line of printable ASCII "
+                    "without spaces, at most %d bytes",
                     shown.text, TOKEN_BYTES_MAX);
     }
     explicit_bzero(bytes, sizeof(bytes));

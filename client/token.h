@@ -1,19 +1,20 @@
 /*
- * token.h: the token that a channel's calls carry: what may be one, and how a file gives one.
+ * token.h: checks bearer tokens, and reads them from files.
  */
-#ifndef ERRATA_CLIENT_LIBRARY_TOKEN_H
-#define ERRATA_CLIENT_LIBRARY_TOKEN_H
+#ifndef ERRATA_CLIENT_TOKEN_H
+#define ERRATA_CLIENT_TOKEN_H
 
-#include "client/library/problem.h"
+#include "client/problem.h"
 #include "store/base/slice.h"
 
-/* A token of Errata's own is below 100 bytes; one for a proxy in front of it may be a few thousand. */
+/* Errata's tokens have less than 100 bytes; a token for a proxy before it may have a few thousand. */
 #define TOKEN_BYTES_MAX 4096
 
-/* Printable ASCII without blanks, 1 to TOKEN_BYTES_MAX bytes. */
+/* Whether it is printable ASCII without spaces, of 1 to TOKEN_BYTES_MAX bytes. */
 bool token_valid(struct slice token);
-/* The file's token, with a NUL, without the line's end behind it. False with a problem for what can't be
- * read or is no token. Who may read the file is the system's business. */
+/* Reads the token in a file of one line, without its line ending, and terminates it with a NUL. Returns
+ * false with a problem if the file cannot be read or holds no valid token. Does not check the file's
+ * permissions. */
 MUST_CHECK bool token_read_file(const char *path, const struct problem *problem,
                                 char ret_token[TOKEN_BYTES_MAX + 1]);
 

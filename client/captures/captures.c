@@ -4,6 +4,7 @@
  */
 #include "client/captures/captures_internal.h"
 
+#include "client/library/config.h"
 #include "store/base/assert.h"
 
 #include <errata/v1/feedback_service.pb-c.h>
@@ -21,45 +22,35 @@
 #define AGE_MS_DEFAULT INT64_C(600000)
 /* Half of the time for which the server knows a key. */
 #define AGE_MS_MAX INT64_C(43200000)
+/* The first version of the struct ends here. Later members do not change this. */
+#define CAPTURES_CONFIG_BYTES_MIN (offsetof(struct errata_captures_config, user) + sizeof(void *))
 
-void errata_captures_config_init(struct errata_captures_config *config)
+const char *captures_config_read(const struct errata_captures_config *config,
+                                 struct errata_captures_config *ret_config)
 {
-    *config = (struct errata_captures_config){.events_max = EVENTS_DEFAULT,
-                                              .bytes_max = BYTES_DEFAULT,
-                                              .in_flight_max = IN_FLIGHT_DEFAULT,
-                                              .age_ms_max = AGE_MS_DEFAULT};
-}
+    struct errata_captures_config given = {.struct_bytes = 0};
 
-const char *captures_check_config(const struct errata_captures_config *config)
-{
-    if (config == NULL) {
-        return NULL;
+    if (config != NULL && !library_copy_sized(config, config->struct_bytes, &given, sizeof(given),
+                                              CAPTURES_CONFIG_BYTES_MIN)) {
+        return "captures: struct_bytes is not the size of a known version; expected a struct "
+               "initialized by errata_captures_config_init";
     }
-    if (config->events_max > EVENTS_MAX) {
-        return "events_max is over 10,000,000";
+    if (given.events_max > EVENTS_MAX) {
+        return "events_max: too large; expected at most 10,000,000";
     }
-    if (config->in_flight_max > IN_FLIGHT_MAX) {
-        return "in_flight_max is over 1,000";
+    if (given.in_flight_max > IN_FLIGHT_MAX) {
+        return "in_flight_max: too large; expected at most 1,000";
     }
-    if (config->age_ms_max < 0 || config->age_ms_max > AGE_MS_MAX) {
-        return "age_ms_max is not between 0 and 43,200,000 (12 hours)";
+    if (given.age_ms_max < 0 || given.age_ms_max > AGE_MS_MAX) {
+        return "age_ms_max: out of range; expected 0 to 43,200,000 (12 hours)";
     }
+    given.events_max = given.events_max != 0 ? given.events_max : EVENTS_DEFAULT;
+    given.bytes_max = given.bytes_max != 0 ? given.bytes_max : BYTES_DEFAULT;
+    given.in_flight_max = given.in_flight_max != 0 ? given.in_flight_max : IN_FLIGHT_DEFAULT;
+    given.age_ms_max = given.age_ms_max != 0 ? given.age_ms_max : AGE_MS_DEFAULT;
+    given.struct_bytes = sizeof(given);
+    *ret_config = given;
     return NULL;
-}
-
-/* The caller's configuration with its zeros filled in. */
-static struct errata_captures_config complete(const struct errata_captures_config *config)
-{
-    struct errata_captures_config defaults;
-    struct errata_captures_config whole;
-
-    errata_captures_config_init(&defaults);
-    whole = config != NULL ? *config : defaults;
-    whole.events_max = whole.events_max != 0 ? whole.events_max : defaults.events_max;
-    whole.bytes_max = whole.bytes_max != 0 ? whole.bytes_max : defaults.bytes_max;
-    whole.in_flight_max = whole.in_flight_max != 0 ? whole.in_flight_max : defaults.in_flight_max;
-    whole.age_ms_max = whole.age_ms_max != 0 ? whole.age_ms_max : defaults.age_ms_max;
-    return whole;
 }
 
 static int64_t now_ms(const struct errata_captures *captures)
@@ -163,9 +154,6 @@ static void on_call_end(void *user, const struct errata_status *status)
     struct capture *capture = user;
     struct errata_captures *captures = capture->queue->config.sender.user;
 
-    if (status->code == ERRATA_CODE_UNAUTHENTICATED && captures->thread != NULL) {
-        captures_thread_refresh_token(captures->thread);
-    }
     captures_queue_end(capture, status, now_ms(captures));
     turn(captures);
 }
@@ -245,15 +233,16 @@ enum errata_result errata_captures_open(struct uv_loop_s *loop, struct errata_ch
                                         const struct errata_captures_config *config,
                                         struct errata_captures **ret_captures)
 {
-    struct errata_captures_config whole = complete(config);
-    struct captures_intake_config intake = {
-        .events_max = whole.events_max, .bytes_max = whole.bytes_max, .wake = send_wake};
+    struct captures_intake_config intake = {.wake = send_wake};
+    struct errata_captures_config whole;
     struct errata_captures *captures = NULL;
     enum errata_result result = ERRATA_OK;
 
-    if (loop == NULL || channel == NULL || captures_check_config(config) != NULL) {
+    if (loop == NULL || channel == NULL || captures_config_read(config, &whole) != NULL) {
         return ERRATA_INVALID;
     }
+    intake.events_max = whole.events_max;
+    intake.bytes_max = whole.bytes_max;
     captures = calloc(1, sizeof(*captures));
     if (captures == NULL) {
         return ERRATA_MEMORY;

@@ -26,9 +26,9 @@ struct errata_captures {
     struct captures_thread *thread; /* NULL: the loop is the caller's */
 };
 
-/* NULL where it can be right; else a sentence, static. */
-const char *captures_check_config(const struct errata_captures_config *config);
-/* Called after a call that ended with UNAUTHENTICATED, on the loop's thread. */
-void captures_thread_refresh_token(struct captures_thread *thread);
+/* Checks a configuration (NULL: the defaults) and fills in its zeros. Returns NULL, or what is wrong
+ * as static text. */
+const char *captures_config_read(const struct errata_captures_config *config,
+                                 struct errata_captures_config *ret_config);
 
 #endif

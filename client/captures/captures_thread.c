@@ -4,7 +4,7 @@
  */
 #include "client/captures/captures_internal.h"
 
-#include "client/library/token.h"
+#include "client/token.h"
 #include "store/base/assert.h"
 
 #include <pthread.h>
@@ -16,7 +16,6 @@ struct captures_thread {
     pthread_t thread;
     uv_loop_t loop;
     struct errata_channel *channel; /* owned */
-    char *token_file; /* owned; NULL: none */
     struct errata_captures_statistics statistics; /* the last, once the queue is closed */
 };
 
@@ -46,7 +45,6 @@ static void thread_free(struct captures_thread *thread)
     (void)uv_run(&thread->loop, UV_RUN_DEFAULT);
     failed = uv_loop_close(&thread->loop);
     ASSERT(failed == 0);
-    free(thread->token_file);
     free(thread);
 }
 
@@ -69,16 +67,11 @@ static bool thread_start(struct captures_thread *thread)
 }
 
 /* With a loop and no channel yet. NULL where there is no memory. */
-static struct captures_thread *thread_new(const char *token_file)
+static struct captures_thread *thread_new(void)
 {
     struct captures_thread *thread = calloc(1, sizeof(*thread));
 
-    if (thread == NULL) {
-        return NULL;
-    }
-    thread->token_file = token_file != NULL ? strdup(token_file) : NULL;
-    if ((token_file != NULL && thread->token_file == NULL) || uv_loop_init(&thread->loop) != 0) {
-        free(thread->token_file);
+    if (thread == NULL || uv_loop_init(&thread->loop) != 0) {
         free(thread);
         return NULL;
     }
@@ -110,7 +103,8 @@ enum errata_result errata_captures_start(const struct errata_channel_config *cha
                                          struct errata_captures **ret_captures)
 {
     const struct problem to = {problem, problem_bytes};
-    const char *wrong = captures_check_config(config);
+    struct errata_captures_config checked;
+    const char *wrong = captures_config_read(config, &checked);
     struct errata_captures *captures = NULL;
     struct captures_thread *thread = NULL;
     enum errata_result result = ERRATA_OK;
@@ -119,7 +113,7 @@ enum errata_result errata_captures_start(const struct errata_channel_config *cha
         problem_say(&to, "%s", wrong);
         return ERRATA_INVALID;
     }
-    thread = thread_new(channel != NULL ? channel->token_file : NULL);
+    thread = thread_new();
     if (thread == NULL) {
         problem_say(&to, "process: no memory or no file descriptor left; expected more of them");
         return ERRATA_MEMORY;
@@ -129,7 +123,7 @@ enum errata_result errata_captures_start(const struct errata_channel_config *cha
         thread_free(thread);
         return result;
     }
-    result = open_queue(thread, config, &captures);
+    result = open_queue(thread, &checked, &captures);
     if (result == ERRATA_OK && !thread_start(thread)) {
         captures_intake_ask_stop(&captures->intake, 0);
         thread_free(thread);
@@ -141,20 +135,6 @@ enum errata_result errata_captures_start(const struct errata_channel_config *cha
     }
     *ret_captures = captures;
     return ERRATA_OK;
-}
-
-void captures_thread_refresh_token(struct captures_thread *thread)
-{
-    static const struct problem nobody = {NULL, 0};
-    char token[TOKEN_BYTES_MAX + 1];
-    enum errata_result result = ERRATA_OK;
-
-    if (thread->token_file == NULL || !token_read_file(thread->token_file, &nobody, token)) {
-        return;
-    }
-    result = errata_channel_set_token(thread->channel, token);
-    ASSERT(result == ERRATA_OK || result == ERRATA_MEMORY); /* then the old one stays */
-    explicit_bzero(token, sizeof(token));
 }
 
 enum errata_result errata_captures_set_token(struct errata_captures *captures, const char *token)

@@ -1,5 +1,5 @@
 /*
- * address.c: see address.h. Names are not looked up here, so only their letters are looked at.
+ * address.c: see address.h. Names are not resolved here, so only their characters are checked.
  */
 #include "client/library/address.h"
 
@@ -8,11 +8,11 @@
 #define PORT_MAX 65535u
 #define PORT_DIGITS_MAX 5
 
-/* A text in two parts. */
+/* An address, split. */
 struct parts {
     struct slice host;
     struct slice port;
-    bool has_port; /* there was a colon for it */
+    bool has_port; /* there was a colon */
     bool bracketed;
 };
 
@@ -26,7 +26,7 @@ static bool is_letter(uint8_t byte)
     return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
 }
 
-/* A name of DNS or of the machine's own table, or an IPv4 address. */
+/* Whether `host` consists of the characters of a host name or an IPv4 address. */
 static bool may_be_name(struct slice host)
 {
     for (size_t at = 0; at < host.size; at++) {
@@ -39,7 +39,7 @@ static bool may_be_name(struct slice host)
     return host.size > 0 && host.data[0] != '-' && host.data[0] != '.';
 }
 
-/* An IPv6 address, with a zone behind `%` or without. */
+/* Whether `host` consists of the characters of an IPv6 address, with or without a zone (`%eth0`). */
 static bool may_be_ipv6(struct slice host)
 {
     const uint8_t *percent = host.size > 0 ? memchr(host.data, '%', host.size) : NULL;
@@ -78,7 +78,7 @@ static bool read_port(struct slice text, uint16_t *ret_port)
     return true;
 }
 
-/* Splits behind the bracket, or at the one colon; false where neither can be. */
+/* Splits after the bracket, or at the only colon. Returns false if neither is possible. */
 static bool split(struct slice whole, struct parts *parts)
 {
     const uint8_t *end = whole.data + whole.size;
@@ -103,7 +103,7 @@ static bool split(struct slice whole, struct parts *parts)
     return true;
 }
 
-/* What people write instead of an address, each with what to write. */
+/* Reports frequent mistakes, each with the correct form. */
 static bool looks_like_something_else(const char *text, const struct problem *problem)
 {
     struct problem_shown shown = problem_show(text);
@@ -114,39 +114,41 @@ static bool looks_like_something_else(const char *text, const struct problem *pr
         return true;
     }
     if (strncmp(text, "https://", 8) == 0 || strncmp(text, "grpcs://", 8) == 0) {
-        problem_say(problem,
-                    "server: \"%s\" asks for TLS, which this library does not support; expected "
-                    "the HOST:PORT of a server, tunnel or proxy that accepts cleartext HTTP/2",
-                    shown.text);
+        problem_say(
+            problem,
+            "server: \"%s\" asks for TLS, which this library does not support; expected the "
+            "HOST:PORT of a server, tunnel or proxy that accepts cleartext HTTP/2",
+            shown.text);
         return true;
     }
     if (strstr(text, "://") != NULL || strchr(text, '/') != NULL) {
-        problem_say(problem,
-                    "server: \"%s\" is a URL or a path; expected only HOST:PORT, such as %s:%d",
+        problem_say(problem, "server: \"%s\" is a URL or a path; expected HOST:PORT, such as %s:%d",
                     shown.text, ADDRESS_HOST_DEFAULT, ADDRESS_PORT_DEFAULT);
         return true;
     }
     return false;
 }
 
-/* The host, where it can be one. */
+/* Checks the host. */
 static bool check_host(const char *text, const struct parts *parts, const struct problem *problem)
 {
     struct problem_shown shown = problem_show(text);
 
     if (parts->host.size > CLIENT_HOST_BYTES_MAX) {
-        problem_say(problem, "server: a host name of %zu bytes; expected at most %d",
+        problem_say(problem, "server: host name of %zu bytes; expected at most %d",
                     parts->host.size, CLIENT_HOST_BYTES_MAX);
         return false;
     }
     if (parts->bracketed && !may_be_ipv6(parts->host)) {
-        problem_say(problem,
-                    "server: \"%s\" has an invalid address in brackets; expected an IPv6 address",
-                    shown.text);
+        problem_say(
+            problem,
+            "server: invalid IPv6 address in \"%s\"; expected [IPV6]:PORT, such as [::1]:%d",
+            shown.text, ADDRESS_PORT_DEFAULT);
         return false;
     }
     if (!parts->bracketed && !may_be_name(parts->host)) {
-        problem_say(problem, "server: \"%s\" has no valid host; expected HOST:PORT, such as %s:%d",
+        problem_say(problem,
+                    "server: invalid host name in \"%s\"; expected HOST:PORT, such as %s:%d",
                     shown.text, ADDRESS_HOST_DEFAULT, ADDRESS_PORT_DEFAULT);
         return false;
     }
@@ -168,8 +170,7 @@ bool address_read(const char *text, const struct problem *problem, struct addres
     shown = problem_show(text);
     if (!split(slice_text(text), &parts)) {
         problem_say(problem,
-                    "server: \"%s\" has more than one colon; expected an IPv6 address in brackets, "
-                    "as in [::1]:%d",
+                    "server: misplaced colon or bracket in \"%s\"; expected HOST:PORT, or [::1]:%d",
                     shown.text, ADDRESS_PORT_DEFAULT);
         return false;
     }
@@ -177,10 +178,8 @@ bool address_read(const char *text, const struct problem *problem, struct addres
         return false;
     }
     if (parts.has_port && !read_port(parts.port, &port)) {
-        problem_say(
-            problem,
-            "server: \"%s\" has no valid port; expected a number from 1 to %u after the colon",
-            shown.text, PORT_MAX);
+        problem_say(problem, "server: invalid port in \"%s\"; expected a number from 1 to %u",
+                    shown.text, PORT_MAX);
         return false;
     }
     memcpy(ret_address->host, parts.host.data, parts.host.size);

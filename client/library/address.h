@@ -1,13 +1,13 @@
 /*
- * address.h: the server's address as people write it.
+ * address.h: parses the address of a server.
  */
 #ifndef ERRATA_CLIENT_LIBRARY_ADDRESS_H
 #define ERRATA_CLIENT_LIBRARY_ADDRESS_H
 
 #include "client/connection.h"
-#include "client/library/problem.h"
+#include "client/problem.h"
 
-/* What `erratad` listens on unless told otherwise. */
+/* The default address of `erratad`. */
 #define ADDRESS_HOST_DEFAULT "127.0.0.1"
 #define ADDRESS_PORT_DEFAULT 7443
 
@@ -16,8 +16,8 @@ struct address {
     uint16_t port;
 };
 
-/* Reads HOST:PORT, HOST, [IPV6]:PORT or [IPV6]; NULL is the default. False with a problem for what can
- * be no address; that nobody is there is found out later. */
+/* Reads HOST:PORT, HOST, [IPV6]:PORT or [IPV6]; NULL: the default. Returns false with a problem if the
+ * text is malformed. Does not resolve the name. */
 MUST_CHECK bool address_read(const char *text, const struct problem *problem,
                              struct address *ret_address);
 

@@ -4,7 +4,7 @@
 #include "client/library/channel.h"
 
 #include "client/library/result.h"
-#include "client/library/token.h"
+#include "client/token.h"
 #include "store/base/assert.h"
 
 #include <stdlib.h>

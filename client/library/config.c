@@ -8,22 +8,41 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* What a number of the configuration may be. */
+/* The first version of the struct ends here. Later members do not change this. */
+#define CHANNEL_CONFIG_BYTES_MIN                                                                   \
+    (offsetof(struct errata_channel_config, log) + sizeof(struct errata_log))
+/* A struct that claims to be larger was not initialized. */
+#define SIZED_BYTES_MAX ((size_t)64 * 1024)
+
+/* The valid values of a number in the configuration. */
 struct range {
     const char *name;
     int64_t value; /* 0: the default */
     int64_t usual;
     int64_t min;
     int64_t max;
-    bool or_never; /* -1 is fine too */
+    bool or_never; /* -1 is valid, too */
 };
 
-void errata_channel_config_init(struct errata_channel_config *config)
+bool library_copy_sized(const void *given, size_t given_bytes, void *ret_struct, size_t bytes,
+                        size_t bytes_min)
 {
-    *config = (struct errata_channel_config){.server = NULL};
+    const uint8_t *members = given;
+
+    if (given_bytes < bytes_min || given_bytes > SIZED_BYTES_MAX) {
+        return false;
+    }
+    for (size_t at = bytes; at < given_bytes; at++) {
+        if (members[at] != 0) {
+            return false;
+        }
+    }
+    memset(ret_struct, 0, bytes);
+    memcpy(ret_struct, given, given_bytes < bytes ? given_bytes : bytes);
+    return true;
 }
 
-/* Puts the number, or its default, where it belongs; false with a problem. */
+/* Checks a number and writes it, or its default. Returns false with a problem. */
 static bool read_number(const struct range *range, const struct problem *problem,
                         int64_t *ret_number)
 {
@@ -38,7 +57,7 @@ static bool read_number(const struct range *range, const struct problem *problem
     if (range->value < range->min || range->value > range->max) {
         problem_say(problem,
                     "%s: %" PRId64 " is out of range; expected %" PRId64 " to %" PRId64
-                    ", or 0 for the default of %" PRId64 "%s",
+                    ", or 0 for the default (%" PRId64 ")%s",
                     range->name, range->value, range->min, range->max, range->usual,
                     range->or_never ? ", or -1 for none" : "");
         return false;
@@ -138,20 +157,20 @@ static bool read_token(const struct errata_channel_config *config, const struct 
                        struct library_config *ret)
 {
     if (config->token != NULL && config->token_file != NULL) {
-        problem_say(problem, "%s",
-                    "token: given together with token_file; expected one of them to be NULL");
+        problem_say(problem, "%s", "token_file: set together with token; expected one of the two");
         return false;
     }
     if (config->token_file != NULL && !token_read_file(config->token_file, problem, ret->token)) {
         return false;
     }
+    ret->lower.token_file = config->token_file;
     if (config->token != NULL) {
         struct slice token = slice_text(config->token);
 
         if (!token_valid(token)) {
             problem_say(problem,
-                        "token: invalid; expected 1 to %d bytes of printable ASCII without blanks, "
-                        "or NULL for no token",
+                        "token: malformed; expected 1 to %d bytes of printable ASCII without "
+                        "spaces, or NULL for none",
                         TOKEN_BYTES_MAX);
             return false;
         }
@@ -173,13 +192,13 @@ static bool read_user_agent(const struct errata_channel_config *config,
     for (size_t at = 0; at < name.size; at++) {
         if (name.data[at] < 0x20 || name.data[at] > 0x7e) {
             problem_say(problem, "%s",
-                        "user_agent: invalid; expected printable ASCII, such as importer/2.1");
+                        "user_agent: not printable ASCII; expected a name such as importer/2.1");
             return false;
         }
     }
     if (name.size > LIBRARY_USER_AGENT_BYTES_MAX || name.data[0] == ' ') {
         problem_say(problem,
-                    "user_agent: too long, or begins with a blank; expected at most %d bytes",
+                    "user_agent: too long or begins with a space; expected at most %d bytes",
                     LIBRARY_USER_AGENT_BYTES_MAX);
         return false;
     }
@@ -192,16 +211,23 @@ static bool read_user_agent(const struct errata_channel_config *config,
 bool library_config_read(const struct errata_channel_config *config, const struct problem *problem,
                          struct library_config *ret_config)
 {
-    static const struct errata_channel_config defaults = {.server = NULL};
-    const struct errata_channel_config *given = config != NULL ? config : &defaults;
+    struct errata_channel_config given = {.server = NULL};
 
-    memset(ret_config, 0, sizeof(*ret_config));
-    if (!address_read(given->server, problem, &ret_config->address) ||
-        !read_token(given, problem, ret_config) || !read_user_agent(given, problem, ret_config) ||
-        !read_times(given, problem, ret_config) || !read_retries(given, problem, ret_config) ||
-        !read_bounds(given, problem, ret_config)) {
+    if (config != NULL && !library_copy_sized(config, config->struct_bytes, &given, sizeof(given),
+                                              CHANNEL_CONFIG_BYTES_MIN)) {
+        problem_say(problem, "%s",
+                    "config: struct_bytes is not the size of a known version; expected a struct "
+                    "initialized by errata_channel_config_init");
         return false;
     }
+    memset(ret_config, 0, sizeof(*ret_config));
+    if (!address_read(given.server, problem, &ret_config->address) ||
+        !read_token(&given, problem, ret_config) || !read_user_agent(&given, problem, ret_config) ||
+        !read_times(&given, problem, ret_config) || !read_retries(&given, problem, ret_config) ||
+        !read_bounds(&given, problem, ret_config)) {
+        return false;
+    }
+    ret_config->lower.log = given.log;
     ret_config->lower.connection.host = ret_config->address.host;
     ret_config->lower.connection.port = ret_config->address.port;
     return true;

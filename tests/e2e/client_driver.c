@@ -110,6 +110,8 @@ static void read_option(struct driver *driver, const char *name, char *value)
         read_server(driver, value);
     } else if (strcmp(name, "--token") == 0) {
         connection->token = slice_text(value);
+    } else if (strcmp(name, "--token-file") == 0) {
+        driver->config.token_file = value;
     } else if (strcmp(name, "--attempts") == 0) {
         driver->config.retry.attempts_max = (uint32_t)read_number(value);
     } else if (strcmp(name, "--wait-for-ready") == 0) {

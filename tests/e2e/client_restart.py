@@ -7,9 +7,11 @@ failure. Method: bin/client_driver has captures under way, against erratad on on
 import os
 import socket
 import subprocess
+import tempfile
 import time
 import unittest
 
+import erratad
 from client_driver import OK, Driver, Proxy, capture_call, run, stored_names
 from erratad import BIN, Server, main
 
@@ -41,6 +43,30 @@ class Restart(unittest.TestCase):
         client = self.server.client()
         self.assertEqual(sorted(stored_names(client)), sorted(names))
         client.close()
+
+    def test_token_is_rotated(self):
+        """A new token in the file and the old one revoked: calls in progress and later ones go on."""
+        names = [f"e{n}" for n in range(CALLS)]
+        client = self.server.client()
+        old = client.create_token(erratad.roles.ROLE_ADMIN)
+        with tempfile.NamedTemporaryFile("w", suffix=".token") as file:
+            file.write(old.secret + "\n")
+            file.flush()
+            driver = Driver(self.server.address, old.secret, [capture_call(name) for name in names],
+                            at_once=AT_ONCE, timeout_ms=PATIENCE_MS, token_file=file.name)
+            driver.wait_for(CALLS // 8)
+            new = client.create_token(erratad.roles.ROLE_ADMIN)
+            file.seek(0)
+            file.truncate()
+            file.write(new.secret + "\n")
+            file.flush()
+            client.admin.RevokeToken(erratad.admin.RevokeTokenRequest(key_id=old.token.key_id))
+            outcomes = driver.wait()
+        client.close()
+        self.expect_all(outcomes, names)
+        self.assertIn(max(o.attempts for o in outcomes), (1, 2))
+        self.assertTrue(any(o.attempts == 2 for o in outcomes))
+        self.assertEqual(driver.statistics["connections"], 1)
 
     def test_killed_twice(self):
         """By SIGKILL, in the middle of writes: with keys of the library, and of the caller."""

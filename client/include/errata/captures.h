@@ -34,7 +34,7 @@ struct Errata__V1__CaptureFeedbackEventRequest; /* <errata/v1/feedback_service.p
  *     any error with RetryInfo): it is kept. The whole queue waits, from 0.1 to 5 seconds or as long as
  *     the server asks for, then tries one capture, and more as they succeed;
  *   - the server does not accept the token (UNAUTHENTICATED): likewise, since a token can be replaced
- *     and a correction can't. A queue with a channel of its own reads its token file again;
+ *     and a correction cannot. The channel reads its token file again;
  *   - the server failed at this one (INTERNAL, UNKNOWN, ABORTED and the like): it waits by itself,
  *     for 1, 4, 16 and 60 seconds; the others go on. The fifth time it counts as refused.
  */
@@ -45,8 +45,10 @@ enum errata_drop {
     ERRATA_DROP_CLOSED /* the queue ended; it is not stored, as far as is known */
 };
 
-/* Zero means the default. Start with errata_captures_config_init. */
+/* Initialize it with errata_captures_config_init, then set members; zero means the default. Later
+ * versions of the library add members at the end. */
 struct errata_captures_config {
+    size_t struct_bytes; /* set by errata_captures_config_init */
     uint32_t events_max; /* default 10,000, at most 10,000,000 */
     size_t bytes_max; /* of the requests that are queued; default 64 MiB. A capture costs some 120
                          bytes more, and while it is under way its channel has a copy */
@@ -64,7 +66,12 @@ struct errata_captures_config {
     void *user;
 };
 
-ERRATA_API void errata_captures_config_init(struct errata_captures_config *config);
+/* Sets all members to their defaults. */
+static inline void errata_captures_config_init(struct errata_captures_config *config)
+{
+    memset(config, 0, sizeof(*config));
+    config->struct_bytes = sizeof(*config);
+}
 
 /* A queue with a thread, a loop and a channel of its own, for any program; NULL configurations are all
  * defaults. Errors as errata_channel_open. The thread handles no signals, and the program need not

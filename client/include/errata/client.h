@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -99,42 +100,69 @@ struct errata_metadata {
 struct uv_loop_s; /* uv_loop_t of <uv.h> */
 struct errata_channel;
 
-/* Zero and NULL mean the default. Start with errata_channel_config_init. Times are in milliseconds,
- * at most a day. */
+enum errata_log_level {
+    ERRATA_LOG_DEBUG, /* an attempt of a call failed and is repeated */
+    ERRATA_LOG_INFO, /* a connection opened or was closed by the server; a token was read again */
+    ERRATA_LOG_WARNING /* a connection failed or was lost; the server refused the token */
+};
+
+/* Receives what a channel does between the calls of the program, for the program's own log. */
+struct errata_log {
+    void *user;
+    /* One line of UTF-8 text without a newline, at most 1,023 bytes, valid until the callback returns.
+     * It holds no token, request or reply; a DEBUG line holds the server's message. Called on the
+     * thread of the channel's loop; must not call functions of the channel. NULL: no log. */
+    void (*write)(void *user, enum errata_log_level level, const char *message);
+};
+
+/* How to reach a server. Initialize it with errata_channel_config_init, then set members. Zero and NULL
+ * mean the default. Times are in milliseconds, at most 86,400,000 (one day). Later versions of the
+ * library add members at the end; `struct_bytes` tells them which ones the program knows. */
 struct errata_channel_config {
-    /* HOST:PORT, HOST, [IPV6]:PORT or [IPV6]; default 127.0.0.1:7443, port 7443 where none is given. */
+    size_t struct_bytes; /* set by errata_channel_config_init */
+    /* HOST:PORT, HOST, [IPV6]:PORT or [IPV6]; default 127.0.0.1:7443. Without a port: 7443. */
     const char *server;
-    /* Bearer token: printable ASCII without blanks, at most 4,096 bytes. NULL: none. At most one of
-     * token and token_file is given. */
+    /* Bearer token: printable ASCII without spaces, at most 4,096 bytes. NULL: none. Set at most one of
+     * token and token_file. */
     const char *token;
-    /* A file that holds the token, and a line's end behind it or not; read when the channel is opened. */
+    /* A file that holds the token in one line. It is read when the channel is opened, and again if the
+     * server answers UNAUTHENTICATED: once per call, which is then repeated with the new token. So a
+     * token can be replaced without a restart: write the new file, then revoke the old token. The file
+     * is read on the loop's thread. */
     const char *token_file;
-    /* Names the program in the server's log, in front of the library's own name: printable ASCII, at
-     * most 200 bytes, such as "importer/2.1". */
+    /* The program's name in the server's log, before the library's: printable ASCII, at most 200 bytes,
+     * such as "importer/2.1". */
     const char *user_agent;
     /* For one try to connect; default 10,000. */
     int64_t connect_timeout_ms;
     /* Deadline of a unary call whose options have none; default 30,000; -1: none. */
     int64_t call_timeout_ms;
-    /* Silence, while calls are under way, after which the other end is asked whether it is there;
-     * default 30,000, at least 10,000; -1: never. */
+    /* If nothing is received for this long during a call, the client sends a PING; default 30,000, at
+     * least 10,000; -1: never. */
     int64_t keepalive_ms;
-    /* How long it may take to say so; default 10,000. */
+    /* If the PING is not answered in this time, the connection is lost; default 10,000. */
     int64_t keepalive_timeout_ms;
-    /* Of one call, the first one counted; default 8, at most 100; 1: nothing is repeated. */
+    /* Attempts of one call, including the first; default 8, at most 100; 1: calls are not repeated. */
     uint32_t attempts_max;
-    /* The wait before the first repeat, and the longest one: each is 1.6 times the one before, give or
-     * take a fifth. Default 100 and 5,000. */
+    /* The wait before the first repeat, and the longest wait. Each wait is 1.6 times the previous one,
+     * varied by 20% at random. Default 100 and 5,000. */
     int64_t backoff_initial_ms;
     int64_t backoff_max_ms;
-    /* Of one message; default 64 MiB, below 4 GiB. */
+    /* The largest message in bytes; default 64 MiB, less than 4 GiB. */
     size_t reply_bytes_max;
     size_t request_bytes_max;
-    /* Calls under way or waiting; more are refused with ERRATA_BUSY. Default and at most 10,000. */
+    /* Calls in progress or waiting; more are refused with ERRATA_BUSY. Default and maximum 10,000. */
     uint32_t calls_max;
+    struct errata_log log;
 };
 
-ERRATA_API void errata_channel_config_init(struct errata_channel_config *config);
+/* Sets all members to their defaults. Inline, so that it records the size of the struct that the
+ * program was compiled with. */
+static inline void errata_channel_config_init(struct errata_channel_config *config)
+{
+    memset(config, 0, sizeof(*config));
+    config->struct_bytes = sizeof(*config);
+}
 
 /* Makes a channel on the caller's loop, which must outlive it. Does not connect yet, and does not
  * keep the loop alive while no call is under way. The configuration, NULL for the defaults, is copied.
@@ -151,10 +179,10 @@ errata_channel_open(struct uv_loop_s *loop, const struct errata_channel_config *
 ERRATA_API void errata_channel_close(struct errata_channel *take_channel,
                                      void (*on_closed)(void *user), void *user);
 
-/* The token of calls, attempts and connections from now on; NULL: none. The server knows an idempotency
- * key by the token that it came with: a write that is under way now may be stored twice where its
- * answer is lost. ERRATA_INVALID for what is no token, ERRATA_MEMORY (the old one stays),
- * ERRATA_ENDED after close. */
+/* Sets the token of attempts that start from now on; NULL: none. It replaces a token file, which is not
+ * read again. The server knows an idempotency key together with the token it came with: a write in
+ * progress may be stored twice if its answer is lost. Returns ERRATA_INVALID for a malformed token,
+ * ERRATA_MEMORY (the old token stays), ERRATA_ENDED after close. */
 ERRATA_MUST_CHECK ERRATA_API enum errata_result
 errata_channel_set_token(struct errata_channel *channel, const char *token);
 

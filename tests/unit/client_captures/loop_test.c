@@ -276,11 +276,15 @@ static void test_closed_from_on_drop(void **state)
  * fit is refused with that reason. Method: each. */
 static void test_configuration(void **state)
 {
-    static const struct errata_captures_config wrong[] = {{.age_ms_max = -1},
-                                                          {.age_ms_max = 43200001},
-                                                          {.in_flight_max = 1001},
-                                                          {.events_max = 10000001}};
-    struct errata_captures_config config = {.bytes_max = 1000};
+    static const size_t size = sizeof(struct errata_captures_config);
+    const struct errata_captures_config wrong[] = {{.struct_bytes = size, .age_ms_max = -1},
+                                                   {.struct_bytes = size, .age_ms_max = 43200001},
+                                                   {.struct_bytes = size, .in_flight_max = 1001},
+                                                   {.struct_bytes = size, .events_max = 10000001},
+                                                   {.struct_bytes = 0},
+                                                   {.struct_bytes = size - 1}};
+    struct errata_captures_config config = {.struct_bytes = sizeof(struct errata_captures_config),
+                                            .bytes_max = 1000};
     struct errata_captures *captures = NULL;
     struct played played;
     char text[2000];

@@ -6,6 +6,8 @@
 #include "tests/unit/client_channel/channel_tests.h"
 #include "tests/unit/client_channel/world.h"
 
+#include <stdio.h>
+
 #define RESTART_CALLS 200
 
 /* A world with one connection that is made, and one call on it that was answered. */
@@ -451,6 +453,137 @@ static void test_a_reply_without_its_status(void **state)
     world_end(&world);
 }
 
+/* Where a played connector finds a token. */
+struct token_source {
+    unsigned reads;
+    bool has_another;
+};
+
+static struct token_source source; /* the connector's user is the world */
+
+static void refresh_token(void *user)
+{
+    source.reads++;
+    if (source.has_another) {
+        client_channel_note_token(((struct world *)user)->channel);
+    }
+}
+
+static void start_with_source(struct world *world, bool has_another)
+{
+    source = (struct token_source){.has_another = has_another};
+    world_init(world, 1);
+    world->config.connector.refresh_token = refresh_token;
+    world_open(world);
+}
+
+/* Goal: a call that the server does not authenticate has the token read again, once, and is repeated at
+ * once with the new one, whatever it does; a second refusal is its end. Method: a write, refused
+ * twice. */
+static void test_a_new_token(void **state)
+{
+    struct world world;
+    struct asked asked = {0};
+    struct fake_connection *connection = NULL;
+
+    (void)state;
+    start_with_source(&world, true);
+    assert_int_equal(ask(&world, &asked, &method_write, NULL), OK);
+    world_run(&world);
+    connection = world_make_ready(&world);
+    fake_end(fake_at(connection, 0), CLIENT_CODE_UNAUTHENTICATED);
+    world_run(&world);
+    assert_int_equal(source.reads, 1);
+    assert_int_equal(asked.ends, 0);
+    assert_int_equal(fake_count(connection), 1);
+    fake_end(fake_at(connection, 0), CLIENT_CODE_UNAUTHENTICATED);
+    assert_int_equal(source.reads, 1);
+    assert_int_equal(asked.code, CLIENT_CODE_UNAUTHENTICATED);
+    assert_int_equal(asked.attempts, 2);
+    world_end(&world);
+}
+
+/* Goal: where no other token is found the refusal is the answer, without a second attempt; a call that
+ * started before the token was replaced is repeated without another read; and a call of one attempt
+ * stays one. Method: each. */
+static void test_the_same_token(void **state)
+{
+    const struct client_options once = {.no_retry = true};
+    struct world world;
+    struct asked asked[2] = {{0}};
+    struct fake_connection *connection = NULL;
+
+    (void)state;
+    start_with_source(&world, false);
+    assert_int_equal(ask(&world, &asked[0], &method_read, NULL), OK);
+    assert_int_equal(ask(&world, &asked[1], &method_read, NULL), OK);
+    world_run(&world);
+    connection = world_make_ready(&world);
+    fake_end(fake_at(connection, 0), CLIENT_CODE_UNAUTHENTICATED);
+    assert_int_equal(asked[0].code, CLIENT_CODE_UNAUTHENTICATED);
+    assert_int_equal(asked[0].attempts, 1);
+    assert_int_equal(source.reads, 1);
+
+    client_channel_note_token(world.channel);
+    fake_end(fake_at(connection, 0), CLIENT_CODE_UNAUTHENTICATED);
+    world_run(&world);
+    assert_int_equal(source.reads, 1);
+    fake_answer(fake_at(connection, 0), "known");
+    assert_int_equal(asked[1].code, CLIENT_CODE_OK);
+
+    source.has_another = true;
+    assert_int_equal(ask(&world, &asked[0], &method_read, &once), OK);
+    fake_end(fake_at(connection, 0), CLIENT_CODE_UNAUTHENTICATED);
+    assert_int_equal(source.reads, 2);
+    assert_int_equal(asked[0].code, CLIENT_CODE_UNAUTHENTICATED);
+    world_end(&world);
+}
+
+/* What was logged, a letter for the level and a line each. */
+static char logged[2000];
+
+static void write_log(void *user, enum errata_log_level level, const char *message)
+{
+    size_t size = strlen(logged);
+
+    (void)user;
+    assert_null(strchr(message, '\n'));
+    (void)snprintf(logged + size, sizeof(logged) - size, "%c %s\n", "DIW"[level], message);
+}
+
+/* Goal: the log has a line for each connection that opens, fails or is lost, and for each repeat.
+ * Method: one of each; the waits are those of the seed. */
+static void test_log(void **state)
+{
+    struct world world;
+    struct asked asked = {0};
+    struct fake_connection *connection = NULL;
+
+    (void)state;
+    logged[0] = '\0';
+    world_init(&world, 1);
+    world.config.log.write = write_log;
+    world.config.retry.backoff_initial_ms = 1; /* so that jitter is nothing */
+    world_open(&world);
+    assert_int_equal(ask(&world, &asked, &method_read, NULL), OK);
+    world_run(&world);
+    fake_lose(world_newest(&world), true);
+    world_pass(&world, 1);
+    connection = world_make_ready(&world);
+    fake_end(fake_at(connection, 0), CLIENT_CODE_UNAVAILABLE);
+    world_pass(&world, 1);
+    fake_answer(fake_at(connection, 0), "known");
+    fake_drain(connection);
+    world_end(&world);
+    assert_string_equal(
+        logged,
+        "W cannot connect to nowhere: nobody listens; connecting again in 1 ms if a call needs it\n"
+        "I connected to played:1\n"
+        "D /errata.v1.PromptService/GetExamples: attempt 1 ended with UNAVAILABLE: the server said "
+        "so; the next one follows in 1 ms\n"
+        "I the server closed the connection; connecting again in 0 ms if a call needs it\n");
+}
+
 int run_repeat_tests(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_keys),
@@ -466,7 +599,10 @@ int run_repeat_tests(void)
                                        cmocka_unit_test(test_a_late_step),
                                        cmocka_unit_test(test_bucket),
                                        cmocka_unit_test(test_refused_streams),
-                                       cmocka_unit_test(test_a_reply_without_its_status)};
+                                       cmocka_unit_test(test_a_reply_without_its_status),
+                                       cmocka_unit_test(test_a_new_token),
+                                       cmocka_unit_test(test_the_same_token),
+                                       cmocka_unit_test(test_log)};
 
     return cmocka_run_group_tests_name("channel_repeat", tests, NULL, NULL);
 }

@@ -54,37 +54,37 @@ static void test_no_addresses(void **state)
         const char *text;
         const char *reported;
     } table[] = {
-        {"", "empty"},
-        {":7443", "has no valid host"},
-        {"host:", "has no valid port"},
+        {"", "server: empty"},
+        {":7443", "invalid host name"},
+        {"host:", "invalid port"},
         {"host:0", "from 1 to 65535"},
         {"host:65536", "from 1 to 65535"},
-        {"host:123456", "has no valid port"},
-        {"host:7443x", "has no valid port"},
-        {"host:+1", "has no valid port"},
-        {"host: 1", "has no valid port"},
-        {" host:1", "has no valid host"},
-        {"my host:1", "has no valid host"},
-        {"user@host:1", "has no valid host"},
-        {"-host:1", "has no valid host"},
-        {"b\303\274cher.example:1", "\"b\303\274cher.example:1\" has no valid host"},
-        {"bad\377:1", "\"(no text)\" has no valid host"},
-        {"line\nfeed:1", "\"(no text)\" has no valid host"},
-        {"::1", "in brackets, as in [::1]:7443"},
-        {"::1:7443", "in brackets"},
-        {"[::1", "in brackets"},
-        {"[::1]7443", "in brackets"},
-        {"[::1]:", "has no valid port"},
-        {"[]:7443", "expected an IPv6 address"},
-        {"[localhost]:7443", "expected an IPv6 address"},
-        {"[::1%]:7443", "expected an IPv6 address"},
-        {"[::g]:7443", "expected an IPv6 address"},
+        {"host:123456", "invalid port"},
+        {"host:7443x", "invalid port"},
+        {"host:+1", "invalid port"},
+        {"host: 1", "invalid port"},
+        {" host:1", "invalid host name"},
+        {"my host:1", "invalid host name"},
+        {"user@host:1", "invalid host name"},
+        {"-host:1", "invalid host name"},
+        {"b\303\274cher.example:1", "invalid host name in \"b\303\274cher.example:1\""},
+        {"bad\377:1", "invalid host name in \"(no text)\""},
+        {"line\nfeed:1", "invalid host name in \"(no text)\""},
+        {"::1", "misplaced colon or bracket in \"::1\"; expected HOST:PORT, or [::1]:7443"},
+        {"::1:7443", "misplaced colon or bracket"},
+        {"[::1", "misplaced colon or bracket"},
+        {"[::1]7443", "misplaced colon or bracket"},
+        {"[::1]:", "invalid port"},
+        {"[]:7443", "invalid IPv6 address"},
+        {"[localhost]:7443", "invalid IPv6 address"},
+        {"[::1%]:7443", "invalid IPv6 address"},
+        {"[::g]:7443", "invalid IPv6 address"},
         {"https://errata.example.org", "TLS, which this library does not support"},
         {"grpcs://errata.example.org:443", "TLS"},
-        {"http://127.0.0.1:7443", "expected only HOST:PORT"},
-        {"dns:///errata.example.org:7443", "expected only HOST:PORT"},
-        {"unix:/run/errata", "expected only HOST:PORT"},
-        {"host:7443/path", "expected only HOST:PORT"},
+        {"http://127.0.0.1:7443", "is a URL or a path; expected HOST:PORT"},
+        {"dns:///errata.example.org:7443", "is a URL or a path; expected HOST:PORT"},
+        {"unix:/run/errata", "is a URL or a path; expected HOST:PORT"},
+        {"host:7443/path", "is a URL or a path; expected HOST:PORT"},
     };
 
     (void)state;
@@ -126,10 +126,10 @@ static void test_long_names(void **state)
 }
 
 /* Goal: a problem fits the room that there is, is cut between characters, and needs none. Method: every
- * size of room for a sentence with letters of two bytes. */
+ * size of buffer, for a message with letters of two bytes. */
 static void test_room_for_problems(void **state)
 {
-    static const char whole[] = "server: \"\303\274\303\274:1\" has no valid host";
+    static const char whole[] = "server: invalid host name in \"\303\274\303\274:1\"";
     struct address address;
 
     (void)state;

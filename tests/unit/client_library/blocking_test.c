@@ -48,8 +48,12 @@ struct world {
 
 static void open_at(struct world *world, const char *address)
 {
-    const struct errata_channel_config config = {
-        .server = address, .token = "secret", .user_agent = "test/1", .request_bytes_max = 100};
+    const struct errata_channel_config config = {.struct_bytes =
+                                                     sizeof(struct errata_channel_config),
+                                                 .server = address,
+                                                 .token = "secret",
+                                                 .user_agent = "test/1",
+                                                 .request_bytes_max = 100};
 
     assert_int_equal(errata_blocking_open(&config, NULL, 0, &world->blocking), ERRATA_OK);
 }
@@ -324,7 +328,9 @@ static void test_invalid(void **state)
  * Method: a port that was given back. */
 static void test_no_server(void **state)
 {
-    struct errata_channel_config config = {.attempts_max = 2, .backoff_initial_ms = 1};
+    struct errata_channel_config config = {.struct_bytes = sizeof(struct errata_channel_config),
+                                           .attempts_max = 2,
+                                           .backoff_initial_ms = 1};
     struct world world = {.count = 0};
     char address[32];
 
@@ -346,7 +352,8 @@ static void test_no_server(void **state)
  * without. */
 static void test_refused_configuration(void **state)
 {
-    const struct errata_channel_config config = {.server = "https://errata"};
+    const struct errata_channel_config config = {
+        .struct_bytes = sizeof(struct errata_channel_config), .server = "https://errata"};
     struct errata_blocking *blocking = NULL;
     char problem[200] = "";
 
@@ -429,7 +436,8 @@ static void test_sigpipe_of_the_program(void **state)
 /* One call with the allocation number `place` failing: gives whether there was one. */
 static bool call_without_memory(size_t place)
 {
-    struct errata_channel_config config = {.attempts_max = 1};
+    struct errata_channel_config config = {.struct_bytes = sizeof(struct errata_channel_config),
+                                           .attempts_max = 1};
     struct errata_blocking *blocking = NULL;
     struct errata_answer *answer = NULL;
     enum errata_result result = ERRATA_OK;

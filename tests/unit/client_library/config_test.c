@@ -13,6 +13,9 @@
 
 #include <cmocka.h>
 
+/* As errata_channel_config_init sets it. */
+#define SIZED .struct_bytes = sizeof(struct errata_channel_config)
+
 /* The message about the last refused configuration. */
 static char reported[PROBLEM_BYTES_MAX];
 
@@ -25,9 +28,53 @@ static bool reads(const struct errata_channel_config *config, struct library_con
 static void assert_reported(const char *words)
 {
     if (strstr(reported, words) == NULL) {
-        print_error("not told of \"%s\": %s\n", words, reported);
+        print_error("not reported: \"%s\": %s\n", words, reported);
         fail();
     }
+}
+
+/* Goal: structs of programs that were compiled with an older or newer version are read, unless a newer
+ * one sets a member that this version does not know. Method: a struct of two members, as three versions
+ * have it. */
+static void test_structs_of_other_versions(void **state)
+{
+    struct known {
+        size_t struct_bytes;
+        uint64_t first;
+        uint64_t second;
+    };
+    struct newer {
+        struct known known;
+        uint64_t third;
+    };
+    const size_t bytes_min = offsetof(struct known, second);
+    struct newer given = {{sizeof(given), 1, 2}, 0};
+    struct known copy;
+
+    (void)state;
+    assert_true(library_copy_sized(&given, sizeof(struct known), &copy, sizeof(copy), bytes_min));
+    assert_int_equal(copy.second, 2);
+    assert_true(library_copy_sized(&given, bytes_min, &copy, sizeof(copy), bytes_min));
+    assert_int_equal(copy.first, 1);
+    assert_int_equal(copy.second, 0);
+    assert_true(library_copy_sized(&given, sizeof(given), &copy, sizeof(copy), bytes_min));
+    assert_int_equal(copy.second, 2);
+    given.third = 1;
+    assert_false(library_copy_sized(&given, sizeof(given), &copy, sizeof(copy), bytes_min));
+    assert_false(library_copy_sized(&given, bytes_min - 1, &copy, sizeof(copy), bytes_min));
+    assert_false(library_copy_sized(&given, 0, &copy, sizeof(copy), bytes_min));
+    assert_false(library_copy_sized(&given, SIZE_MAX, &copy, sizeof(copy), bytes_min));
+}
+
+/* Goal: a configuration that was not initialized is refused in words. Method: zeros. */
+static void test_not_initialized(void **state)
+{
+    const struct errata_channel_config zeros = {.struct_bytes = 0};
+    struct library_config config;
+
+    (void)state;
+    assert_false(reads(&zeros, &config));
+    assert_reported("errata_channel_config_init");
 }
 
 /* Goal: nothing given is the defaults, as the header says them. Method: NULL, and what init makes. */
@@ -63,7 +110,8 @@ static void test_defaults(void **state)
 /* Goal: what is given is taken over. Method: each number, none of them its default. */
 static void test_numbers(void **state)
 {
-    const struct errata_channel_config given = {.server = "[::1]:9",
+    const struct errata_channel_config given = {SIZED,
+                                                .server = "[::1]:9",
                                                 .connect_timeout_ms = 1,
                                                 .call_timeout_ms = -1,
                                                 .keepalive_ms = -1,
@@ -99,31 +147,33 @@ static void test_numbers_out_of_range(void **state)
         struct errata_channel_config config;
         const char *reported;
     } table[] = {
-        {{.connect_timeout_ms = -1},
-         "connect_timeout_ms: -1 is out of range; expected 1 to 86400000"},
-        {{.connect_timeout_ms = 86400001}, "connect_timeout_ms"},
-        {{.call_timeout_ms = -2}, "call_timeout_ms: -2"},
-        {{.call_timeout_ms = -2}, "or -1 for none"},
-        {{.keepalive_ms = 9999}, "keepalive_ms: 9999 is out of range; expected 10000 to 86400000"},
-        {{.keepalive_ms = INT64_MIN}, "keepalive_ms"},
-        {{.keepalive_timeout_ms = -1}, "keepalive_timeout_ms"},
-        {{.attempts_max = 101}, "attempts_max: 101 is out of range; expected 1 to 100"},
-        {{.backoff_initial_ms = -5}, "backoff_initial_ms"},
-        {{.backoff_initial_ms = 200, .backoff_max_ms = 199},
+        {{SIZED, .connect_timeout_ms = -1},
+         "connect_timeout_ms: -1 is out of range; expected 1 to 86400000, or 0 for the default "
+         "(10000)"},
+        {{SIZED, .connect_timeout_ms = 86400001}, "connect_timeout_ms"},
+        {{SIZED, .call_timeout_ms = -2}, "call_timeout_ms: -2 is out of range"},
+        {{SIZED, .call_timeout_ms = -2}, "or -1 for none"},
+        {{SIZED, .keepalive_ms = 9999},
+         "keepalive_ms: 9999 is out of range; expected 10000 to 86400000"},
+        {{SIZED, .keepalive_ms = INT64_MIN}, "keepalive_ms"},
+        {{SIZED, .keepalive_timeout_ms = -1}, "keepalive_timeout_ms"},
+        {{SIZED, .attempts_max = 101}, "attempts_max: 101 is out of range; expected 1 to 100"},
+        {{SIZED, .backoff_initial_ms = -5}, "backoff_initial_ms"},
+        {{SIZED, .backoff_initial_ms = 200, .backoff_max_ms = 199},
          "backoff_max_ms: 199 is out of range; expected 200 to"},
-        {{.reply_bytes_max = (size_t)UINT32_MAX + 1}, "reply_bytes_max"},
-        {{.request_bytes_max = SIZE_MAX}, "request_bytes_max"},
-        {{.calls_max = 10001}, "calls_max: 10001 is out of range; expected 1 to 10000"},
-        {{.server = "a b"}, "has no valid host"},
-        {{.user_agent = "\303\274"}, "user_agent: invalid; expected printable ASCII"},
-        {{.user_agent = "\ta"}, "user_agent: invalid; expected printable ASCII"},
-        {{.user_agent = "a\177"}, "user_agent: invalid; expected printable ASCII"},
-        {{.user_agent = " x"}, "begins with a blank"},
-        {{.token = "a", .token_file = "b"}, "token: given together with token_file"},
-        {{.token = ""}, "token: invalid"},
-        {{.token = "two words"}, "token: invalid"},
-        {{.token = "line\n"}, "token: invalid"},
-        {{.token = "\303\274"}, "token: invalid"},
+        {{SIZED, .reply_bytes_max = (size_t)UINT32_MAX + 1}, "reply_bytes_max"},
+        {{SIZED, .request_bytes_max = SIZE_MAX}, "request_bytes_max"},
+        {{SIZED, .calls_max = 10001}, "calls_max: 10001 is out of range; expected 1 to 10000"},
+        {{SIZED, .server = "a b"}, "server: invalid host name"},
+        {{SIZED, .user_agent = "\303\274"}, "user_agent: not printable ASCII"},
+        {{SIZED, .user_agent = "\ta"}, "user_agent: not printable ASCII"},
+        {{SIZED, .user_agent = "a\177"}, "user_agent: not printable ASCII"},
+        {{SIZED, .user_agent = " x"}, "begins with a space"},
+        {{SIZED, .token = "a", .token_file = "b"}, "token_file: set together with token"},
+        {{SIZED, .token = ""}, "token: malformed"},
+        {{SIZED, .token = "two words"}, "token: malformed"},
+        {{SIZED, .token = "line\n"}, "token: malformed"},
+        {{SIZED, .token = "\303\274"}, "token: malformed"},
     };
 
     (void)state;
@@ -140,7 +190,7 @@ static void test_numbers_out_of_range(void **state)
 static void test_user_agent(void **state)
 {
     char name[LIBRARY_USER_AGENT_BYTES_MAX + 2];
-    struct errata_channel_config given = {.user_agent = "importer/2.1"};
+    struct errata_channel_config given = {SIZED, .user_agent = "importer/2.1"};
     struct library_config config;
 
     (void)state;
@@ -166,7 +216,7 @@ static void test_user_agent(void **state)
 static void test_token_size(void **state)
 {
     static char token[TOKEN_BYTES_MAX + 2];
-    const struct errata_channel_config given = {.token = token};
+    const struct errata_channel_config given = {SIZED, .token = token};
     struct library_config config;
 
     (void)state;
@@ -182,7 +232,7 @@ static void test_token_size(void **state)
 static bool reads_file(struct slice bytes, struct library_config *ret_config)
 {
     char path[] = "/tmp/errata_token_XXXXXX";
-    struct errata_channel_config given = {.token_file = path};
+    struct errata_channel_config given = {SIZED, .token_file = path};
     int file = mkstemp(path);
     bool took = false;
 
@@ -205,13 +255,13 @@ static void test_token_files(void **state)
         {SLICE("secret"), NULL},
         {SLICE("secret\n"), NULL},
         {SLICE("secret\r\n"), NULL},
-        {SLICE(""), "is empty; expected a token in it"},
-        {SLICE("\n"), "is empty; expected a token in it"},
-        {SLICE("secret\n\n"), "has no token"},
-        {SLICE("secret "), "has no token"},
-        {SLICE("two\nlines\n"), "has no token"},
-        {SLICE("nul\0"), "has no token"},
-        {SLICE("\xef\xbb\xbfsecret"), "has no token"},
+        {SLICE(""), "is empty; expected a token"},
+        {SLICE("\n"), "is empty; expected a token"},
+        {SLICE("secret\n\n"), "holds no valid token"},
+        {SLICE("secret "), "holds no valid token"},
+        {SLICE("two\nlines\n"), "holds no valid token"},
+        {SLICE("nul\0"), "holds no valid token"},
+        {SLICE("\xef\xbb\xbfsecret"), "holds no valid token"},
     };
 
     (void)state;
@@ -233,7 +283,7 @@ static void test_token_files(void **state)
 static void test_token_file_size(void **state)
 {
     static char token[TOKEN_BYTES_MAX + 3];
-    const struct errata_channel_config endless = {.token_file = "/dev/zero"};
+    const struct errata_channel_config endless = {SIZED, .token_file = "/dev/zero"};
     struct library_config config;
 
     (void)state;
@@ -246,28 +296,29 @@ static void test_token_file_size(void **state)
     assert_false(reads_file(slice_of(token, TOKEN_BYTES_MAX + 2), &config));
     assert_reported("at most 4096 bytes");
     assert_false(reads(&endless, &config));
-    assert_reported("has no token");
+    assert_reported("holds no valid token");
 }
 
-/* Goal: the reason for an unreadable file is reported. Method: a missing one, and a folder. */
+/* Goal: why a file can't be read is reported. Method: one that is not there, and a folder. */
 static void test_token_file_that_is_none(void **state)
 {
-    const struct errata_channel_config missing = {.token_file = "/nowhere/token"};
-    const struct errata_channel_config folder = {.token_file = "/tmp"};
+    const struct errata_channel_config missing = {SIZED, .token_file = "/nowhere/token"};
+    const struct errata_channel_config folder = {SIZED, .token_file = "/tmp"};
     struct library_config config;
 
     (void)state;
     assert_false(reads(&missing, &config));
     assert_string_equal(reported,
-                        "token_file: \"/nowhere/token\" cannot be read: no such file or directory; "
-                        "expected a readable file");
+                        "token_file: cannot read \"/nowhere/token\": no such file or directory");
     assert_false(reads(&folder, &config));
-    assert_reported("token_file: \"/tmp\" cannot be read: illegal operation on a directory");
+    assert_reported("token_file: cannot read \"/tmp\": illegal operation on a directory");
 }
 
 int run_config_tests(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_structs_of_other_versions),
+        cmocka_unit_test(test_not_initialized),
         cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_numbers_out_of_range),

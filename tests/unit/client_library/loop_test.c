@@ -80,8 +80,11 @@ static void start(struct world *world)
 
 static void world_open(struct world *world, const char *server)
 {
-    const struct errata_channel_config config = {
-        .server = server, .attempts_max = 2, .backoff_initial_ms = 1};
+    const struct errata_channel_config config = {.struct_bytes =
+                                                     sizeof(struct errata_channel_config),
+                                                 .server = server,
+                                                 .attempts_max = 2,
+                                                 .backoff_initial_ms = 1};
 
     memset(world, 0, sizeof(*world));
     assert_int_equal(uv_loop_init(&world->loop), 0);
@@ -167,7 +170,7 @@ static void test_two_loops(void **state)
  * own. */
 static void test_two_channels_of_one_loop(void **state)
 {
-    struct errata_channel_config config = {.server = NULL};
+    struct errata_channel_config config = {.struct_bytes = sizeof(struct errata_channel_config)};
     struct errata_channel *first = NULL;
     struct loopback servers[2];
     struct world world;
@@ -243,7 +246,8 @@ static void test_no_server(void **state)
 /* Goal: an invalid configuration opens nothing, and is described in a sentence. Method: one. */
 static void test_refused_configuration(void **state)
 {
-    const struct errata_channel_config config = {.server = "::1"};
+    const struct errata_channel_config config = {
+        .struct_bytes = sizeof(struct errata_channel_config), .server = "::1"};
     struct errata_channel *channel = NULL;
     char problem[200] = "";
     uv_loop_t loop;
@@ -252,7 +256,7 @@ static void test_refused_configuration(void **state)
     assert_int_equal(uv_loop_init(&loop), 0);
     assert_int_equal(errata_channel_open(&loop, &config, problem, sizeof(problem), &channel),
                      ERRATA_INVALID);
-    assert_non_null(strstr(problem, "in brackets"));
+    assert_non_null(strstr(problem, "server: misplaced colon"));
     assert_null(channel);
     assert_int_equal(uv_loop_close(&loop), 0);
 }

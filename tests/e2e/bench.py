@@ -7,7 +7,10 @@ server of grpcio for another service, under small loads; the machine may be busy
 that do not depend on its speed are compared.
 """
 import concurrent.futures
+import copy
+import csv
 import html.parser
+import io
 import json
 import os
 import re
@@ -564,6 +567,145 @@ class Html(Case):
             self.assertNotRegex(drawn.stderr, r"Uncaught|Refused to")
 
 
+class Csv(Case):
+    def test_agrees_with_json(self):
+        """A record for all calls and one for each call, with the figures of the JSON report."""
+        path = self.path("load.csv")
+        report = self.report("--mix", "examples=80,capture=20", "--rate", 200, "--duration", "1s",
+                             "--csv", path)
+        run, = report["runs"]
+        with open(path, encoding="utf-8", newline="") as file:
+            records = list(csv.DictReader(file))
+        self.assertEqual([record["call"] for record in records], ["", "examples", "capture"])
+        for record, tally in zip(records, [run["total"], *run["calls"]]):
+            self.assertEqual((record["run"], record["valid"], float(record["offered_rate"])),
+                             ("0", "true", 200))
+            for name in ("started", "answered", "right"):
+                self.assertEqual(int(record[name]), tally[name])
+            self.assertEqual(float(record["rate"]), tally["rate"])
+            for name in ("p50", "p99", "p99_9", "max"):
+                self.assertAlmostEqual(float(record[name + "_us"]), tally["latency_us"][name],
+                                       delta=0.06)
+            self.assertAlmostEqual(float(record["server_cpu_us_per_call"]),
+                                   run["server"]["cpu_us_per_call"], delta=0.011)
+
+    def test_standard_output(self):
+        """The table gives way to the CSV; JSON and CSV cannot both be there."""
+        done = self.bench("--calls", 5, "--csv", "-")
+        self.assertTrue(done.stdout.startswith("run,call,valid,"), done.stdout)
+        self.assertIn("calls/s", done.stderr)
+        done = self.bench("--calls", 5, "--csv", "-", "--json", "-", code=2)
+        self.assertIn("--csv: --json is written to standard output, too", done.stderr)
+
+
+class Compare(Case):
+    """Two reports: one that was measured, and the same with known changes."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        done = subprocess.run(
+            [BENCH, "--server", cls.server.address, "--token-file", cls.token, "--warm-up", "0",
+             "--allow-writes", "--mix", "examples=80,capture=20", "--calls", "200", "--title", "before",
+             "--json", "-", *PATIENT], capture_output=True, text=True, timeout=100, check=True)
+        cls.first = json.loads(done.stdout)
+
+    def compare(self, change, *arguments, code=0):
+        second = copy.deepcopy(self.first)
+        change(second)
+        paths = [self.path("a.json", json.dumps(self.first)), self.path("b.json", json.dumps(second))]
+        done = subprocess.run([BENCH, "--compare", *paths, *arguments], capture_output=True,
+                              text=True, timeout=100, check=False)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done
+
+    def rows(self, change, code=0):
+        """The rows of the comparison, by figure; and the warnings."""
+        done = self.compare(change, "--csv", "-", "--quiet", code=code)
+        rows = {row["figure"]: (row["a"], row["b"], row["ratio"])
+                for row in csv.DictReader(io.StringIO(done.stdout, newline=""))}
+        return rows, done.stderr
+
+    def test_ratios(self):
+        """Each figure with its ratio, second to first; calls by name."""
+        def change(report):
+            run = report["runs"][0]
+            run["rate"] = self.first["runs"][0]["rate"] * 2
+            run["total"]["latency_us"]["p99"] = 123.5
+            run["calls"].reverse()
+            run["calls"][1]["latency_us"]["p50"] = self.first["runs"][0]["calls"][0]["latency_us"]["p50"] / 4
+            run["server"] = None
+        rows, _ = self.rows(change)
+        run = self.first["runs"][0]
+        self.assertEqual(rows["calls/s"][2], "2.000")
+        self.assertEqual(rows["p99, us"][:2], (str(run["total"]["latency_us"]["p99"]), "123.5"))
+        self.assertAlmostEqual(float(rows["p99, us"][2]), 123.5 / run["total"]["latency_us"]["p99"],
+                               delta=0.001)
+        self.assertEqual(rows["mean, us"][2], "1.000")
+        self.assertEqual(rows["examples: p50, us"][2], "0.250")
+        self.assertEqual(rows["capture: p99, us"][2], "1.000")
+        self.assertEqual(rows["server CPU, us a call"][1:], ("", ""))
+        self.assertEqual(rows["wrong answers"], ("0", "0", ""))
+
+    def test_table(self):
+        done = self.compare(lambda report: report.update(title="after"))
+        self.assertRegex(done.stdout, r"^A: .*a\.json, before\nB: .*b\.json, after\n\nfigure +A +B +B/A\n")
+        self.assertRegex(done.stdout, r"\np99, us +[\d.]+ +[\d.]+ +1\.000\n")
+        self.assertEqual(done.stderr, "")
+
+    def test_other_settings(self):
+        """Differences in settings and machine are warnings; where the server listens is none."""
+        def change(report):
+            report["settings"].update(connections=7, server="elsewhere:1")
+            report["settings"]["mix"][0]["weight"] = 3
+            report["environment"]["kernel"] = "another"
+        done = self.compare(change)
+        self.assertEqual(done.stderr.count("warning: "), 3)
+        self.assertIn("warning: the reports differ in settings.connections: 1 and 7\n", done.stderr)
+        self.assertIn("warning: the reports differ in settings.mix\n", done.stderr)
+        self.assertIn("warning: the reports differ in environment.kernel", done.stderr)
+
+    def test_invalid(self):
+        """A report that is not valid is compared, with its problem as a warning, and ends with 1."""
+        done = self.compare(lambda report: report.update(valid=False, problems=["it was too slow"]),
+                            code=1)
+        self.assertRegex(done.stderr, r"warning: .*b\.json is not valid: it was too slow\n")
+        self.assertIn("calls/s", done.stdout)
+
+    def test_knee(self):
+        """Of a sweep the run at the knee is compared."""
+        def change(report):
+            report["sweep"] = {"knee_run": 1, "knee_rate": 500}
+            report["runs"].append(copy.deepcopy(report["runs"][0]))
+            report["runs"][1]["rate"] = 1e6
+        rows, _ = self.rows(change)
+        self.assertEqual(rows["knee, calls/s"], ("", "500", ""))
+        self.assertEqual(rows["calls/s"][1], "1000000.0")
+
+    def test_no_reports(self):
+        """Each file that is no report is refused in a sentence."""
+        good = self.path("good.json", json.dumps(self.first))
+        for name, text, sentence in (
+                ("text.json", "hello", "not JSON at byte 0"),
+                ("deep.json", "[" * 200, "not JSON"),
+                ("other.json", "{}", "not a report of errata-bench"),
+                ("list.json", "[]", "not a report of errata-bench"),
+                ("empty.json", json.dumps({**self.first, "runs": []}), "the report has no run"),
+                ("knee.json", json.dumps({**self.first, "sweep": {"knee_run": 9}}), "has no run"),
+                ("half.json", json.dumps({**self.first, "runs": [3]}), "has no run")):
+            for paths in ((good, self.path(name, text)), (self.path(name, text), good)):
+                done = subprocess.run([BENCH, "--compare", *paths], capture_output=True, text=True,
+                                      timeout=100, check=False)
+                self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+                self.assertIn(f"{name}: ", done.stderr)
+                self.assertIn(sentence, done.stderr)
+        for words in ([good], [good, good, good], [good, "/no/such/file"]):
+            done = subprocess.run([BENCH, "--compare", *words], capture_output=True, text=True,
+                                  timeout=100, check=False)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertRegex(done.stderr, "expected two files|/no/such/file can't be read")
+
+
 class CommandLine(Case):
     def test_no_arguments(self):
         """Nothing is measured: the usage, and the exit code of a wrong command line."""
@@ -637,7 +779,7 @@ class CommandLine(Case):
         self.assertRegex(done.stderr, "more than it may|closed the connection")
 
     def test_unwritable(self):
-        for option in ("--json", "--html"):
+        for option in ("--json", "--csv", "--html"):
             done = self.bench("--calls", 5, option, "/no/such/folder/file", code=4)
             self.assertRegex(done.stderr, "/no/such/folder/file can't be written: No such file")
 

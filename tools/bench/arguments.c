@@ -46,7 +46,9 @@ const struct option_spec arguments_options[] = {
     {"expect-bytes", "[NAME=]A..B", "how long a right answer is, with gRPC's 5 bytes before it"},
     {"server-pid", "PID", "whose CPU and memory to read; else who listens at the port"},
     {"json", "FILE", "the report for programs; - is standard output"},
-    {"html", "FILE", "the report as a page that needs nothing else"},
+    {"csv", "FILE", "the report, or the comparison, for spreadsheets; - is standard output"},
+    {"html", "FILE", "the report as an HTML page without references"},
+    {"compare", "A.json B.json", "print the ratio of each figure of two reports, do not measure"},
     {"title", "TEXT", "of the page"},
     {"quiet", NULL, "no table, no progress"},
     {"no-color", NULL, "no colours; NO_COLOR in the environment does the same"},
@@ -264,12 +266,36 @@ static enum err read_reports(struct arguments *arguments, struct fault *fault)
     const struct options *options = &arguments->options;
 
     arguments->json = options_get(options, "json");
+    arguments->csv = options_get(options, "csv");
     arguments->html = options_get(options, "html");
     arguments->title = options_get(options, "title");
     arguments->quiet = options_has(options, "quiet");
+    if (arguments->json != NULL && arguments->csv != NULL && strcmp(arguments->json, "-") == 0 &&
+        strcmp(arguments->csv, "-") == 0) {
+        return fault_say(fault, ERR_INVALID,
+                         "--csv: --json is written to standard output, too; expected a file name");
+    }
     if (arguments->html != NULL && strcmp(arguments->html, "-") == 0) {
         return fault_say(fault, ERR_INVALID, "--html is a file's name: give one such as load.html");
     }
+    return OK;
+}
+
+/* The first report is the option's value, the second one a word. */
+static enum err read_compare(struct arguments *arguments, struct fault *fault)
+{
+    const struct options *options = &arguments->options;
+
+    arguments->way = ARGUMENTS_COMPARE;
+    arguments->csv = options_get(options, "csv");
+    arguments->quiet = options_has(options, "quiet");
+    if (options->word_count != 1) {
+        return fault_say(fault, ERR_INVALID,
+                         "--compare: %zu reports; expected two files: --compare A.json B.json",
+                         options->word_count + 1);
+    }
+    arguments->compared[0] = options_get(options, "compare");
+    arguments->compared[1] = options->words[0];
     return OK;
 }
 
@@ -358,6 +384,8 @@ enum err arguments_read(struct arena *arena, int count, char **words, struct fau
         arguments.way = ARGUMENTS_VERSION;
     } else if (options_has(&arguments.options, "list-calls")) {
         arguments.way = ARGUMENTS_CALLS;
+    } else if (options_has(&arguments.options, "compare")) {
+        err = read_compare(&arguments, fault);
     } else if (arguments.options.word_count > 0) {
         return fault_say(fault, ERR_INVALID, "\"%s\" is no option: all of them begin with --",
                          arguments.options.words[0]);

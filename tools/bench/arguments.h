@@ -55,6 +55,7 @@ struct arguments_list {
 enum arguments_way {
     ARGUMENTS_MEASURE,
     ARGUMENTS_PRELOAD,
+    ARGUMENTS_COMPARE,
     ARGUMENTS_HELP,
     ARGUMENTS_VERSION,
     ARGUMENTS_CALLS /* list the calls of Errata that can be named */
@@ -100,7 +101,9 @@ struct arguments {
 
     struct arguments_list server_pids;
     const char *json; /* "-" is standard output */
+    const char *csv; /* "-" is standard output */
     const char *html;
+    const char *compared[2]; /* files of the reports to compare */
     const char *title;
     bool quiet;
     bool no_colour;

@@ -18,7 +18,8 @@
 static const char usage[] =
     "Usage: errata-bench --server HOST:PORT [--token-file FILE] --mix examples=90,capture=10 \\\n"
     "           --rate 2000 --duration 30s --connections 10 [OPTIONS]\n"
-    "       errata-bench --preload EVENTS --data DIR [OPTIONS]\n\n";
+    "       errata-bench --preload EVENTS --data DIR [OPTIONS]\n"
+    "       errata-bench --compare A.json B.json [--csv FILE]\n\n";
 
 static const char head[] =
     "Open loop (--rate, --sweep): calls start by a schedule, and their time counts from when they\n"
@@ -45,11 +46,13 @@ static const char tail[] =
     "  errata-bench --mix examples=90,capture=10 --sweep 500..50000 --html load.html\n"
     "  errata-bench --rate 500 --arrival poisson \\\n"
     "      --call 'one=errata.v1.EventService/GetEvent{\"seq\": ${uniform:1..9000}}'\n"
+    "  errata-bench --compare before.json after.json\n"
     "  errata-bench --server host:9000 --descriptors shop.binpb --rate 100 \\\n"
     "      --call 'find=shop.v1.Items/Find{\"sku\": \"${zipf:0..99999:1.1}\"}'\n"
     "\nExit codes:\n"
     "  0  measured, and every answer was right\n"
-    "  1  an invalid run: wrong answers, a lost connection, or a generator that fell behind\n"
+    "  1  an invalid run: wrong answers, a lost connection, or a generator that was too slow;\n"
+    "     or --compare of an invalid report\n"
     "  2  the command line, a template or a file is not valid\n"
     "  3  the server can't be reached\n"
     "  4  a report can't be written\n"

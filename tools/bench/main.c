@@ -1,8 +1,9 @@
 /*
- * main.c: the program errata-bench: reads the command line, measures or fills a store, ends with its
- * exit code.
+ * main.c: the program errata-bench: reads the command line, then measures, fills a store or compares two
+ * reports, and ends with an exit code of the help page.
  */
 #include "tools/bench/arguments.h"
+#include "tools/bench/compare.h"
 #include "tools/bench/guard.h"
 #include "tools/bench/help.h"
 #include "tools/bench/measure.h"
@@ -65,10 +66,15 @@ static enum bench_exit fail(struct bench *bench, enum err code)
 
 /* --- measuring --- */
 
+static bool is_standard_output(const char *path)
+{
+    return path != NULL && strcmp(path, "-") == 0;
+}
+
 /* Writes a whole file; "-" is standard output. */
 static enum bench_exit write_file(struct bench *bench, const char *path, struct slice text)
 {
-    bool standard = strcmp(path, "-") == 0;
+    bool standard = is_standard_output(path);
     FILE *file = standard ? stdout : fopen(path, "we");
     bool written = file != NULL && fwrite(text.data, 1, text.size, file) == text.size;
 
@@ -95,6 +101,12 @@ static enum bench_exit write_reports(struct bench *bench, const struct report *r
         result = buffer_ok(&text) ? write_file(bench, arguments->json, buffer_slice(&text))
                                   : fail(bench, ERR_MEMORY);
     }
+    if (arguments->csv != NULL && result == BENCH_OK) {
+        buffer_init(&text, &bench->arena, 65536);
+        report_write_csv(report, &bench->arena, &text);
+        result = buffer_ok(&text) ? write_file(bench, arguments->csv, buffer_slice(&text))
+                                  : fail(bench, ERR_MEMORY);
+    }
     if (arguments->html != NULL && result == BENCH_OK) {
         buffer_init(&text, &bench->arena, 262144);
         report_write_html(report, &bench->arena, &text);
@@ -104,15 +116,15 @@ static enum bench_exit write_reports(struct bench *bench, const struct report *r
     return result;
 }
 
-/* The table goes to standard output, unless the JSON does. */
-static enum bench_exit tell(struct bench *bench, const struct report *report)
+/* Prints the table to standard output, or to standard error if the JSON or the CSV goes there. */
+static enum bench_exit write_all(struct bench *bench, const struct report *report)
 {
     const struct arguments *arguments = &bench->arguments;
-    bool json_out = arguments->json != NULL && strcmp(arguments->json, "-") == 0;
+    bool taken = is_standard_output(arguments->json) || is_standard_output(arguments->csv);
     enum bench_exit result = BENCH_OK;
 
     if (!arguments->quiet) {
-        report_print(report, &bench->arena, json_out ? &bench->err : &bench->out);
+        report_print(report, &bench->arena, taken ? &bench->err : &bench->out);
     }
     result = write_reports(bench, report);
     if (result != BENCH_OK) {
@@ -166,10 +178,39 @@ static enum bench_exit run_measure(struct bench *bench)
         (void)signal(SIGTERM, on_signal);
         err = measure(&bench->ctx, report, sweep, &bench->err, &stop);
     }
-    result = err == OK ? tell(bench, report) : fail(bench, err);
+    result = err == OK ? write_all(bench, report) : fail(bench, err);
     report_deinit(report);
     plan_deinit(plan);
     return result;
+}
+
+/* --- comparing --- */
+
+static enum bench_exit run_compare(struct bench *bench)
+{
+    const struct arguments *arguments = &bench->arguments;
+    struct comparison *comparison = arena_calloc(&bench->arena, 1, sizeof(*comparison));
+    enum bench_exit result = BENCH_OK;
+    enum err err = ERR_MEMORY;
+    struct buffer text;
+
+    if (comparison != NULL) {
+        err = compare_files(&bench->arena, arguments->compared, &bench->fault, comparison);
+    }
+    if (err != OK) {
+        return fail(bench, err);
+    }
+    if (!arguments->quiet) {
+        compare_print(comparison, &bench->arena,
+                      is_standard_output(arguments->csv) ? &bench->err : &bench->out, &bench->err);
+    }
+    if (arguments->csv != NULL) {
+        buffer_init(&text, &bench->arena, 16384);
+        compare_write_csv(comparison, &text);
+        result = buffer_ok(&text) ? write_file(bench, arguments->csv, buffer_slice(&text))
+                                  : fail(bench, ERR_MEMORY);
+    }
+    return result == BENCH_OK && !comparison->valid ? BENCH_INVALID : result;
 }
 
 /* --- the rest --- */
@@ -213,6 +254,8 @@ static enum bench_exit run(struct bench *bench, int count, char **words)
         return run_measure(bench);
     case ARGUMENTS_PRELOAD:
         return run_preload(bench);
+    case ARGUMENTS_COMPARE:
+        return run_compare(bench);
     case ARGUMENTS_HELP:
         help_print(&bench->out);
         return BENCH_OK;

@@ -1,6 +1,6 @@
 /*
- * report.h: what was measured, and the three ways to tell it: a table for people, JSON for programs
- * (README.md has its keys), a page that needs nothing else.
+ * report.h: the result of a measurement, and its forms: a table for people, JSON for programs and CSV
+ * for spreadsheets (README.md describes both), and an HTML page without references.
  */
 #ifndef ERRATA_TOOLS_BENCH_REPORT_H
 #define ERRATA_TOOLS_BENCH_REPORT_H
@@ -43,6 +43,8 @@ void report_deinit(struct report *report);
 void report_print(const struct report *report, struct arena *arena, struct printer *out);
 /* Appends the JSON text. */
 void report_write_json(const struct report *report, struct arena *arena, struct buffer *json);
+/* Appends the CSV records. */
+void report_write_csv(const struct report *report, struct arena *arena, struct buffer *csv);
 /* Appends the page. */
 void report_write_html(const struct report *report, struct arena *arena, struct buffer *html);
 

@@ -1,13 +1,13 @@
 /*
- * extractor.c: a small service that extracts orders, with Errata beside it. Before it extracts one it
- * asks for examples of its layout, and goes on without where Errata is away; what a person corrects is
- * captured in the background. One libuv loop, one channel for both.
+ * extractor.c: a small service that extracts orders and uses Errata. Before each extraction it asks for
+ * examples of the order's layout, and continues without them if Errata is unavailable. Corrections are
+ * stored in the background. Both use one channel on one libuv loop.
  *
- *   extractor FILE ...     extracts these, and ends
+ *   extractor FILE ...     extracts these files, then exits
  *   extractor FOLDER       extracts each *.txt that is moved into it, until SIGINT or SIGTERM
  *
- * ERRATA_SERVER and ERRATA_TOKEN_FILE say where Errata is. order.h says what an order looks like, and
- * what stands for the model and for the person.
+ * ERRATA_SERVER and ERRATA_TOKEN_FILE name the server and the token. order.h describes an order, and the
+ * functions that simulate the model and the person.
  */
 #include "order.h"
 
@@ -22,9 +22,9 @@
 #include <string.h>
 #include <uv.h>
 
-/* A document waits no longer than this for its examples. */
+/* The longest time that a document waits for its examples. */
 #define LOOKUP_TIMEOUT_MS 250
-/* At the end, what is queued may take so long to be stored. */
+/* The longest time at the end to store queued corrections. */
 #define DRAIN_MS 5000
 
 struct service {
@@ -33,8 +33,8 @@ struct service {
     struct errata_captures *captures;
     uv_fs_event_t folder;
     uv_signal_t signals[2];
-    const char *folder_path; /* NULL: files were named, and the service ends with the last */
-    unsigned extracting; /* documents that wait for their examples */
+    const char *folder_path; /* NULL: files were named; the service exits after the last */
+    unsigned extracting; /* documents waiting for their examples */
     bool ending;
 };
 
@@ -47,13 +47,13 @@ struct job {
 
 static void on_captures_closed(void *user, const struct errata_captures_statistics *statistics)
 {
-    struct service *service = user;
+    struct service *service = (struct service *)user;
 
     printf("corrections: %" PRIu64 " added, %" PRIu64 " stored, %" PRIu64 " dropped\n",
            statistics->added, statistics->stored,
            statistics->dropped[ERRATA_DROP_FULL] + statistics->dropped[ERRATA_DROP_REFUSED] +
                statistics->dropped[ERRATA_DROP_EXPIRED] + statistics->dropped[ERRATA_DROP_CLOSED]);
-    errata_channel_close(service->channel, NULL, NULL); /* the last thing that holds the loop */
+    errata_channel_close(service->channel, NULL, NULL); /* the last handle on the loop */
 }
 
 static void end_when_done(struct service *service)
@@ -66,7 +66,7 @@ static void end_when_done(struct service *service)
 
 /* --- corrections --- */
 
-/* A JSON string. */
+/* Writes a JSON string. */
 static void write_json_text(FILE *to, const char *text)
 {
     fputc('"', to);
@@ -82,7 +82,7 @@ static void write_json_text(FILE *to, const char *text)
     fputc('"', to);
 }
 
-/* {NAME: TEXT} or {NAME: TEXT, "qty": QUANTITY}; NULL where there is no memory. */
+/* Returns {NAME: TEXT} or {NAME: TEXT, "qty": QUANTITY}, to be freed; NULL if memory is exhausted. */
 static char *write_json(const char *name, const char *text, const long *quantity)
 {
     char *json = NULL;
@@ -103,11 +103,11 @@ static char *write_json(const char *name, const char *text, const long *quantity
     return fclose(to) == 0 ? json : NULL;
 }
 
-/* Hands a correction to the queue, which copies it. Here it never waits, whatever the server does. */
+/* Adds a correction to the queue, which copies it. Never blocks. */
 static void capture(void *user, const struct order *order, const struct order_item *item,
                     long quantity)
 {
-    struct service *service = user;
+    struct service *service = (struct service *)user;
     Errata__V1__FeedbackEvent event = ERRATA__V1__FEEDBACK_EVENT__INIT;
     Errata__V1__CaptureFeedbackEventRequest request =
         ERRATA__V1__CAPTURE_FEEDBACK_EVENT_REQUEST__INIT;
@@ -120,8 +120,8 @@ static void capture(void *user, const struct order *order, const struct order_it
         result = ERRATA_MEMORY;
         goto out;
     }
-    event.event_type =
-        ERRATA__V1__FEEDBACK_EVENT_TYPE__FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
+    errata_feedback_event_set_event_type(
+        &event, ERRATA__V1__FEEDBACK_EVENT_TYPE__FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED);
     errata_feedback_event_set_layout_fingerprint(&event, order->layout);
     errata_feedback_event_set_document_id(&event, order->id);
     errata_feedback_event_set_entity_type(&event, "order_item");
@@ -129,11 +129,11 @@ static void capture(void *user, const struct order *order, const struct order_it
     errata_feedback_event_set_before_json(&event, before);
     errata_feedback_event_set_after_json(&event, after);
     errata_feedback_event_set_meta_json(&event, meta);
-    request.event = &event;
+    errata_capture_feedback_event_request_set_event(&request, &event);
     result = errata_captures_add(service->captures, &request);
     printf("  %s corrected to %ld\n", item->sku, quantity);
 out:
-    if (result != ERRATA_OK) { /* it is lost: here a service counts it, or keeps it elsewhere */
+    if (result != ERRATA_OK) { /* it is lost: a service would count it or keep it elsewhere */
         fprintf(stderr, "%s: correction lost: %s\n", order->id, errata_result_text(result));
     }
     free(before);
@@ -141,14 +141,14 @@ out:
     free(meta);
 }
 
-/* Told of what the queue could not bring to the server. */
+/* Called for each correction that the queue could not store. */
 static void on_drop(void *user, enum errata_drop why, struct errata_bytes request,
                     const struct errata_status *status)
 {
     static const char *const reasons[] = {"full", "refused", "expired", "closed"};
 
     (void)user;
-    (void)request; /* its bytes: to write them down for later, say */
+    (void)request; /* its bytes, to store them elsewhere, for example */
     fprintf(stderr, "correction dropped (%s): %s\n", reasons[why],
             status != NULL ? status->message : "it was not sent");
 }
@@ -180,9 +180,9 @@ static void extract(struct job *job, const char *hint_examples_json)
 static void on_examples(void *user, const struct errata_status *status,
                         const Errata__V1__GetExamplesResponse *reply)
 {
-    struct job *job = user;
+    struct job *job = (struct job *)user;
 
-    if (reply == NULL) { /* examples help; they are not worth waiting or failing for */
+    if (reply == NULL) { /* examples help, but extraction works without them */
         fprintf(stderr, "%s: no examples: %s: %s\n", job->order.id, errata_code_name(status->code),
                 status->message);
     }
@@ -191,9 +191,9 @@ static void on_examples(void *user, const struct errata_status *status,
 
 static void handle(struct service *service, const char *path)
 {
-    struct job *job = malloc(sizeof(*job));
+    struct job *job = (struct job *)malloc(sizeof(*job));
     Errata__V1__GetExamplesRequest request = ERRATA__V1__GET_EXAMPLES_REQUEST__INIT;
-    const struct errata_options options = {.timeout_ms = LOOKUP_TIMEOUT_MS};
+    struct errata_options options;
     enum errata_result result = ERRATA_OK;
 
     if (job == NULL || !order_read(&job->order, path)) {
@@ -203,12 +203,14 @@ static void handle(struct service *service, const char *path)
     }
     job->service = service;
     service->extracting++;
+    errata_options_init(&options);
+    options.timeout_ms = LOOKUP_TIMEOUT_MS;
     errata_get_examples_request_set_layout_fingerprint(&request, job->order.layout);
     errata_get_examples_request_set_document_id(&request, job->order.id);
-    request.view =
-        ERRATA__V1__EXAMPLE_VIEW__EXAMPLE_VIEW_HINTS; /* what goes into the prompt alone */
+    errata_get_examples_request_set_view(
+        &request, ERRATA__V1__EXAMPLE_VIEW__EXAMPLE_VIEW_HINTS); /* only the text for the prompt */
     result = errata_get_examples(service->channel, &request, &options, on_examples, job, NULL);
-    if (result != ERRATA_OK) { /* then no callback follows */
+    if (result != ERRATA_OK) { /* no callback follows */
         fprintf(stderr, "%s: no examples: %s\n", job->order.id, errata_result_text(result));
         extract(job, "");
     }
@@ -218,7 +220,7 @@ static void handle(struct service *service, const char *path)
 
 static void on_folder(uv_fs_event_t *folder, const char *name, int events, int failed)
 {
-    struct service *service = folder->data;
+    struct service *service = (struct service *)folder->data;
     size_t size = name != NULL ? strlen(name) : 0;
     char path[1024];
 
@@ -232,7 +234,7 @@ static void on_folder(uv_fs_event_t *folder, const char *name, int events, int f
 
 static void on_signal(uv_signal_t *signal, int number)
 {
-    struct service *service = signal->data;
+    struct service *service = (struct service *)signal->data;
 
     (void)number;
     uv_close((uv_handle_t *)&service->folder, NULL);
@@ -242,7 +244,7 @@ static void on_signal(uv_signal_t *signal, int number)
     end_when_done(service);
 }
 
-/* 0, or an error of libuv's. */
+/* Returns 0, or an error of libuv. */
 static int watch(struct service *service, const char *path)
 {
     static const int numbers[] = {SIGINT, SIGTERM};

@@ -1,101 +1,31 @@
 /*
- * first_call.c: the shortest useful program: stores a correction, waits until it is durable, and asks
- * for what goes into the next prompt. For programs without a loop of their own.
+ * first_call.c: the shortest useful program: stores a correction, and prints the examples that go into the
+ * next prompt. stub_call.c does the same with typed requests and replies.
  *
  *   ERRATA_SERVER=127.0.0.1:7443 ERRATA_TOKEN_FILE=token ./first_call
  */
-#include <errata/details.h>
-#include <errata/v1/feedback_service.client.h>
-#include <errata/v1/prompt_service.client.h>
+#include <errata/easy.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-/* How a call ended that did not end well, with each field that the server found wrong. */
-static void explain(const struct errata_status *status)
-{
-    struct errata_details *details = NULL;
-
-    fprintf(stderr, "%s: %s\n", errata_code_name(status->code), status->message);
-    if (errata_details_read(status, &details) != ERRATA_OK) {
-        return;
-    }
-    for (size_t i = 0; i < details->violation_count; i++) {
-        fprintf(stderr, "  %s: %s\n", details->violations[i].field,
-                details->violations[i].description);
-    }
-    errata_details_free(details);
-}
-
-static int capture(struct errata_blocking *blocking)
-{
-    Errata__V1__FeedbackEvent event = ERRATA__V1__FEEDBACK_EVENT__INIT;
-    Errata__V1__CaptureFeedbackEventRequest request =
-        ERRATA__V1__CAPTURE_FEEDBACK_EVENT_REQUEST__INIT;
-    const Errata__V1__CaptureFeedbackEventResponse *reply = NULL;
-    struct errata_answer *answer = NULL;
-    enum errata_result result = ERRATA_OK;
-
-    event.event_type =
-        ERRATA__V1__FEEDBACK_EVENT_TYPE__FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
-    errata_feedback_event_set_layout_fingerprint(&event, "supplier-7");
-    errata_feedback_event_set_before_json(&event, "{\"qty\": 10}");
-    errata_feedback_event_set_after_json(&event, "{\"qty\": 12}");
-    errata_feedback_event_set_meta_json(&event, "{\"input_snippet\": \"12 pcs of ABC-123\"}");
-    request.event = &event;
-
-    result = errata_capture_feedback_event_wait(blocking, &request, NULL, &answer, &reply);
-    if (result != ERRATA_OK) { /* no call was made */
-        fprintf(stderr, "%s\n", errata_result_text(result));
-        return 1;
-    }
-    if (reply == NULL) { /* it did not end with OK */
-        explain(errata_answer_status(answer));
-    } else {
-        printf("stored as %s\n", reply->event->id);
-    }
-    errata_answer_free(answer); /* the reply dies with it */
-    return reply == NULL;
-}
-
-static int print_examples(struct errata_blocking *blocking)
-{
-    Errata__V1__GetExamplesRequest request = ERRATA__V1__GET_EXAMPLES_REQUEST__INIT;
-    const Errata__V1__GetExamplesResponse *reply = NULL;
-    struct errata_options options = {.timeout_ms = 2000};
-    struct errata_answer *answer = NULL;
-    enum errata_result result = ERRATA_OK;
-
-    errata_get_examples_request_set_layout_fingerprint(&request, "supplier-7");
-    result = errata_get_examples_wait(blocking, &request, &options, &answer, &reply);
-    if (result != ERRATA_OK) {
-        fprintf(stderr, "%s\n", errata_result_text(result));
-        return 1;
-    }
-    if (reply == NULL) {
-        explain(errata_answer_status(answer));
-    } else {
-        printf("for the prompt: %s\n", reply->hint_examples_json);
-    }
-    errata_answer_free(answer);
-    return reply == NULL;
-}
 
 int main(void)
 {
-    struct errata_channel_config config;
-    struct errata_blocking *blocking = NULL;
-    char problem[256];
-    int failed = 0;
+    struct errata_easy *errata = errata_easy_open(NULL);
+    struct errata_correction correction;
+    const char *id = NULL;
 
-    errata_channel_config_init(&config);
-    config.server = getenv("ERRATA_SERVER");
-    config.token_file = getenv("ERRATA_TOKEN_FILE");
-    config.user_agent = "first-call/1.0";
-    if (errata_blocking_open(&config, problem, sizeof(problem), &blocking) != ERRATA_OK) {
-        fprintf(stderr, "%s\n", problem);
-        return 2;
+    errata_correction_init(&correction);
+    correction.layout = "supplier-7";
+    correction.input_snippet = "12 pcs of ABC-123"; /* the line of the document */
+    correction.before_json = "{\"qty\": 10}"; /* what the model extracted from it */
+    correction.after_json = "{\"qty\": 12}"; /* what a person made of that */
+    id = errata_easy_correct(errata, &correction);
+    if (id[0] != '\0') {
+        printf("stored as %s\n", id);
+        printf("for the prompt: %s\n", errata_easy_examples(errata, "supplier-7", NULL));
     }
-    failed = capture(blocking) != 0 || print_examples(blocking) != 0;
-    errata_blocking_close(blocking);
-    return failed;
+    if (errata_easy_code(errata) != ERRATA_CODE_OK) {
+        fprintf(stderr, "%s\n", errata_easy_error(errata));
+    }
+    errata_easy_close(errata);
+    return id[0] == '\0';
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The next line, without its end; false at the end of the file. What is too long is cut. */
+/* Reads the next line without its line ending; cuts a long one. Returns false at the end of the file. */
 static bool read_line(FILE *file, char *line, size_t size)
 {
     size_t end = 0;
@@ -37,7 +37,7 @@ bool order_read(struct order *order, const char *path)
     if (file == NULL) {
         return false;
     }
-    *order = (struct order){.item_count = 0};
+    memset(order, 0, sizeof(*order));
     (void)snprintf(order->path, sizeof(order->path), "%s", path);
     (void)snprintf(order->id, sizeof(order->id), "%s", slash != NULL ? slash + 1 : path);
     if (read_line(file, line, sizeof(line))) {
@@ -77,7 +77,7 @@ char *order_write_prompt(const struct order *order, const char *hint_examples_js
     return fclose(to) == 0 ? prompt : NULL;
 }
 
-/* Whether the examples in the prompt say that the second number of a line is the quantity. */
+/* Whether the examples in the prompt show that the second number of a line is the quantity. */
 static bool second_number_counts(const char *prompt)
 {
     const char *snippet = strstr(prompt, "\"input_snippet\":");
@@ -117,7 +117,7 @@ void order_read_corrections(const struct order *order,
     (void)snprintf(path, sizeof(path), "%s.corrected", order->path);
     file = fopen(path, "r");
     if (file == NULL) {
-        return; /* nobody found anything wrong */
+        return; /* nothing was corrected */
     }
     while (read_line(file, line, sizeof(line))) {
         char sku[64];

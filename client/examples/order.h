@@ -1,14 +1,14 @@
 /*
- * order.h: orders as text files, the corrections of a person, and what stands for a model. Nothing
- * here knows Errata: it is what a program has before it asks.
+ * order.h: orders as text files, the corrections of a person, and a function that simulates a model.
+ * Nothing here depends on Errata.
  *
- * The first line of an order names who sent it, and stands for its layout; then each line is an item:
+ * The first line of an order names its sender, and serves as its layout; each further line is an item:
  *
  *   Miller & Sons, order form B
  *   1  12  ABC-123  Bolt M8
  *   2  40  XYZ-9    Washer
  *
- * A person's corrections stand beside it, in order.txt.corrected, as `SKU QUANTITY` lines.
+ * A person's corrections are in order.txt.corrected, as `SKU QUANTITY` lines.
  */
 #ifndef EXTRACTOR_ORDER_H
 #define EXTRACTOR_ORDER_H
@@ -20,9 +20,9 @@
 #define ORDER_TEXT_BYTES 256
 
 struct order_item {
-    char line[ORDER_TEXT_BYTES]; /* as it stands in the document */
+    char line[ORDER_TEXT_BYTES]; /* as in the document */
     char sku[64];
-    long quantity; /* what was extracted */
+    long quantity; /* as extracted */
 };
 
 struct order {
@@ -33,17 +33,17 @@ struct order {
     size_t item_count;
 };
 
-/* Reads the document. False where there is none, or nothing in it; errno says why. */
+/* Reads a document. Returns false with errno if it cannot be read or has no items. */
 bool order_read(struct order *order, const char *path);
 
-/* The prompt for the order, with the examples as Errata hands them out ("": none); free it. NULL
- * where there is no memory. */
+/* Returns the prompt for an order with the examples from Errata ("": none), to be freed; NULL if memory is
+ * exhausted. */
 char *order_write_prompt(const struct order *order, const char *hint_examples_json);
 
 /*
- * Fills in the items' quantities. This stands for the model: where yours is called, this program reads
- * the first number of each line, which is wrong for forms that number their lines, unless an example
- * in the prompt shows that the second is the quantity. A model learns from examples more than that.
+ * Sets the quantities of the items. It simulates the model: it reads the first number of each line, which
+ * is wrong for forms that number their lines, unless an example in the prompt shows that the second
+ * number is the quantity.
  */
 void order_extract(struct order *order, const char *prompt);
 

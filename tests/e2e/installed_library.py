@@ -62,6 +62,21 @@ class Installed:
     def pkg_config(self, *arguments):
         return run("pkg-config", *arguments, "errata", env=self.environment).split()
 
+    def flags(self):
+        return run("pkg-config", "--cflags", "--libs", "errata", "libuv", env=self.environment).split()
+
+    def readme_programs(self):
+        with open(os.path.join(ROOT, "client", "README.md"), encoding="utf-8") as f:
+            return [code for code in re.findall(r"```c\n(.*?)```", f.read(), flags=re.S)
+                    if "int main(" in code]
+
+    def readme_program(self, number, compiler="gcc", language="c"):
+        """Builds a program of the README; its path."""
+        path = os.path.join(self.scratch, f"readme-{number}-{language}")
+        run(compiler, "-Wall", "-Wextra", "-Werror", "-x", language, "-", "-x", "none", "-o", path,
+            *self.flags(), input=self.readme_programs()[number], env=self.environment)
+        return path
+
     def copy_examples(self, name):
         folder = os.path.join(self.scratch, name)
         shutil.copytree(self.path("share", "doc", "errata", "examples"), folder)
@@ -247,16 +262,21 @@ class Headers(unittest.TestCase):
         self.compile_all("g++", "-std=c++11", "-x", "c++")
 
     def test_programs_of_the_readme(self):
-        """Each whole program in client/README.md compiles and links unchanged."""
-        with open(os.path.join(ROOT, "client", "README.md"), encoding="utf-8") as f:
-            programs = [code for code in re.findall(r"```c\n(.*?)```", f.read(), flags=re.S)
-                        if "int main(" in code]
-        self.assertGreater(len(programs), 0)
-        for number, code in enumerate(programs):
-            run("gcc", "-Wall", "-Wextra", "-Werror", "-x", "c", "-", "-x", "none", "-o",
-                os.path.join(installed.scratch, f"readme-{number}"),
-                *run("pkg-config", "--cflags", "--libs", "errata", "libuv",
-                     env=installed.environment).split(), input=code, env=installed.environment)
+        """Each program in client/README.md compiles and links unchanged, as C and as C++; the first one is
+        at most eight lines long."""
+        programs = installed.readme_programs()
+        self.assertEqual(len(programs), 3)
+        self.assertLessEqual(len([line for line in programs[0].splitlines() if line.strip()]), 8)
+        for number in range(len(programs)):
+            installed.readme_program(number)
+            installed.readme_program(number, "g++", "c++")
+
+    def test_examples_as_cpp(self):
+        """A program in C++ can take them over without a warning."""
+        folder = installed.path("share", "doc", "errata", "examples")
+        for name in ("first_call.c", "stub_call.c", "extractor.c", "order.c"):
+            run("g++", "-Wall", "-Wextra", "-Werror", "-x", "c++", "-fsyntax-only",
+                os.path.join(folder, name), *installed.flags(), env=installed.environment)
 
 
 class Examples(unittest.TestCase):
@@ -281,8 +301,11 @@ class Examples(unittest.TestCase):
 
     def use(self, folder, orders):
         """The main job: captured, and in the next prompt."""
-        first = run(os.path.join(folder, "first_call"), env=self.environment)
-        self.assertRegex(first, r"stored as [0-9a-f-]{36}\nfor the prompt: \[\{.*\"qty\": ?12")
+        for program in ("first_call", "stub_call"):
+            said = run(os.path.join(folder, program), env=self.environment)
+            self.assertRegex(said, r"stored as [0-9a-f-]{36}\nfor the prompt: \[\{.*\"qty\": ?12")
+            self.assertIn("12 pcs of ABC-123", said)
+        self.assertEqual(run(installed.readme_program(0), env=self.environment), said.split(": ", 1)[1])
         extractor = os.path.join(folder, "extractor")
         before = run(extractor, os.path.join(orders, "order-1.txt"), env=self.environment)
         self.assertIn("order-1.txt: extracted without examples\n  ABC-123: 1\n", before)

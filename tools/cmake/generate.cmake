@@ -226,8 +226,10 @@ errata_generated(dispatch
 set(errata_stub_protos ${errata_service_protos})
 list(FILTER errata_stub_protos EXCLUDE REGEX "^grpc/reflection/")
 errata_outputs(stubs_outputs stubs "${errata_stub_protos}" .client.c .client.h)
-# Files with messages that have a text, or a member that may be absent.
-errata_find_protos(errata_set_protos "^ +(string|optional|oneof) " "${errata_own_protos}")
+# Files with messages that have a member.
+errata_find_protos(errata_set_protos
+                   "^ +((optional|repeated) )?[A-Za-z0-9_.]+ [a-z0-9_]+ = [0-9]+|^ +map<"
+                   "${errata_own_protos}")
 errata_outputs(setters_outputs stubs "${errata_set_protos}" .set.h)
 errata_plugin_command(stubs_command stubs stubs)
 errata_generated(stubs

@@ -22,7 +22,7 @@ include(CMakePackageConfigHelpers)
 # --- the library ---
 
 # What users call, whole; of all else in the closure, what that needs.
-set(library_roots client_library client_captures client_typed stubs)
+set(library_roots client_library client_captures client_easy client_typed stubs)
 errata_closure(library_modules "${library_roots}")
 # Messages that the stubs, and the details of errors, are made of.
 set(library_messages "${errata_gen}/wire/(errata/v1|google/api|google/rpc|grpc/health/v1)/"

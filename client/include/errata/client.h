@@ -1,12 +1,12 @@
 /*
- * errata/client.h: liberrata, the client library of Errata, for programs that have a libuv loop.
- * blocking.h has the same for programs without one; captures.h keeps corrections in a queue and sends
- * them behind the program's back; details.h reads what an error says beyond its text. The typed stubs,
- * one function a method, stand in <errata/v1/NAME.client.h> and take these channels.
+ * errata/client.h: liberrata, the client library of Errata: asynchronous calls on a libuv loop, and the
+ * types that all its headers use. easy.h and blocking.h are for programs without a loop, captures.h stores
+ * corrections in the background, details.h reads the details of an error. <errata/v1/NAME.client.h>
+ * declares a typed function for each method.
  *
- * Everything of a channel happens on its loop's thread; nothing is global, so any number of loops and
- * channels live beside each other. The program ignores SIGPIPE. Texts are UTF-8 and end with a NUL.
- * Cleartext only: put the server on loopback, or behind a tunnel or a proxy that speaks TLS.
+ * A channel, its calls and its callbacks belong to the thread of its loop. There is no global state: a
+ * program can have any number of loops and channels. The program must ignore SIGPIPE. Texts are UTF-8 and
+ * end with a NUL. There is no TLS: use loopback, a tunnel, or a proxy that adds TLS.
  */
 #ifndef ERRATA_CLIENT_H
 #define ERRATA_CLIENT_H
@@ -21,17 +21,17 @@ extern "C" {
 #endif
 
 #define ERRATA_API __attribute__((visibility("default")))
-/* The result tells of failure: ignoring it draws a warning. */
+/* The caller must check the result: ignoring it causes a warning. */
 #define ERRATA_MUST_CHECK __attribute__((warn_unused_result))
 
-/* What a function of this library says. Where it is not ERRATA_OK nothing was started, no callback
- * follows, and nothing was written to a `ret_` parameter. How a call ended is in its status. */
+/* The result of a function. Unless it is ERRATA_OK, nothing was started, no callback follows, and no
+ * `ret_` parameter was written. The end of a call is reported by its status. */
 enum errata_result {
     ERRATA_OK = 0,
-    ERRATA_INVALID = 1, /* an argument is not valid; the function's comment says what is */
-    ERRATA_TOO_LARGE = 2, /* a message is over the channel's limit */
-    ERRATA_BUSY = 3, /* a bound is reached: too many calls, no room; try again later */
-    ERRATA_MEMORY = 4, /* malloc failed, or the system has no more files */
+    ERRATA_INVALID = 1, /* an argument is invalid; see the function's comment */
+    ERRATA_TOO_LARGE = 2, /* a message is larger than the channel's limit */
+    ERRATA_BUSY = 3, /* a limit is reached: too many calls, or bytes that wait; retry later */
+    ERRATA_MEMORY = 4, /* no memory or no file descriptor is left */
     ERRATA_ENDED = 5 /* the call has ended, or the channel was closed */
 };
 
@@ -56,21 +56,21 @@ enum errata_code {
     ERRATA_CODE_UNAUTHENTICATED = 16
 };
 
-/* A sentence for people; static. */
+/* Returns a message for people; static. Any thread. */
 ERRATA_API const char *errata_result_text(enum errata_result result);
-/* Such as "NOT_FOUND"; static. */
+/* Returns the name of a code, such as "NOT_FOUND"; static. Any thread. */
 ERRATA_API const char *errata_code_name(enum errata_code code);
-/* The library's version, such as "0.1.0"; static. */
+/* Returns the version of the library, such as "0.1.0"; static. Any thread. */
 ERRATA_API const char *errata_version(void);
 
-/* Borrowed bytes. Who hands them out says until when. */
+/* Borrowed bytes. The function that takes or gives them specifies how long they must stay valid. */
 struct errata_bytes {
-    const void *data; /* may be NULL where size is 0 */
+    const void *data; /* may be NULL if size is 0 */
     size_t size;
 };
 
-/* A key and its value, beside a call or its answer. Keys are lower-case letters, digits, `-`, `_` and
- * `.`; a key that ends in `-bin` has any bytes as its value, others printable ASCII without a blank at
+/* A metadata entry of a call or an answer. Keys consist of lower-case letters, digits, `-`, `_` and `.`. A
+ * key that ends with `-bin` has any bytes as its value; others have printable ASCII without a space at
  * either end. */
 struct errata_metadata {
     const char *key;
@@ -80,21 +80,22 @@ struct errata_metadata {
 /* --- channels --- */
 
 /*
- * A channel is a promise to reach one server. It connects when the first call needs it, keeps the
- * connection for all calls, notices when the other end is gone (keepalive), connects again with
- * back-off and jitter, and repeats what may be repeated:
+ * A channel calls one server. It connects when the first call needs it, uses the connection for all calls,
+ * detects a dead peer by keepalive, connects again with back-off and jitter, and repeats calls that may be
+ * repeated:
  *
- *   - a call that the server has not seen (no connection, a stream that it refused, a GOAWAY ahead of
- *     it) is repeated, whatever it is;
- *   - a call that reads is repeated after UNAVAILABLE, and after any error that comes with RetryInfo;
- *   - a call that writes is repeated likewise, since it carries an idempotency key: the server answers
- *     a key that it knows with the first answer, so that nothing is stored twice. The library makes
- *     the key and uses it again in each attempt, unless the caller gives one;
- *   - a stream of replies is repeated until its first reply has been given to the caller, a stream of
- *     requests until its first message was taken.
+ *   - any call that the server has not seen: there was no connection, the stream was refused, or a GOAWAY
+ *     excluded it;
+ *   - a read, after UNAVAILABLE and after an error with RetryInfo;
+ *   - a write, in the same cases: it carries an idempotency key, so the server stores it once and answers
+ *     a repeat with the first answer. The library generates the key unless the caller gives one, and uses
+ *     it in each attempt;
+ *   - a stream of replies until the caller has received the first reply, a stream of requests until its
+ *     first message was taken;
+ *   - any call that was refused with UNAUTHENTICATED, once, if the token file has a new token.
  *
- * A call ends exactly once, at its deadline at the latest. Its status says whether the server gave it
- * or this side found it, and after how many attempts.
+ * A call ends exactly once, at its deadline at the latest. Its status reports whether the server or the
+ * library ended it, and after how many attempts.
  */
 
 struct uv_loop_s; /* uv_loop_t of <uv.h> */
@@ -164,18 +165,18 @@ static inline void errata_channel_config_init(struct errata_channel_config *conf
     config->struct_bytes = sizeof(*config);
 }
 
-/* Makes a channel on the caller's loop, which must outlive it. Does not connect yet, and does not
- * keep the loop alive while no call is under way. The configuration, NULL for the defaults, is copied.
- * ERRATA_INVALID for an address, a number or a token that can't be right, or a token file that can't
- * be read; ERRATA_MEMORY. Where it fails, `problem` holds a sentence that says what is wrong, cut to
- * `problem_bytes` with its NUL; it may be NULL. */
+/* Opens a channel on the caller's loop, which must outlive it. Does not connect. A channel without calls
+ * does not keep the loop alive. The configuration is copied; NULL: the defaults.
+ * Returns ERRATA_INVALID for an invalid member or a token file that cannot be read, ERRATA_MEMORY. On
+ * failure, `problem` holds a message such as "server: empty; expected HOST:PORT", cut to `problem_bytes`
+ * including its NUL; it may be NULL. */
 ERRATA_MUST_CHECK ERRATA_API enum errata_result
 errata_channel_open(struct uv_loop_s *loop, const struct errata_channel_config *config,
                     char *problem, size_t problem_bytes, struct errata_channel **ret_channel);
 
-/* Ends the calls that are left with CANCELLED, then frees the channel and calls `on_closed` (which
- * may be NULL) in a later turn of the loop. May be called from any callback, once. NULL does
- * nothing, and calls nothing. */
+/* Ends all calls with CANCELLED, then frees the channel and calls `on_closed` in a later turn of the loop.
+ * `on_closed` may be NULL. May be called from any callback except the log's, once. With a NULL channel it
+ * does nothing and does not call `on_closed`. */
 ERRATA_API void errata_channel_close(struct errata_channel *take_channel,
                                      void (*on_closed)(void *user), void *user);
 
@@ -187,24 +188,25 @@ ERRATA_MUST_CHECK ERRATA_API enum errata_result
 errata_channel_set_token(struct errata_channel *channel, const char *token);
 
 enum errata_channel_state {
-    ERRATA_CHANNEL_IDLE, /* no connection, and no call that wants one */
+    ERRATA_CHANNEL_IDLE, /* no connection, and no call that needs one */
     ERRATA_CHANNEL_CONNECTING,
     ERRATA_CHANNEL_READY,
-    ERRATA_CHANNEL_BACKOFF /* the last try failed; the next one waits */
+    ERRATA_CHANNEL_BACKOFF /* the last try to connect failed; the next one is waiting */
 };
 
-/* Counted since the channel was opened. */
+/* Counters since the channel was opened. */
 struct errata_channel_statistics {
     enum errata_channel_state state;
     uint32_t calls_under_way;
     uint64_t calls; /* started */
-    uint64_t attempts; /* sent, or tried to be */
-    uint64_t connections; /* made */
-    uint64_t connections_lost; /* of those, ended by an error, silence or the server */
+    uint64_t attempts; /* started on a connection */
+    uint64_t connections; /* opened */
+    uint64_t connections_lost; /* opened, then ended by an error, keepalive or the server */
     uint64_t connect_failures;
+    uint64_t reserved[4]; /* zero: room for members of later versions */
 };
 
-/* All zero after close. */
+/* Reads the counters of a channel; all are zero after close. */
 ERRATA_API void errata_channel_read_statistics(const struct errata_channel *channel,
                                                struct errata_channel_statistics *ret_statistics);
 
@@ -216,80 +218,91 @@ ERRATA_API const char *errata_channel_unreachable(const struct errata_channel *c
 
 /* --- calls --- */
 
-struct errata_call; /* one call under way; valid until its last callback returns */
+struct errata_call; /* a call in progress; valid until its last callback returns */
 
-/* Of one call: pieces of metadata, and the bytes of their keys and values. */
+/* Limits of one call: metadata entries, and the bytes of their keys and values. */
 #define ERRATA_METADATA_MAX 32
 #define ERRATA_METADATA_BYTES_MAX 8192
 #define ERRATA_IDEMPOTENCY_KEY_BYTES_MAX 128
 
-/* Zero means the default; NULL for the options means all of them. Everything is borrowed until the
- * function that starts the call returns. */
+/* Options of one call. Initialize them with errata_options_init, then set members; zero means the default.
+ * A function that takes options takes NULL for the defaults, and borrows them until it returns. */
 struct errata_options {
-    /* The deadline of the whole call, all attempts; 0: the channel's for unary calls, none for
-     * streams; -1: none. */
+    /* The deadline of the call, including all attempts, in milliseconds from now. 0: call_timeout_ms of
+     * the channel for unary calls, none for streams; -1: none. */
     int64_t timeout_ms;
-    /* Not of gRPC's own keys (`grpc-`, `content-type` ...), nor `idempotency-key`, nor `authorization`
-     * where the channel has a token. */
+    /* Must not hold keys of gRPC (`grpc-...`, `content-type` ...), `idempotency-key`, or, if the channel
+     * has a token, `authorization`. */
     const struct errata_metadata *metadata;
     size_t metadata_count;
-    /* Printable ASCII without a blank at either end. NULL: the library makes one for a write. Give one
-     * that is kept with the work, and a repeat after a restart of this program is no second write
-     * either: the server knows a key for 24 hours. */
+    /* Printable ASCII without a space at either end. NULL: the library generates one for a write. A key
+     * that the program stores with its work also makes a repeat after a restart of the program safe: the
+     * server remembers a key for 24 hours. */
     const char *idempotency_key;
-    /* Keep waiting for a connection until the deadline, without counting attempts; else a server that
-     * can't be reached ends the call after attempts_max tries. */
+    /* Waits for a connection until the deadline; tries to connect are not counted as attempts. Without
+     * it, a call to an unreachable server fails after attempts_max tries. */
     bool wait_for_ready;
-    bool no_retry; /* one attempt only */
-    bool gzip; /* compress the request, and accept a compressed answer */
+    bool no_retry; /* makes a single attempt */
+    bool gzip; /* compresses the request, and accepts a compressed reply */
+    uint64_t reserved[4]; /* zero: room for members of later versions */
 };
 
-/* How a call ended; valid for the length of the callback, or as long as the answer that has it. */
+/* Sets all members to their defaults. */
+static inline void errata_options_init(struct errata_options *options)
+{
+    memset(options, 0, sizeof(*options));
+}
+
+/* The end of a call; valid until the callback returns, or as long as the answer that holds it. Later
+ * versions of the library add members at the end. */
 struct errata_status {
     enum errata_code code;
-    const char *message; /* of the server or of this library; never NULL */
-    struct errata_bytes details; /* google.rpc.Status in wire bytes, or empty; errata/details.h */
-    bool from_server; /* the server said so; else this side found it (no connection, deadline) */
-    uint32_t attempts; /* 0: none was sent */
-    const char *idempotency_key; /* that the call carried; NULL: none */
-    const struct errata_metadata *metadata; /* of the answer's headers and trailers, in order */
+    const char *message; /* for people; never NULL */
+    struct errata_bytes details; /* bytes of a google.rpc.Status, or empty; see errata/details.h */
+    bool
+        from_server; /* the server ended the call; else the library did (no connection, deadline) */
+    uint32_t attempts; /* 0: nothing was sent */
+    const char *idempotency_key; /* of the request; NULL: none */
+    const struct errata_metadata *metadata; /* the answer's headers and trailers, in order */
     size_t metadata_count;
 };
 
-/* Of calls in bytes; the typed stubs have their own. Each is called on the loop's thread, never inside
- * the function that started the call. From each any function here may be called. */
+/* Callbacks of calls with bytes; the typed stubs have their own. They are called on the loop's thread, never
+ * inside the function that started the call. They may call any function of this header. */
 struct errata_handlers {
     void *user;
-    /* One reply message; valid for the length of the callback. May be NULL. */
+    /* One reply, valid until the callback returns. May be NULL. */
     void (*on_reply)(void *user, struct errata_bytes message);
-    /* The end, exactly once, and the last callback. Never NULL. */
+    /* The end of the call: exactly once, and the last callback. Must not be NULL. */
     void (*on_end)(void *user, const struct errata_status *status);
-    /* Of a stream of requests: errata_call_send takes messages now. It comes once soon after the
-     * start, and each time after it said ERRATA_BUSY. May be NULL. */
+    /* For a stream of requests: errata_call_send accepts messages. Called once soon after the start, and
+     * again after each ERRATA_BUSY. May be NULL. */
     void (*on_writable)(void *user);
 };
 
-/* Starts a call of a method of Errata's contract, such as "errata.v1.PromptService/GetExamples",
- * with the request's bytes (of a stream of requests: none). Everything is copied; `ret_call`, which
- * may be NULL, is for what follows below. ERRATA_INVALID for an unknown or bidirectional method, for
- * options as they may not be; ERRATA_TOO_LARGE, ERRATA_BUSY, ERRATA_MEMORY, ERRATA_ENDED after close. */
+/* Starts a call of a method of Errata's contract, such as "errata.v1.PromptService/GetExamples", with the
+ * bytes of its request (empty for a stream of requests). All arguments are copied. `ret_call` is for the
+ * functions below; it may be NULL. Returns ERRATA_INVALID for an unknown or bidirectional method and for
+ * invalid options, ERRATA_TOO_LARGE, ERRATA_BUSY, ERRATA_MEMORY, ERRATA_ENDED after close. */
 ERRATA_MUST_CHECK ERRATA_API enum errata_result
 errata_call_start(struct errata_channel *channel, const char *method, struct errata_bytes request,
                   const struct errata_options *options, const struct errata_handlers *handlers,
                   struct errata_call **ret_call);
-/* Ends a call early: on_end comes with CANCELLED. A write may have been stored. NULL does nothing. */
+/* Ends a call early: on_end is called with CANCELLED. A write may have been stored. NULL does nothing. */
 ERRATA_API void errata_call_cancel(struct errata_call *call);
-/* Stops replies until resume. The server is held back by flow control; at most 256 KiB wait here. */
+/* Stops replies until errata_call_resume. Flow control stops the server; at most 256 KiB are buffered. */
 ERRATA_API void errata_call_pause(struct errata_call *call);
+/* Continues replies after errata_call_pause. */
 ERRATA_API void errata_call_resume(struct errata_call *call);
-/* Sends one message of a stream of requests, which is copied. ERRATA_BUSY while 1 MiB or more wait for
- * the server to read: nothing was taken, on_writable follows. ERRATA_ENDED once the server has
- * answered or the call has ended; on_end tells how. ERRATA_TOO_LARGE, ERRATA_MEMORY, and
- * ERRATA_INVALID behind the half-close or for a call that is no stream of requests: nothing was taken,
- * and the call goes on. */
+/* Sends a message of a stream of requests, which is copied. Returns ERRATA_BUSY while 1 MiB or more wait
+ * for the server: the message was not taken, and on_writable follows. Returns ERRATA_ENDED after the
+ * server has answered or the call has ended; on_end reports how. Returns ERRATA_TOO_LARGE, ERRATA_MEMORY,
+ * and ERRATA_INVALID after errata_call_half_close or for a call without a stream of requests: the message
+ * was not taken, and the call continues. */
 ERRATA_MUST_CHECK ERRATA_API enum errata_result errata_call_send(struct errata_call *call,
                                                                  struct errata_bytes message);
-/* No more messages follow. ERRATA_ENDED, ERRATA_INVALID likewise. */
+/* Ends a stream of requests: no more messages follow. Returns ERRATA_ENDED and ERRATA_INVALID like
+ * errata_call_send. */
 ERRATA_MUST_CHECK ERRATA_API enum errata_result errata_call_half_close(struct errata_call *call);
 
 #ifdef __cplusplus

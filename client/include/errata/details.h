@@ -1,7 +1,7 @@
 /*
- * errata/details.h: what an error says beyond its text, for a program to act on: which fields of the
- * request were wrong (google.rpc.BadRequest), when a repeat makes sense (google.rpc.RetryInfo), and
- * the reason as one word (google.rpc.ErrorInfo).
+ * errata/details.h: the machine-readable part of an error: the invalid fields of the request
+ * (google.rpc.BadRequest), the delay before a repeat (google.rpc.RetryInfo), and the reason as one word
+ * (google.rpc.ErrorInfo).
  */
 #ifndef ERRATA_DETAILS_H
 #define ERRATA_DETAILS_H
@@ -12,24 +12,26 @@
 extern "C" {
 #endif
 
+/* An invalid field. */
 struct errata_violation {
-    const char *field; /* path in the request, such as event.before_json; may be "" */
-    const char *description; /* what is wrong, and what would be right */
+    const char *field; /* its path in the request, such as event.before_json; may be "" */
+    const char *description; /* what is wrong, and what is expected */
 };
 
 struct errata_details {
     const struct errata_violation *violations;
-    size_t violation_count; /* at most 100 are listed, */
-    size_t violation_total; /* of so many */
-    int64_t retry_ms; /* after which a repeat makes sense; -1: not said */
-    const char *reason; /* such as "ENCRYPTED"; "" where there is none */
+    size_t violation_count; /* listed here, at most 100 */
+    size_t violation_total; /* in the request */
+    int64_t retry_ms; /* the delay before a repeat, in milliseconds; -1: not specified */
+    const char *reason; /* such as "ENCRYPTED"; "": none */
 };
 
-/* Reads a status's details; free them with errata_details_free. A status without details has none of
- * the above. ERRATA_INVALID for bytes that are no google.rpc.Status, ERRATA_MEMORY. */
+/* Reads the details of a status. A status without details has no violations, no delay and no reason. The
+ * caller frees the result by errata_details_free; it does not depend on the status. Returns
+ * ERRATA_INVALID if the bytes are not a google.rpc.Status, ERRATA_MEMORY. */
 ERRATA_MUST_CHECK ERRATA_API enum errata_result
 errata_details_read(const struct errata_status *status, struct errata_details **ret_details);
-/* NULL does nothing. */
+/* Frees details. NULL does nothing. */
 ERRATA_API void errata_details_free(struct errata_details *details);
 
 #ifdef __cplusplus

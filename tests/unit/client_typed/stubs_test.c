@@ -470,6 +470,45 @@ static void test_members_that_may_be_absent(void **state)
     assert_int_equal(errata__v1__feedback_event__get_packed_size(&event), 0);
 }
 
+/* Goal: there is a setter for each kind of member: enum, message, flag, list of texts, list of messages.
+ * Method: a message with all of them, packed and unpacked. */
+static void test_setters_of_every_kind(void **state)
+{
+    static const char *const names[] = {"qty", "sku"};
+    Google__Protobuf__Timestamp time = GOOGLE__PROTOBUF__TIMESTAMP__INIT;
+    Errata__V1__FieldDiff diff = ERRATA__V1__FIELD_DIFF__INIT;
+    Errata__V1__FieldDiff *diffs[] = {&diff, &diff};
+    Errata__V1__FeedbackEvent event = ERRATA__V1__FEEDBACK_EVENT__INIT;
+    Errata__V1__FeedbackEvent *read = NULL;
+    uint8_t bytes[200];
+    size_t size = 0;
+
+    (void)state;
+    time.seconds = 7;
+    errata_field_diff_set_name(&diff, "qty");
+    errata_feedback_event_set_event_type(
+        &event, ERRATA__V1__FEEDBACK_EVENT_TYPE__FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED);
+    errata_feedback_event_set_created_at(&event, &time);
+    errata_feedback_event_set_reduced(&event, true);
+    errata_feedback_event_set_fields_changed(&event, names, 2);
+    errata_feedback_event_set_diff(&event, diffs, 2);
+    size = errata__v1__feedback_event__get_packed_size(&event);
+    assert_true(size <= sizeof(bytes));
+    (void)errata__v1__feedback_event__pack(&event, bytes);
+    read = errata__v1__feedback_event__unpack(NULL, size, bytes);
+    assert_non_null(read);
+    assert_int_equal(
+        read->event_type,
+        ERRATA__V1__FEEDBACK_EVENT_TYPE__FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED);
+    assert_int_equal(read->created_at->seconds, 7);
+    assert_true(read->reduced);
+    assert_int_equal(read->n_fields_changed, 2);
+    assert_string_equal(read->fields_changed[1], "sku");
+    assert_int_equal(read->n_diff, 2);
+    assert_string_equal(read->diff[1]->name, "qty");
+    errata__v1__feedback_event__free_unpacked(read, NULL);
+}
+
 static void heard_prompt(void *user, const struct errata_status *status,
                          const Errata__V1__PreparePromptResponse *reply)
 {
@@ -529,6 +568,7 @@ int run_stubs_tests(void)
         cmocka_unit_test(test_upload_ends_early),
         cmocka_unit_test(test_room_need_not_be_heard),
         cmocka_unit_test(test_members_that_may_be_absent),
+        cmocka_unit_test(test_setters_of_every_kind),
         cmocka_unit_test(test_maps_are_sent),
     };
 

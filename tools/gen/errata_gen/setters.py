@@ -1,14 +1,15 @@
-"""NAME.set.h: of each message of ours, functions for the members that may be absent, and for
-texts. protobuf-c keeps beside a member that may be absent which one is there, to be said and asked
-by a long name; and its texts are not const, so that a literal is none in C++."""
+"""NAME.set.h: a function for each member of each message of ours that sets it, and one for each member
+that may be absent that tests whether it is set. protobuf-c has none: a member that may be absent has a
+case of a long name beside it, a list its length, and texts are not const, so that C++ rejects a literal."""
 from errata_gen.model import Field
 from errata_gen.text import (EDIT, call, comment, guard, protobuf_c_constant, protobuf_c_type,
                              snake)
 
-ABOUT = ("X_set_Y puts a value in its place and says that it is there, instead of any other of its "
-         "`oneof`; NULL takes it away again. What is pointed to is borrowed as long as the message "
-         "is used. X_has_Y asks whether a member that may be absent is there; other texts are \"\" "
-         "where nothing is said. A map is a list of entries, X_Y_entry, each with its key and value.")
+ABOUT = ("X_set_Y sets the member Y of the message X, instead of any other member of its `oneof`. A list is "
+         "set with its number of elements. Texts, lists and messages are borrowed: they must stay "
+         "valid as long as the message is used. NULL for a text or message that may be absent removes "
+         "it. X_has_Y returns whether a member that may be absent is set; a text that may not is \"\" by "
+         "default. A map is a list of entries, X_Y_entry, each with its key and value.")
 
 SCALARS = {
     Field.TYPE_DOUBLE: "double", Field.TYPE_FLOAT: "float", Field.TYPE_BOOL: "protobuf_c_boolean",
@@ -20,8 +21,8 @@ SCALARS = {
 }
 
 
-# Names of members that are words of C++, as far as a contract might use them: protobuf-c puts a `_`
-# after those.
+# Names of members that are words of C++, as far as a contract might use them: protobuf-c appends a `_`
+# to those.
 RESERVED = frozenset(
     "and and_eq asm auto bitand bitor bool break case catch char class compl const const_cast continue "
     "default delete do double dynamic_cast else enum explicit export extern false float for friend goto "
@@ -40,14 +41,12 @@ def _may_be_absent(field):
     return field.HasField("oneof_index")
 
 
-def _members(message):
-    return [field for field in message.proto.field
-            if _may_be_absent(field) or (field.type == Field.TYPE_STRING
-                                         and field.label != Field.LABEL_REPEATED)]
+def _is_list(field):
+    return field.label == Field.LABEL_REPEATED
 
 
 def _messages(file):
-    return [message for message in file.messages if _members(message)]
+    return [message for message in file.messages if message.proto.field]
 
 
 def path_of(file):
@@ -68,13 +67,16 @@ def headers_for(model, file):
 
 
 def _parameter(field):
-    """The type as the caller gives it, with its space; and how it becomes the member's."""
+    """The type of the setter's parameter, and the cast to the member's type."""
     if field.type == Field.TYPE_STRING:
-        return "const char *", "(char *)(uintptr_t)"
+        return ("const char *const *", "(char **)(uintptr_t)") if _is_list(field) else (
+            "const char *", "(char *)(uintptr_t)")
     if field.type in (Field.TYPE_MESSAGE, Field.TYPE_ENUM):
-        name = protobuf_c_type(field.type_name.lstrip("."))
-        return (f"{name} *", "") if field.type == Field.TYPE_MESSAGE else (f"{name} ", "")
-    return SCALARS[field.type] + " ", ""
+        kind = protobuf_c_type(field.type_name.lstrip("."))
+        kind += " *" if field.type == Field.TYPE_MESSAGE else " "
+    else:
+        kind = SCALARS[field.type] + " "
+    return kind + ("*" if _is_list(field) else ""), ""
 
 
 def _member(field):
@@ -82,7 +84,7 @@ def _member(field):
 
 
 def _statement(before, parts):
-    """`before` and the parts after it in one line, or each part in a line of its own."""
+    """`before` and the parts in one line, or each part in a line of its own."""
     line = f"    {before} {' '.join(parts)};\n"
     return line if len(line) <= 101 else f"    {before}\n        " + "\n        ".join(parts) + ";\n"
 
@@ -91,9 +93,11 @@ def _functions(message, field):
     prefix = f"errata_{snake(message.local_name.replace('.', '_'))}"
     struct = protobuf_c_type(message.full_name)
     kind, cast = _parameter(field)
-    head = call(f"static inline void {prefix}_set_{field.name}",
-                [f"{struct} *message", f"{kind}value"], "")
-    text = f"\n{head}\n{{\n    message->{_member(field)} = {cast}value;\n"
+    values = [f"{kind}values", "size_t count"] if _is_list(field) else [f"{kind}value"]
+    head = call(f"static inline void {prefix}_set_{field.name}", [f"{struct} *message", *values], "")
+    text = f"\n{head}\n{{\n    message->{_member(field)} = {cast}{values[0].split()[-1].lstrip('*')};\n"
+    if _is_list(field):
+        return text + f"    message->n_{field.name} = count;\n}}\n"
     if not _may_be_absent(field):
         return text + "}\n"
     oneof = message.proto.oneof_decl[field.oneof_index].name
@@ -107,14 +111,14 @@ def _functions(message, field):
 
 def _header(file):
     path = path_of(file)
-    text = comment([f"{path}: how to set members of the messages of {file.name}.", EDIT, "", ABOUT])
+    text = comment([f"{path}: sets the members of the messages of {file.name}.", EDIT, "", ABOUT])
     text += f"#ifndef {guard(path)}\n#define {guard(path)}\n\n"
     text += "".join(f"#include <{name}>\n" for name in (f"{file.base}.pb-c.h", "stdbool.h",
                                                         "stddef.h", "stdint.h"))
     text += '\n#ifdef __cplusplus\nextern "C" {\n#endif\n'
     for message in _messages(file):
         text += "\n" + comment([f"--- {message.full_name} ---"])
-        text += "".join(_functions(message, field) for field in _members(message))
+        text += "".join(_functions(message, field) for field in message.proto.field)
     return path, text + "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n"
 
 

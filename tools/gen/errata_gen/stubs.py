@@ -10,38 +10,36 @@ MARKS = "ERRATA_MUST_CHECK ERRATA_API enum errata_result\n"
 RESULT = "enum errata_result "
 UNARY, REPLIES, REQUESTS = "METHOD_UNARY", "METHOD_SERVER_STREAM", "METHOD_CLIENT_STREAM"
 
-# What is in the head of a header: what all stubs share, then each kind that the file has.
+# The head of a header: what all stubs share, then each kind that the file has.
 ABOUT = [
-    "Messages are those of <{base}.pb-c.h>, by protobuf-c: a message of one's own starts as "
-    "its macro ..__INIT; texts end with a NUL; a member that may be absent (`optional`, or one "
-    "of a `oneof`) is set and asked for by the functions of <NAME.set.h>, which is included. "
-    "Requests, options (NULL: the defaults) and handlers are borrowed until the function "
-    "returns. A result other than ERRATA_OK means that nothing was started and no callback "
-    "follows: as errata_call_start says, and ERRATA_INVALID where a callback is missing.",
-    "errata_X starts a call on a channel and returns; callbacks come on the loop's thread, "
-    "never within it. What a callback is given dies when it returns. `ret_call`, which may be "
-    "NULL, is for errata_call_cancel, _pause and _resume, until the last callback returns.",
-    "errata_X_wait returns when the call has ended, with an answer that says how: free it with "
-    "errata_answer_free. `*ret_reply` is the answer's, and dies with it.",
-    "A status is what the server said, or what this side found: INTERNAL for a reply that does "
-    "not decode, RESOURCE_EXHAUSTED for one that unpacks to more than 64 MiB, and what "
-    "<errata/client.h> says of channels.",
+    "Messages are those of <{base}.pb-c.h>, by protobuf-c. Initialize a message by its macro ..__INIT, "
+    "and set its members by the functions of <NAME.set.h>, which is included. Texts end with a NUL. "
+    "Requests, options (NULL: the defaults) and handlers are borrowed until the function returns. A "
+    "result other than ERRATA_OK means that nothing was started and no callback follows; results are "
+    "those of errata_call_start, and ERRATA_INVALID for a missing callback.",
+    "errata_X starts a call on a channel and returns. Callbacks are called on the loop's thread, never "
+    "inside errata_X; their arguments are valid until they return. `ret_call`, which may be NULL, is "
+    "for errata_call_cancel, _pause and _resume, until the last callback returns.",
+    "errata_X_wait returns when the call has ended, with an answer that holds its status: free it by "
+    "errata_answer_free. `*ret_reply` belongs to the answer; it is NULL unless the status is OK.",
+    "A status comes from the server or from the library, which reports INTERNAL for a reply that does "
+    "not decode, RESOURCE_EXHAUSTED for one that unpacks to more than 64 MiB, and the states of the "
+    "channel that <errata/client.h> describes.",
 ]
 ABOUT_KIND = {
     UNARY:
-        "One request, one reply: `done` gets the end with the reply, which is NULL unless "
-        "the status is OK.",
+        "One request, one reply: `done` receives the end of the call and its reply, which is NULL "
+        "unless the status is OK.",
     REPLIES:
-        "One request, a stream of replies: `on_reply` is given each, then `on_end` the status. "
-        "In the blocking form `take` is given each; false ends the call, with CANCELLED.",
+        "One request, a stream of replies: `on_reply` receives each reply, then `on_end` the status. In "
+        "the blocking form `take` receives each reply; false ends the call, with CANCELLED.",
     REQUESTS:
-        "A stream of requests, one reply: `on_writable` (which may be NULL) says that there is "
-        "room, soon after the start and after each ERRATA_BUSY of errata_X_send, which took "
-        "nothing; errata_X_half_close says that no more follow; `on_done` gets the end, "
-        "with the reply, which is NULL unless the status is OK. The server may end the call "
-        "before it has read everything: then both say ERRATA_ENDED. In the blocking form "
-        "`next` gives each message, which stays valid until it is asked again, or the end of "
-        "them.",
+        "A stream of requests, one reply: `on_writable` (which may be NULL) reports that messages are "
+        "accepted, soon after the start and after each ERRATA_BUSY of errata_X_send, which did not take "
+        "its message; errata_X_half_close ends the stream; `on_done` receives the end of the call and "
+        "its reply, which is NULL unless the status is OK. The server may answer before it has read all "
+        "messages: then both return ERRATA_ENDED. In the blocking form `next` gives each message, which "
+        "must stay valid until the next call of `next` or the end of the call.",
 }
 
 

@@ -11,59 +11,64 @@
 #define NS_A_SECOND UINT64_C(1000000000)
 
 const struct option_spec arguments_options[] = {
-    {"server", "HOST:PORT", "the server; else ERRATA_SERVER, else " ARGUMENTS_SERVER_DEFAULT},
-    {"token-file", "FILE", "holds a token; may be repeated; else ERRATA_TOKEN_FILE"},
-    {"tokens", "FILE", "a token a line; connections take them in turn"},
-    {"header", "NAME:VALUE", "sent with each call; may be repeated"},
-    {"mix", "NAME=WEIGHT,...", "calls of the list below, of --call and of --requests"},
-    {"call", "NAME=METHOD@FILE", "a call with a template; or NAME=METHOD{\"json\": ...}"},
-    {"requests", "NAME=METHOD@FILE", "a call with ready-made bodies"},
-    {"descriptors", "FILE", "methods of other services: what protoc --descriptor_set_out writes"},
-    {"layouts", "N", "what ${layout} draws from: 5000"},
-    {"skew", "S", "how much ${layout} prefers some, as zipf: 0, all alike"},
-    {"serial-from", "N", "where ${serial} starts: else by the time, so that no run repeats"},
-    {"idempotency-keys", NULL, "a key of its own with each call"},
-    {"allow-writes", NULL, "let calls write to organisations that have data of others"},
-    {"plain", NULL, "no gRPC: POST a body, any bytes with status 200 are right"},
+    {"server", "HOST:PORT", "the server; default: ERRATA_SERVER, then " ARGUMENTS_SERVER_DEFAULT},
+    {"token-file", "FILE", "a file with a token; may be repeated; default: ERRATA_TOKEN_FILE"},
+    {"tokens", "FILE", "a file with a token in each line; connections use them in turn"},
+    {"header", "NAME:VALUE", "a header of each call; may be repeated"},
+    {"mix", "NAME=WEIGHT,...",
+     "the calls to make: names from the list below, --call or --requests"},
+    {"call", "NAME=METHOD@FILE",
+     "define a call by a template file, or by NAME=METHOD{\"json\": ...}"},
+    {"requests", "NAME=METHOD@FILE", "define a call by a file of request bodies"},
+    {"descriptors", "FILE",
+     "descriptors of other services: the output of protoc --descriptor_set_out"},
+    {"layouts", "N", "number of layouts for ${layout}; default 5000"},
+    {"skew", "S", "zipf skew of ${layout}; default 0: uniform"},
+    {"serial-from", "N", "first value of ${serial}; default: from the clock, so that runs differ"},
+    {"idempotency-keys", NULL, "send a unique idempotency key with each call"},
+    {"allow-writes", NULL, "allow writes to organisations that have other data"},
+    {"plain", NULL, "plain HTTP/2 instead of gRPC: POST a body, expect status 200"},
     {"get", NULL, "with --plain: GET without a body"},
-    {"rate", "R", "open loop: R calls a second in all, whatever the server does"},
-    {"arrival", "fixed|poisson", "how calls of an open loop are spaced: fixed"},
-    {"in-flight", "N", "closed loop: N calls at a time on each connection: 1"},
-    {"connections", "N", "connections: 1"},
-    {"duration", "SPAN", "how long to measure: 10s"},
-    {"calls", "N", "until N calls are answered"},
-    {"warm-up", "SPAN", "the same load before, which does not count: 1s"},
+    {"rate", "R", "open loop: start R calls per second in all, independent of answers"},
+    {"arrival", "fixed|poisson", "spacing of calls in an open loop; default fixed"},
+    {"in-flight", "N", "closed loop: N calls at a time on each connection; default 1"},
+    {"connections", "N", "number of connections; default 1"},
+    {"duration", "SPAN", "length of the measurement; default 10s"},
+    {"calls", "N", "stop after N answered calls"},
+    {"warm-up", "SPAN", "the same load before the measurement, not counted; default 1s"},
     {"lag-max", "SPAN",
-     "a generator later than this at p99 makes the run invalid: 1ms, or half of the time between "
-     "two "
-     "calls where other programs use its core"},
-    {"seed", "N", "of all that is drawn: 1"},
-    {"cpu", "N", "run on this core alone"},
-    {"headers", "indexed|literal", "the path and the token in a few bytes, or whole, each time"},
-    {"sweep", "FROM..TO[xF|+R]", "open loop at rising rates, to find the knee"},
-    {"knee-p99", "SPAN", "what the p99 may be; else ten times that of the lowest rate"},
-    {"expect-status", "[NAME=]CODE", "the right status, by name or number: OK"},
-    {"expect-bytes", "[NAME=]A..B", "how long a right answer is, with gRPC's 5 bytes before it"},
-    {"server-pid", "PID", "whose CPU and memory to read; else who listens at the port"},
-    {"json", "FILE", "the report for programs; - is standard output"},
-    {"csv", "FILE", "the report, or the comparison, for spreadsheets; - is standard output"},
-    {"html", "FILE", "the report as an HTML page without references"},
+     "largest p99 of this program's own delay in a valid run; default: 1ms, or half of the time "
+     "between two calls if other programs use its core"},
+    {"seed", "N", "seed of all random values; default 1"},
+    {"cpu", "N", "run on this core only"},
+    {"headers", "indexed|literal",
+     "send path and token by HPACK index, or in full; default indexed"},
+    {"sweep", "FROM..TO[xF|+R]", "open loop at rising rates, to find the highest sustained rate"},
+    {"knee-p99", "SPAN", "p99 limit of --sweep; default: ten times the p99 of the lowest rate"},
+    {"expect-status", "[NAME=]CODE", "expected status, by name or number; default OK"},
+    {"expect-bytes", "[NAME=]A..B",
+     "expected length of answers, including gRPC's prefix of 5 bytes"},
+    {"server-pid", "PID",
+     "process whose CPU and memory are reported; default: the listener at the port"},
+    {"json", "FILE", "write the report as JSON; - is standard output"},
+    {"csv", "FILE", "write the report, or the comparison, as CSV; - is standard output"},
+    {"html", "FILE", "write the report as an HTML page without references"},
     {"compare", "A.json B.json", "print the ratio of each figure of two reports, do not measure"},
-    {"title", "TEXT", "of the page"},
-    {"quiet", NULL, "no table, no progress"},
-    {"no-color", NULL, "no colours; NO_COLOR in the environment does the same"},
-    {"preload", "EVENTS", "fill a fresh store instead of measuring: 1M"},
-    {"data", "DIR", "with --preload: the data folder, new or empty"},
-    {"organizations", "N", "with --preload: 10"},
-    {"event-bytes", "N", "with --preload: of an event in an answer of examples: 1242"},
+    {"title", "TEXT", "title of the report"},
+    {"quiet", NULL, "print no table and no progress"},
+    {"no-color", NULL, "print no colours, like the variable NO_COLOR"},
+    {"preload", "EVENTS", "fill a new store with EVENTS events (such as 1M) instead of measuring"},
+    {"data", "DIR", "with --preload: the data folder; new or empty"},
+    {"organizations", "N", "with --preload: number of organisations; default 10"},
+    {"event-bytes", "N", "with --preload: size of an event in an answer of examples; default 1242"},
     {"extractions", "N",
-     "with --preload: extractions beside the events, which correct the one before them: 0"},
-    {"mappings", "N", "with --preload: confirmed mappings beside the events: 0"},
-    {"customers", "N", "with --preload: of each organisation, for its mappings: 100"},
-    {"one-by-one", NULL, "with --preload: every event through the store itself, slowly"},
-    {"list-calls", NULL, "the calls of Errata that --mix knows, with their templates"},
-    {"help", NULL, "this page"},
-    {"version", NULL, "the version of this program"},
+     "with --preload: number of extractions, each correcting the one before it; default 0"},
+    {"mappings", "N", "with --preload: number of confirmed mappings; default 0"},
+    {"customers", "N", "with --preload: customers of each organisation; default 100"},
+    {"one-by-one", NULL, "with --preload: write each event by the store's own functions; slow"},
+    {"list-calls", NULL, "list the named calls for --mix, with their templates"},
+    {"help", NULL, "print this help"},
+    {"version", NULL, "print the version"},
     {NULL, NULL, NULL}};
 
 /* An option with a number. */
@@ -85,8 +90,9 @@ static enum err read_numbers(const struct options *options, const struct number_
             continue;
         }
         if (!parse_count(text, &number) || number < numbers[i].min || number > numbers[i].max) {
-            return fault_say(fault, ERR_INVALID, "--%s \"%s\": give a number from %llu to %llu",
-                             numbers[i].name, text, (unsigned long long)numbers[i].min,
+            return fault_say(fault, ERR_INVALID,
+                             "--%s: invalid number \"%s\"; expected %llu to %llu", numbers[i].name,
+                             text, (unsigned long long)numbers[i].min,
                              (unsigned long long)numbers[i].max);
         }
         *numbers[i].value = number;
@@ -101,7 +107,8 @@ static enum err read_span(const struct options *options, const char *name, uint6
 
     if (text != NULL && !parse_span(text, value_ns)) {
         return fault_say(fault, ERR_INVALID,
-                         "--%s \"%s\" is no span: give one such as 500ms, 10s or 2m", name, text);
+                         "--%s: invalid time span \"%s\"; expected one such as 500ms, 10s or 2m",
+                         name, text);
     }
     return OK;
 }
@@ -119,7 +126,8 @@ static enum err read_choice(const struct options *options, const char *name, con
         *ret_is_second = true;
         return OK;
     }
-    return fault_say(fault, ERR_INVALID, "--%s \"%s\": give %s or %s", name, text, first, second);
+    return fault_say(fault, ERR_INVALID, "--%s: unknown value \"%s\"; expected %s or %s", name,
+                     text, first, second);
 }
 
 static enum err read_list(const struct options *options, const char *name,
@@ -130,7 +138,7 @@ static enum err read_list(const struct options *options, const char *name,
 
     while ((value = options_next(options, name, &at)) != NULL) {
         if (list->count == ARGUMENTS_LIST_MAX) {
-            return fault_say(fault, ERR_INVALID, "--%s stands more than %d times", name,
+            return fault_say(fault, ERR_INVALID, "--%s: given more than %d times", name,
                              ARGUMENTS_LIST_MAX);
         }
         list->values[list->count++] = value;
@@ -148,7 +156,8 @@ static enum err read_target(struct arguments *arguments, struct fault *fault)
     arguments->server = server != NULL && *server != '\0' ? server : ARGUMENTS_SERVER_DEFAULT;
     arguments->tokens = options_get(options, "tokens");
     if (err == OK && arguments->tokens != NULL && arguments->token_files.count > 0) {
-        err = fault_say(fault, ERR_INVALID, "give --token-file or --tokens, not both");
+        err = fault_say(fault, ERR_INVALID,
+                        "--tokens: given together with --token-file; expected one of the two");
     }
     if (arguments->tokens == NULL && arguments->token_files.count == 0 &&
         getenv("ERRATA_TOKEN_FILE") != NULL) {
@@ -170,7 +179,7 @@ static enum err check_sweep_length(const struct sweep_range *range, struct fault
     for (size_t runs = 1; rate < range->to; runs++) {
         if (runs == ARGUMENTS_SWEEP_RUNS_MAX) {
             return fault_say(fault, ERR_INVALID,
-                             "--sweep has more than %d runs: give it a larger step",
+                             "--sweep: more than %d runs; expected a larger step",
                              ARGUMENTS_SWEEP_RUNS_MAX);
         }
         rate = range->step == SWEEP_TIMES ? rate * range->by : rate + range->by;
@@ -188,33 +197,37 @@ static enum err read_loop(struct arguments *arguments, struct fault *fault)
 
     if ((rate != NULL) + (sweep != NULL) + closed > 1) {
         return fault_say(fault, ERR_INVALID,
-                         "give one of --rate (open loop), --in-flight (closed loop) and --sweep");
+                         "--rate, --in-flight, --sweep: more than one given; expected one");
     }
     if (rate != NULL && (!parse_number(rate, &arguments->rate) || arguments->rate <= 0 ||
                          arguments->rate > ARGUMENTS_RATE_MAX)) {
-        return fault_say(fault, ERR_INVALID, "--rate \"%s\": give calls a second, up to %d", rate,
+        return fault_say(fault, ERR_INVALID,
+                         "--rate: invalid rate \"%s\"; expected calls per second, up to %d", rate,
                          ARGUMENTS_RATE_MAX);
     }
     if (sweep != NULL) {
         arguments->sweep = true;
         if (!parse_sweep(sweep, &arguments->sweep_range) ||
             arguments->sweep_range.to > ARGUMENTS_RATE_MAX) {
-            return fault_say(fault, ERR_INVALID,
-                             "--sweep \"%s\": give rates such as 1000..50000, 1000..50000x1.2 or "
-                             "1000..5000+500",
-                             sweep);
+            return fault_say(
+                fault, ERR_INVALID,
+                "--sweep: invalid rates \"%s\"; expected 1000..50000, 1000..50000x1.2 or "
+                "1000..5000+500",
+                sweep);
         }
         if (arguments->call_limit > 0) {
-            return fault_say(fault, ERR_INVALID,
-                             "--sweep goes by time: give --duration, the length of each run");
+            return fault_say(
+                fault, ERR_INVALID,
+                "--calls: given together with --sweep; expected --duration, the length of a run");
         }
         return check_sweep_length(&arguments->sweep_range, fault);
     }
     if (rate == NULL && options_has(options, "arrival")) {
-        return fault_say(fault, ERR_INVALID, "--arrival is for open loops: give --rate or --sweep");
+        return fault_say(fault, ERR_INVALID,
+                         "--arrival: given for a closed loop; expected --rate or --sweep");
     }
     if (!arguments->sweep && options_has(options, "knee-p99")) {
-        return fault_say(fault, ERR_INVALID, "--knee-p99 is for --sweep");
+        return fault_say(fault, ERR_INVALID, "--knee-p99: given without --sweep");
     }
     return OK;
 }
@@ -256,7 +269,7 @@ static enum err read_shape(struct arguments *arguments, struct fault *fault)
     if (err == OK && options_has(options, "calls") && !options_has(options, "duration")) {
         arguments->duration_ns = 0;
     } else if (err == OK && arguments->duration_ns == 0) {
-        err = fault_say(fault, ERR_INVALID, "--duration is the length of a run: more than 0");
+        err = fault_say(fault, ERR_INVALID, "--duration: 0; expected more than 0");
     }
     return err != OK ? err : read_loop(arguments, fault);
 }
@@ -276,7 +289,7 @@ static enum err read_reports(struct arguments *arguments, struct fault *fault)
                          "--csv: --json is written to standard output, too; expected a file name");
     }
     if (arguments->html != NULL && strcmp(arguments->html, "-") == 0) {
-        return fault_say(fault, ERR_INVALID, "--html is a file's name: give one such as load.html");
+        return fault_say(fault, ERR_INVALID, "--html: -; expected a file name, such as load.html");
     }
     return OK;
 }
@@ -315,7 +328,7 @@ static enum err read_preload(struct arguments *arguments, struct fault *fault)
     if (!options_has(options, "preload")) {
         for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
             if (options_has(options, others[i])) {
-                return fault_say(fault, ERR_INVALID, "--%s is for --preload", others[i]);
+                return fault_say(fault, ERR_INVALID, "--%s: given without --preload", others[i]);
             }
         }
         return OK;
@@ -325,7 +338,7 @@ static enum err read_preload(struct arguments *arguments, struct fault *fault)
     arguments->preload_plain = options_has(options, "one-by-one");
     if (arguments->data == NULL) {
         return fault_say(fault, ERR_INVALID,
-                         "--preload needs the folder that it fills: --data DIR");
+                         "--data: missing; expected the folder that --preload fills");
     }
     return read_numbers(options, numbers, sizeof(numbers) / sizeof(numbers[0]), fault);
 }
@@ -387,7 +400,8 @@ enum err arguments_read(struct arena *arena, int count, char **words, struct fau
     } else if (options_has(&arguments.options, "compare")) {
         err = read_compare(&arguments, fault);
     } else if (arguments.options.word_count > 0) {
-        return fault_say(fault, ERR_INVALID, "\"%s\" is no option: all of them begin with --",
+        return fault_say(fault, ERR_INVALID,
+                         "unknown argument \"%s\"; expected options, which begin with --",
                          arguments.options.words[0]);
     } else {
         err = read_all(arena, &arguments, fault);

@@ -26,10 +26,11 @@ static enum err add_call(struct arguments *arguments, const struct arguments_cal
                          struct fault *fault)
 {
     if (find_call(arguments, call->name) != NULL) {
-        return fault_say(fault, ERR_INVALID, "the call \"%s\" is defined twice", call->name);
+        return fault_say(fault, ERR_INVALID,
+                         "--call: \"%s\" is defined twice; expected different names", call->name);
     }
     if (arguments->call_count == ARGUMENTS_CALLS_MAX) {
-        return fault_say(fault, ERR_INVALID, "more than %d different calls", ARGUMENTS_CALLS_MAX);
+        return fault_say(fault, ERR_INVALID, "--call: more than %d calls", ARGUMENTS_CALLS_MAX);
     }
     arguments->calls[arguments->call_count++] = *call;
     return OK;
@@ -57,7 +58,7 @@ static enum err define_call(struct arena *arena, struct arguments *arguments, co
     if (equals == NULL || equals == text || method_size == 0 || *behind == '\0' ||
         behind[1] == '\0' || strcspn(text, "@{") < (size_t)(equals - text)) {
         return fault_say(fault, ERR_INVALID,
-                         "--%s \"%s\": give it as NAME=METHOD@FILE%s, such as "
+                         "--%s: malformed \"%s\"; expected NAME=METHOD@FILE%s, such as "
                          "mine=errata.v1.EventService/GetEvent%s",
                          option, text, requests ? "" : " or NAME=METHOD{JSON}",
                          requests ? "@bodies" : "'{\"seq\": 7}'");
@@ -103,12 +104,13 @@ static enum err refuse_name(struct arguments *arguments, const char *option, con
         suggest_offer(&suggest, slice_text(call->name));
     }
     if (suggest.best.size > 0) {
-        return fault_say(fault, ERR_INVALID, "--%s: there is no call \"%s\"; did you mean \"%s\"?",
+        return fault_say(fault, ERR_INVALID, "--%s: unknown call \"%s\"; did you mean \"%s\"?",
                          option, name, (const char *)suggest.best.data);
     }
-    return fault_say(fault, ERR_INVALID,
-                     "--%s: there is no call \"%s\"; --list-calls names those of Errata", option,
-                     name);
+    return fault_say(
+        fault, ERR_INVALID,
+        "--%s: unknown call \"%s\"; expected one of --list-calls, --call or --requests", option,
+        name);
 }
 
 static enum err weigh_call(struct arguments *arguments, const char *name, uint32_t weight,
@@ -133,7 +135,7 @@ static enum err weigh_call(struct arguments *arguments, const char *name, uint32
         return refuse_name(arguments, "mix", name, fault);
     }
     if (call->weight > 0) {
-        return fault_say(fault, ERR_INVALID, "--mix names \"%s\" twice", name);
+        return fault_say(fault, ERR_INVALID, "--mix: \"%s\" is given twice", name);
     }
     call->weight = weight;
     return OK;
@@ -157,7 +159,7 @@ static enum err read_mix(struct arena *arena, struct arguments *arguments, const
         if (equals != NULL &&
             (!parse_count(equals + 1, &weight) || weight == 0 || weight > WEIGHT_MAX)) {
             return fault_say(fault, ERR_INVALID,
-                             "--mix: \"%s\" has no weight: give one from 1 to %d, such as "
+                             "--mix: invalid weight of \"%s\"; expected 1 to %d, such as "
                              "examples=90",
                              part, WEIGHT_MAX);
         }
@@ -165,8 +167,9 @@ static enum err read_mix(struct arena *arena, struct arguments *arguments, const
             *equals = '\0';
         }
         if (*part == '\0') {
-            return fault_say(fault, ERR_INVALID,
-                             "--mix: give calls and weights, such as examples=90,capture=10");
+            return fault_say(
+                fault, ERR_INVALID,
+                "--mix: empty; expected calls and weights, such as examples=90,capture=10");
         }
         err = weigh_call(arguments, part, (uint32_t)weight, fault);
         mix = mix[size] == ',' ? mix + size + 1 : NULL;
@@ -213,10 +216,10 @@ static enum err expect_one(struct arena *arena, struct arguments *arguments, con
 
         if ((name == NULL || strcmp(call->name, name) == 0) &&
             !read_expectation(option, value, &call->expect)) {
-            return fault_say(fault, ERR_INVALID, "--%s \"%s\": give %s", option, text,
-                             strcmp(option, "expect-status") == 0
-                                 ? "a status such as NOT_FOUND or 5"
-                                 : "a range such as 900..1100");
+            return fault_say(
+                fault, ERR_INVALID, "--%s: invalid value \"%s\"; expected %s", option, text,
+                strcmp(option, "expect-status") == 0 ? "a status such as NOT_FOUND or 5"
+                                                     : "a range such as 900..1100");
         }
     }
     return OK;
@@ -256,10 +259,11 @@ enum err arguments_read_calls(struct arena *arena, struct arguments *arguments, 
     arguments->plain = options_has(options, "plain");
     arguments->get = options_has(options, "get");
     if (arguments->get && !arguments->plain) {
-        return fault_say(fault, ERR_INVALID, "--get is for --plain: gRPC calls are POSTs");
+        return fault_say(fault, ERR_INVALID, "--get: given without --plain; gRPC calls are POSTs");
     }
     if (skew != NULL && (!parse_number(skew, &arguments->skew) || arguments->skew > 10)) {
-        return fault_say(fault, ERR_INVALID, "--skew \"%s\": give a number from 0 to 10", skew);
+        return fault_say(fault, ERR_INVALID, "--skew: invalid number \"%s\"; expected 0 to 10",
+                         skew);
     }
     err = define_calls(arena, arguments, fault);
     if (err == OK) {

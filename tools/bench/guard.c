@@ -97,8 +97,8 @@ static enum err refuse(struct ctx *ctx, const struct arguments *arguments,
                        const struct client_status *status, const char *write)
 {
     if (status->code == STATUS_UNAVAILABLE && !status->from_server) {
-        return fault_say(ctx->fault, ERR_UNAVAILABLE, "%s can't be reached: %.*s",
-                         arguments->server, SHOWN(status->message));
+        return fault_say(ctx->fault, ERR_UNAVAILABLE, "cannot reach %s: %.*s", arguments->server,
+                         SHOWN(status->message));
     }
     return fault_say(
         ctx->fault, ERR_INVALID,

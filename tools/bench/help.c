@@ -22,21 +22,22 @@ static const char usage[] =
     "       errata-bench --compare A.json B.json [--csv FILE]\n\n";
 
 static const char head[] =
-    "Open loop (--rate, --sweep): calls start by a schedule, and their time counts from when they\n"
-    "were due, so that a stall of the server is not hidden. Closed loop (--in-flight): each "
-    "answer\n"
-    "starts the next call. Every answer is checked; with one wrong answer the run is invalid.\n\n"
-    "Calls that write go only to an organisation that has no data, or whose first data this "
-    "program\n"
-    "wrote; --allow-writes lets them go to any other.\n\n"
+    "Open loop (--rate, --sweep): calls start by a schedule, and their latency counts from the\n"
+    "scheduled time, so that a stall of the server shows in every call that it delays. Closed "
+    "loop\n"
+    "(--in-flight): each answer starts the next call. Every answer is checked; one wrong answer "
+    "makes\n"
+    "the run invalid.\n\n"
+    "Calls that write are sent only to an organisation without data, or whose first data this\n"
+    "program wrote, unless --allow-writes is given.\n\n"
     "Options:\n";
 
 static const char tail[] =
-    "\nPlaceholders in templates, inside texts or in place of whole numbers; all of a fixed "
-    "width:\n"
-    "  ${uniform:A..B}             a number from A to B; ${uniform:0..999:%08d} says its width\n"
-    "  ${zipf:A..B:S}              the same, A most often; S is the skew, 1 for what people read\n"
-    "  ${serial}                   a number that no other place of this run has\n"
+    "\nPlaceholders in templates, inside texts or instead of integers; each has a fixed width:\n"
+    "  ${uniform:A..B}             a number from A to B; ${uniform:0..999:%08d} sets its width\n"
+    "  ${zipf:A..B:S}              the same, zipf distributed: A most often; S is the skew, often "
+    "1\n"
+    "  ${serial}                   a number that is unique in this run\n"
     "  ${layout}                   a layout of --preload: 00000000 to --layouts - 1\n"
     "  ${hex:N} ${text:N} ${uuid}  N random hex digits, N letters of text, a random UUID\n"
     "  $${                         the characters ${\n"
@@ -50,13 +51,13 @@ static const char tail[] =
     "  errata-bench --server host:9000 --descriptors shop.binpb --rate 100 \\\n"
     "      --call 'find=shop.v1.Items/Find{\"sku\": \"${zipf:0..99999:1.1}\"}'\n"
     "\nExit codes:\n"
-    "  0  measured, and every answer was right\n"
+    "  0  measured, and every answer was correct\n"
     "  1  an invalid run: wrong answers, a lost connection, or a generator that was too slow;\n"
     "     or --compare of an invalid report\n"
-    "  2  the command line, a template or a file is not valid\n"
-    "  3  the server can't be reached\n"
-    "  4  a report can't be written\n"
-    "  130  interrupted; what was measured so far is reported\n";
+    "  2  an invalid command line, template or file\n"
+    "  3  the server cannot be reached\n"
+    "  4  a report cannot be written\n"
+    "  130  interrupted; the report covers the time until then\n";
 
 static void print_option(struct printer *out, const struct option_spec *option)
 {
@@ -75,12 +76,11 @@ void help_print_usage(struct printer *out)
 
 void help_print(struct printer *out)
 {
-    print_text(out, "errata-bench: how a gRPC server does under load, and where it ends\n\n%s%s",
-               usage, head);
+    print_text(out, "errata-bench: measure a gRPC server under load\n\n%s%s", usage, head);
     for (const struct option_spec *option = arguments_options; option->name != NULL; option++) {
         print_option(out, option);
     }
-    print_text(out, "\nCalls of Errata that --mix knows:\n");
+    print_text(out, "\nNamed calls for --mix:\n");
     for (const struct mix_call *call = mix_calls; call->name != NULL; call++) {
         wrap_entry(out, call->name, call->summary, INDENT, CALL_COLUMN);
     }

@@ -59,7 +59,7 @@ static enum bench_exit fail(struct bench *bench, enum err code)
     print_coloured(&bench->err, COLOUR_NONE, text);
     print_text(&bench->err, "\n");
     if (code == ERR_INVALID) {
-        print_text(&bench->err, "`errata-bench --help` says more.\n");
+        print_text(&bench->err, "Run `errata-bench --help` for the options.\n");
     }
     return code == ERR_UNAVAILABLE ? BENCH_NO_SERVER : BENCH_USAGE;
 }
@@ -84,7 +84,7 @@ static enum bench_exit write_file(struct bench *bench, const char *path, struct 
     if (written) {
         return BENCH_OK;
     }
-    print_text(&bench->err, "errata-bench: %s can't be written: %s\n", path, strerror(errno));
+    print_text(&bench->err, "errata-bench: cannot write %s: %s\n", path, strerror(errno));
     return BENCH_OUTPUT;
 }
 

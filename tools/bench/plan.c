@@ -68,8 +68,9 @@ static enum err add_token(struct ctx *ctx, struct plan *plan, struct slice token
     }
     for (size_t i = 0; i < token.size; i++) {
         if (token.data[i] <= ' ' || token.data[i] >= 0x7f) {
-            return fault_say(ctx->fault, ERR_INVALID,
-                             "%s: a token has a character that no token has", path);
+            return fault_say(
+                ctx->fault, ERR_INVALID,
+                "%s: invalid character in a token; expected printable ASCII without spaces", path);
         }
     }
     if (plan->token_count == PLAN_TOKENS_MAX) {
@@ -102,7 +103,8 @@ static enum err read_tokens(struct ctx *ctx, const struct arguments *arguments, 
         err = add_token(ctx, plan, trim(take_line(&text)), arguments->tokens);
     }
     return err == OK && plan->token_count == 0
-               ? fault_say(ctx->fault, ERR_INVALID, "%s has no token in it", arguments->tokens)
+               ? fault_say(ctx->fault, ERR_INVALID, "%s: no token; expected one in each line",
+                           arguments->tokens)
                : err;
 }
 
@@ -145,7 +147,8 @@ static enum err add_header(struct ctx *ctx, struct connection_shared *shared, co
     }
     if (!copy_name(text, size, name) || !is_visible(value)) {
         return fault_say(ctx->fault, ERR_INVALID,
-                         "--header \"%s\": give it as NAME:VALUE, such as x-tenant:7", text);
+                         "--header: malformed \"%s\"; expected NAME:VALUE, such as x-tenant:7",
+                         text);
     }
     shared->extra[shared->extra_count++] =
         (struct hpack_field){.name = slice_of(name, size), .value = value};
@@ -165,11 +168,11 @@ static enum err refuse_method(struct ctx *ctx, const struct descriptors *descrip
         suggest_offer(&suggest, slice_after(methods_path(descriptors, i), 1));
     }
     if (suggest.best.size > 0) {
-        return fault_say(ctx->fault, ERR_INVALID, "there is no method %.*s; did you mean %.*s?",
+        return fault_say(ctx->fault, ERR_INVALID, "unknown method %.*s; did you mean %.*s?",
                          SHOWN(slice_after(path, 1)), SHOWN(suggest.best));
     }
     return fault_say(ctx->fault, ERR_INVALID,
-                     "there is no method %.*s here: those of services other than Errata's come "
+                     "unknown method %.*s; expected one of Errata's services, or of those given "
                      "with --descriptors",
                      SHOWN(slice_after(path, 1)));
 }
@@ -260,12 +263,13 @@ static enum err read_pids(struct ctx *ctx, const struct arguments *arguments, st
         uint64_t pid = 0;
 
         if (!parse_count(text, &pid) || pid == 0 || pid > INT32_MAX) {
-            return fault_say(ctx->fault, ERR_INVALID, "--server-pid \"%s\" is no process id", text);
+            return fault_say(ctx->fault, ERR_INVALID,
+                             "--server-pid: invalid process id \"%s\"; expected a number", text);
         }
         plan->server_processes.pids[plan->server_processes.count++] = (int)pid;
     }
     if (plan->server_processes.count > 0 && !process_read(&plan->server_processes, &usage)) {
-        return fault_say(ctx->fault, ERR_INVALID, "--server-pid: there is no such process");
+        return fault_say(ctx->fault, ERR_INVALID, "--server-pid: no such process");
     }
     return OK;
 }

@@ -122,7 +122,7 @@ static void test_refused(void **state)
     assert_int_equal(
         descriptors_read(&world->ctx, "cut", slice_of(set.data, set.size - 5), &descriptors),
         ERR_INVALID);
-    world_expect_fault(world, "cut is no FileDescriptorSet: make it with protoc");
+    world_expect_fault(world, "cut: not a FileDescriptorSet; expected the output of protoc");
     assert_int_equal(descriptors_read(&world->ctx, "empty", slice_of(NULL, 0), &descriptors),
                      ERR_INVALID);
     world_expect_fault(world, "empty: it has no method");

@@ -58,15 +58,15 @@ static void test_damaged(void **state)
     struct world *world = *state;
     struct requests *requests = NULL;
 
-    refuse(world, "", 0, "has no request in it");
+    refuse(world, "", 0, "no request; expected");
     refuse(world, "\0\0\0", 3, "cut short");
     refuse(world, "\0\0\0\0\0\0\0\2a", 9, "cut short");
     refuse(world, "\0\0\3\xe8\0\0\0\0", 8, "above 999");
     refuse(world, "\0\0\0\1\0\0\0\0", 8, "group 0 has no request");
     assert_int_equal(requests_read("/nowhere/to/be/found", &world->fault, &requests), ERR_INVALID);
-    world_expect_fault(world, "/nowhere/to/be/found can't be read: No such file");
+    world_expect_fault(world, "cannot read /nowhere/to/be/found: No such file");
     assert_int_equal(requests_read("/", &world->fault, &requests), ERR_INVALID);
-    world_expect_fault(world, "/ can't be read: Is a directory");
+    world_expect_fault(world, "cannot read /: Is a directory");
 }
 
 /* Larger than the pieces that it is read by. */

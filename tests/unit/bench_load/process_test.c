@@ -148,7 +148,7 @@ static void test_listeners(void **state)
     close(client);
     close(fd);
     assert_int_equal(target_connect(&target, text, &world->fault, &client), ERR_UNAVAILABLE);
-    world_expect_fault(world, "127.0.0.1:");
+    world_expect_fault(world, "cannot reach 127.0.0.1:");
 }
 
 static void test_targets(void **state)
@@ -160,7 +160,7 @@ static void test_targets(void **state)
 
     for (size_t i = 0; i < COUNT(bad); i++) {
         assert_int_equal(target_find(bad[i], &world->fault, &target), ERR_INVALID);
-        world_expect_fault(world, "--server \"");
+        world_expect_fault(world, "--server: malformed \"");
     }
     assert_int_equal(target_find("127.0.0.1:7443", &world->fault, &target), OK);
     assert_int_equal(target.port, 7443);

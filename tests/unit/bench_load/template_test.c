@@ -267,7 +267,7 @@ static void test_refused(void **state)
         refuse(world, "PromptService/GetExamples", json, start);
     }
     refuse(world, "PromptService/GetExamples", "{\"layoutFingerprint\":\"${uniform:1..2\"}",
-           "\"${uniform:1..2\"}\" begins a placeholder that does not end");
+           "unterminated placeholder \"${uniform:1..2\"}\"; write $${");
 }
 
 /* Where a placeholder would not come out as it went in. */
@@ -299,7 +299,7 @@ static void test_unknown_methods(void **state)
     assert_int_equal(methods_compile(&world->ctx, NULL, path_of("EventService/GetEvents"),
                                      SLICE("{}"), &keys, &template),
                      ERR_NOT_FOUND);
-    world_expect_fault(world, "there is no method errata.v1.EventService/GetEvents");
+    world_expect_fault(world, "unknown method errata.v1.EventService/GetEvents");
     assert_int_equal(methods_make_path(&world->ctx, "", &path), ERR_INVALID);
     assert_int_equal(methods_make_path(&world->ctx, "a b", &path), ERR_INVALID);
     assert_int_equal(methods_make_path(&world->ctx, "/a.B/C", &path), OK);

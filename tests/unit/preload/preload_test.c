@@ -369,7 +369,7 @@ static void test_folder_not_empty(void **state)
     assert_non_null(file);
     (void)fclose(file);
     assert_int_equal(preload_run(&world->options, &world->fault), ERR_PRECONDITION);
-    assert_message(world, "is not empty");
+    assert_message(world, "not empty; expected a new or empty folder");
     (void)snprintf(path, sizeof(path), "%s/db", world->path[0]);
     assert_int_not_equal(access(path, F_OK), 0);
 }

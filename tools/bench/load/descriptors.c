@@ -459,10 +459,11 @@ enum err descriptors_read(struct ctx *ctx, const char *name, struct slice bytes,
     enum err err = OK;
 
     if (set == NULL) {
-        return fault_say(ctx->fault, ERR_INVALID,
-                         "%s is no FileDescriptorSet: make it with protoc --include_imports "
-                         "--descriptor_set_out=FILE",
-                         name);
+        return fault_say(
+            ctx->fault, ERR_INVALID,
+            "%s: not a FileDescriptorSet; expected the output of protoc --include_imports "
+            "--descriptor_set_out=FILE",
+            name);
     }
     err = name_all(&builder, set);
     if (err == OK) {

@@ -170,7 +170,7 @@ static enum err await_ready(struct engine *engine, struct fault *fault)
         }
         if (now_ns() > end_ns) {
             return fault_say(fault, ERR_UNAVAILABLE,
-                             "%s takes connections but does not answer as HTTP/2",
+                             "%s accepts connections but does not speak HTTP/2",
                              engine->options->server);
         }
         wait_and_read(engine, SLEEP_NS_MAX);

@@ -42,7 +42,7 @@ enum err file_read(const char *path, struct fault *fault, uint8_t **ret_bytes, s
     bool is_read = file != NULL && read_all(file, &bytes, &size);
 
     if (!is_read) {
-        (void)fault_say(fault, ERR_INVALID, "%s can't be read: %s", path, strerror(errno));
+        (void)fault_say(fault, ERR_INVALID, "cannot read %s: %s", path, strerror(errno));
         free(bytes);
     }
     if (file != NULL) {

@@ -24,12 +24,13 @@ enum err methods_make_path(struct ctx *ctx, const char *method, struct slice *re
 
     for (size_t i = 0; i < name.size; i++) {
         if (name.data[i] <= ' ' || name.data[i] >= 0x7f) {
-            return fault_say(ctx->fault, ERR_INVALID, "\"%s\" is no method's name", method);
+            return fault_say(ctx->fault, ERR_INVALID,
+                             "invalid method name \"%s\"; expected SERVICE/METHOD", method);
         }
     }
     if (name.size == 0 || name.size > METHODS_PATH_BYTES_MAX) {
         return fault_say(ctx->fault, ERR_INVALID,
-                         "\"%.60s\" is no method's name: give one such as "
+                         "invalid method name \"%.60s\"; expected one such as "
                          "errata.v1.EventService/GetEvent",
                          method);
     }
@@ -51,7 +52,7 @@ enum err methods_compile(struct ctx *ctx, const struct descriptors *descriptors,
         method = descriptors_find_method(descriptors, path);
     }
     if (method == NULL) {
-        return fault_say(ctx->fault, ERR_NOT_FOUND, "there is no method %.*s",
+        return fault_say(ctx->fault, ERR_NOT_FOUND, "unknown method %.*s",
                          SHOWN(slice_after(path, 1)));
     }
     if (method->stream != METHOD_UNARY) {

@@ -55,7 +55,7 @@ static enum err split(struct requests *requests, struct slice rest, const char *
     }
     return requests->group_count > 0
                ? OK
-               : fault_say(fault, ERR_INVALID, "%s has no request in it", path);
+               : fault_say(fault, ERR_INVALID, "%s: no request; expected one or more", path);
 }
 
 enum err requests_read(const char *path, struct fault *fault, struct requests **ret)

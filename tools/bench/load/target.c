@@ -24,9 +24,10 @@ enum err target_split(const char *text, struct fault *fault, char *ret_host, uin
 
     if (end == NULL || *port != ':' || size == 0 || size >= TARGET_HOST_BYTES_MAX ||
         !parse_count(port + 1, &number) || number == 0 || number > UINT16_MAX) {
-        return fault_say(fault, ERR_INVALID,
-                         "--server \"%s\": give HOST:PORT, such as 127.0.0.1:7443 or [::1]:7443",
-                         text);
+        return fault_say(
+            fault, ERR_INVALID,
+            "--server: malformed \"%s\"; expected HOST:PORT, such as 127.0.0.1:7443 or [::1]:7443",
+            text);
     }
     memcpy(ret_host, start, size);
     ret_host[size] = '\0';
@@ -50,8 +51,7 @@ enum err target_find(const char *text, struct fault *fault, struct target *ret_t
     (void)snprintf(service, sizeof(service), "%u", (unsigned)port);
     problem = getaddrinfo(host, service, &hints, &found);
     if (problem != 0 || found == NULL) {
-        return fault_say(fault, ERR_UNAVAILABLE, "%s can't be found: %s", host,
-                         gai_strerror(problem));
+        return fault_say(fault, ERR_UNAVAILABLE, "cannot find %s: %s", host, gai_strerror(problem));
     }
     *ret_target = (struct target){.address_bytes = found->ai_addrlen, .port = port};
     memcpy(&ret_target->address, found->ai_addr, found->ai_addrlen);
@@ -110,8 +110,7 @@ enum err target_connect(struct target *target, const char *text, struct fault *f
         if (fd >= 0) {
             (void)close(fd);
         }
-        return fault_say(fault, ERR_UNAVAILABLE, "%s can't be reached: %s", text,
-                         strerror(problem));
+        return fault_say(fault, ERR_UNAVAILABLE, "cannot reach %s: %s", text, strerror(problem));
     }
     target->local = is_local(fd);
     *ret_fd = fd;

@@ -248,7 +248,7 @@ static enum err add_placeholder(struct ctx *ctx, struct slice text, size_t at,
         memchr(rest.data, '"', (size_t)(end - rest.data)) != NULL) {
         rest.size = rest.size < 20 ? rest.size : 20;
         return fault_say(ctx->fault, ERR_INVALID,
-                         "\"%.*s\" begins a placeholder that does not end; $${ stands for ${",
+                         "unterminated placeholder \"%.*s\"; write $${ for a literal ${",
                          SHOWN(rest));
     }
     written = slice_of(rest.data, (size_t)(end - rest.data) + 1);

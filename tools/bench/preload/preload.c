@@ -70,11 +70,11 @@ static enum err take_folder(const char *folder, struct fault *fault)
     DIR *listing = NULL;
 
     if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
-        return fault_say(fault, ERR_IO, "%s: can't be made: %s", folder, strerror(errno));
+        return fault_say(fault, ERR_IO, "%s: cannot be created: %s", folder, strerror(errno));
     }
     listing = opendir(folder);
     if (listing == NULL) {
-        return fault_say(fault, ERR_IO, "%s: can't be read: %s", folder, strerror(errno));
+        return fault_say(fault, ERR_IO, "%s: cannot be read: %s", folder, strerror(errno));
     }
     entry = readdir(listing);
     while (entry != NULL && is_dots(entry->d_name)) {
@@ -82,8 +82,8 @@ static enum err take_folder(const char *folder, struct fault *fault)
     }
     (void)closedir(listing);
     if (entry != NULL) {
-        return fault_say(fault, ERR_PRECONDITION,
-                         "%s: is not empty; events are loaded into a new store alone", folder);
+        return fault_say(fault, ERR_PRECONDITION, "%s: not empty; expected a new or empty folder",
+                         folder);
     }
     return OK;
 }
@@ -116,7 +116,7 @@ static enum err write_tokens(const struct script *script, const char *name, uint
         written = fclose(file) == 0 && written;
     }
     if (!written) {
-        return fault_say(script->fault, ERR_IO, "%s/%s: can't be written: %s",
+        return fault_say(script->fault, ERR_IO, "%s/%s: cannot be written: %s",
                          script->options->folder, name, strerror(errno));
     }
     return OK;

@@ -42,17 +42,17 @@ static void on_reply(void *user, struct slice message)
     }
 }
 
-/* A message, or the end of them, was not taken: `err` says why. */
+/* A message, or the end of the stream, was not taken, because of `err`. */
 static void waiting_stop_sending(struct waiting *waiting, enum err err)
 {
     waiting->sent_all = true;
-    if (err != ERR_CANCELLED) { /* else the call has ended, and its end is told next */
+    if (err != ERR_CANCELLED) { /* else the call has ended, and its end follows */
         waiting->send_err = err;
         client_call_cancel(waiting->client->channel, waiting->call);
     }
 }
 
-/* Asks for the next message, and acts on the answer; true where there is one. */
+/* Asks for the next message. Returns whether there is one. */
 static bool waiting_next(struct waiting *waiting)
 {
     enum client_upload_step step = waiting->next(waiting->user, &waiting->message);

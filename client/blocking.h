@@ -24,7 +24,7 @@ struct client_result {
     struct slice reply; /* of a unary call or an upload that ended with OK */
 };
 
-/* What gives the messages of an upload says with each. */
+/* The result of asking for the next message of an upload. */
 enum client_upload_step {
     CLIENT_UPLOAD_MESSAGE, /* here is one */
     CLIENT_UPLOAD_END, /* there are no more */
@@ -33,7 +33,7 @@ enum client_upload_step {
 
 /* Gives the next message of a client stream, which stays valid until the next call of this or the
  * upload's end. It is called as fast as the server reads (CLIENT_SEND_BYTES_HIGH ahead), so it is a
- * place to show progress; and not any more once it has said END or STOP, or the call has ended. */
+ * place to show progress; it is not called after END or STOP, or after the end of the call. */
 typedef enum client_upload_step (*client_next_message)(void *user, struct slice *ret_message);
 
 /* Takes one reply of a stream; false ends the call, with CANCELLED. */
@@ -47,7 +47,7 @@ void client_blocking_close(struct client_blocking *client);
 /* The token of calls from now on; empty: none. ERR_MEMORY: the old one stays. */
 MUST_CHECK enum err client_blocking_set_token(struct client_blocking *client, struct slice token);
 
-/* Makes a unary call and waits for its end. OK where the call was made, however it ended: look at
+/* Makes a unary call and waits for its end. Returns OK if the call was made, even if it failed: see
  * ret_result->status. Errors as stub.h's start: nothing was sent. */
 MUST_CHECK enum err client_call_blocking(struct client_blocking *client,
                                          const struct client_request *request, struct arena *arena,

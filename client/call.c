@@ -112,7 +112,7 @@ enum err call_take_field(struct client_call *call, struct slice name, struct sli
         return OK;
     }
     if (call->http_status < 200) {
-        return OK; /* an interim answer says nothing that we need */
+        return OK; /* an interim answer has nothing that we need */
     }
     if (slice_equal(name, SLICE("content-type"))) {
         call->grpc_content = slice_starts_with(value, SLICE("application/grpc"));

@@ -29,10 +29,10 @@ struct client_call {
     struct client_session *session;
     const struct method_info *method;
     struct client_handlers handlers;
-    struct client_deadline deadline; /* in the session's heap, unless there is none */
+    struct client_deadline deadline; /* in the session's heap, if the call has one */
     int32_t stream_id; /* 0 while it waits for a stream */
     /* The request. */
-    nghttp2_nv *request_fields; /* owned: where it waits for a stream; else NULL */
+    nghttp2_nv *request_fields; /* owned: while it waits for a stream; else NULL */
     size_t request_field_count;
     struct client_outbox outbox; /* messages that wait for the server to read */
     bool gzip; /* they are compressed */
@@ -64,7 +64,7 @@ struct client_call {
     bool from_server;
     bool reported; /* on_end was called */
     bool headers_sent; /* the first bytes of the request were handed out: the server may see it */
-    bool refused; /* the server has said that it did nothing for it */
+    bool refused; /* the server reported that it did nothing for the call */
     bool was_reset; /* this side has closed the stream */
     bool stream_open; /* nghttp2 may still name this call */
 };
@@ -78,7 +78,7 @@ bool call_headers_done(struct client_call *call);
 void call_set_end(struct client_call *call, uint32_t code, const char *message, bool from_server);
 /* The server's side is complete and every byte was read: sets how it ended. */
 void call_conclude(struct client_call *call);
-/* Reads messages out of bytes and tells them, until the call is paused or ends. Gives what is left. */
+/* Reads messages out of bytes and reports them, until the call is paused or ends. Returns the rest. */
 struct slice call_take_bytes(struct client_call *call, struct slice bytes);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * channel.c: see channel.h. The channel's life, its steps, and what users do with calls. What happens
- * is worked off by steps, at one place; only an attempt's end is told at once, since it comes from the
+ * is handled by steps, at one place; only an attempt's end is reported at once, since it comes from the
  * connection's own turn and never from inside a function of the user.
  */
 #include "client/channel.h"
@@ -48,7 +48,7 @@ void channel_log(const struct lasting_channel *channel, enum errata_log_level le
 
 /* --- what users do --- */
 
-/* Starts it now where a connection takes it; else it waits for the next step. */
+/* Starts a call now if a connection takes it; else it waits for the next step. */
 static enum err channel_start_now(struct lasting_channel *channel, struct lasting_call *call,
                                   bool was_ready)
 {
@@ -178,7 +178,7 @@ static enum err channel_half_close(struct client_channel *base, struct client_ca
         err = client_call_half_close(call->attempt->link->connection, call->attempt->inner);
     }
     if (err == ERR_CANCELLED && !call_has_ended(call) && !call->committed) {
-        /* As above: it is said again to the next attempt. */
+        /* As above: the next attempt is half-closed again. */
         err = OK;
     }
     if (err == OK) {

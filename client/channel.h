@@ -1,7 +1,7 @@
 /*
  * channel.h: a channel that outlives its connections: it makes one when a call needs it, another when
  * that is lost or the server closes it, waits between tries, and repeats calls that may be repeated.
- * client/include/errata/client.h says what users may rely on; this is how it is had, without a socket
+ * client/include/errata/client.h documents what users may rely on; this implements it without a socket
  * or a loop: connections come from a connector, and whoever has the channel steps it when something
  * is due (channel_loop.h does both over libuv; tests play both).
  *
@@ -26,7 +26,7 @@
 /* Connections that the server is closing and whose calls are still under way; the oldest of more ends,
  * and its calls with it. */
 #define CLIENT_DRAINING_MAX 4
-/* Repeats after what the server itself said (it is overloaded): a bucket of this many, one taken for
+/* Repeats after errors of the server (it is overloaded): a bucket of this many, one taken for
  * each, a fifth given back for each call that ends with OK. An empty one ends calls as the server
  * said: a client must not add to what weighs the server down (gRPC proposal A6). */
 #define CLIENT_RETRY_TOKENS_MAX 100u
@@ -39,13 +39,13 @@ struct client_connector {
     enum err (*open)(void *user, const struct client_connection_listener *listener,
                      struct client_channel **ret_connection);
     /* The listener is not called any more. Calls that are left on the connection end with CANCELLED,
-     * now or later, even behind the channel's own end: each on_end comes once. Called by a step. */
+     * now or later, even after the channel's own end: each on_end comes once. Called by a step. */
     void (*close)(void *user, struct client_channel *take_connection);
     /* The server did not accept the token: reads it again from where it came from, and calls
      * client_channel_note_token if another one was found. NULL: the token has no source. */
     void (*refresh_token)(void *user);
     /* The channel wants to be stepped as soon as possible, but not now: something happened inside one
-     * of its functions or of its connections' callbacks. Also where the first call started and where
+     * of its functions or of its connections' callbacks. Also when the first call started and when
      * the last one ended. May be called any number of times. */
     void (*wake)(void *user);
 };
@@ -89,13 +89,13 @@ struct client_channel_statistics {
 MUST_CHECK enum err client_channel_new(const struct client_channel_config *config,
                                        struct client_channel **ret_channel);
 /* Does what is due: opens and closes connections, starts attempts, ends calls whose deadline passed,
- * tells ends. Gives in how many milliseconds it wants to be stepped at the latest, -1: not before it
+ * reports ends. Returns in how many milliseconds it must be stepped at the latest, -1: not before it
  * wakes its owner. Not to be called from a callback of a call, a listener or the connector. */
 int64_t client_channel_step(struct client_channel *channel);
-/* Ends every call with CANCELLED; the next step tells the ends and closes the connections. Calls that
+/* Ends every call with CANCELLED; the next step reports the ends and closes the connections. Calls that
  * start from now on are refused with ERR_UNAVAILABLE. May be called from any callback. */
 void client_channel_shut(struct client_channel *channel);
-/* After shut and a step that began behind it: no call is left. NULL does nothing. */
+/* After shut and a step that began after it: no call is left. NULL does nothing. */
 void client_channel_free(struct client_channel *channel);
 void client_channel_read_statistics(const struct client_channel *channel,
                                     struct client_channel_statistics *ret_statistics);

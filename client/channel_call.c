@@ -106,7 +106,7 @@ static struct slice text_place(char **at, struct slice text)
     return placed;
 }
 
-/* Copies the metadata behind the call, and sees to it that a write carries an idempotency key: so every
+/* Copies the metadata after the call, and adds an idempotency key to a write that has none: so every
  * call may be sent twice, since one that reads does no harm. */
 static void call_take_metadata(struct lasting_call *call, const struct client_options *options)
 {
@@ -242,13 +242,13 @@ void call_free(struct lasting_call *call)
 /* Tells how a call ended, and frees it. */
 static void call_finish(struct lasting_call *call, const struct client_status *status)
 {
-    struct client_status told = *status;
+    struct client_status reported = *status;
 
     call_leave(call);
-    told.unseen = told.unseen && !call->seen;
-    told.attempts = call->attempts;
-    told.idempotency_key = call->key;
-    call->handlers.on_end(call->handlers.user, &told);
+    reported.unseen = reported.unseen && !call->seen;
+    reported.attempts = call->attempts;
+    reported.idempotency_key = call->key;
+    call->handlers.on_end(call->handlers.user, &reported);
     call_free(call);
 }
 
@@ -367,7 +367,7 @@ static bool call_may_repeat(const struct lasting_call *call, const struct client
 
 /* Whether the attempt failed for a token that the channel no longer uses: either the token was replaced
  * meanwhile, or its source, which is read once per call, has another one. Nothing was done for the
- * call, so it may be repeated whatever it does. */
+ * call, so it may be repeated, read or write. */
 static bool call_has_new_token(struct lasting_call *call, const struct client_status *status)
 {
     struct lasting_channel *channel = call->channel;
@@ -496,7 +496,7 @@ static void call_catch_up(struct lasting_call *call, struct client_channel *conn
         client_call_pause(connection, inner);
     }
     if (call->half_closed && client_call_half_close(connection, inner) != OK) {
-        return; /* the attempt has ended, and says so */
+        return; /* the attempt has ended; its on_end follows */
     }
 }
 

@@ -3,7 +3,7 @@
  * what users do), channel_call.c (a call from its start to its end), channel_link.c (connections).
  *
  * A call is in exactly one list, by its state, and always among the deadlines: so a step costs what is
- * due, not what is under way. Between a call and a connection stands an attempt, which knows both
+ * due, not what is in progress. An attempt links a call and a connection
  * until either has gone: a call ends without waiting for its connection to say so, and a connection is
  * closed without waiting for its calls.
  */
@@ -38,7 +38,7 @@ enum call_end {
     CALL_END_LATE, /* its deadline passed while it had an attempt */
     CALL_END_LATE_WAITING, /* the same while there was no connection for it */
     CALL_END_UNREACHED, /* no connection could be made */
-    CALL_END_NOT_TAKEN /* a connection did not take it; `refusal` says why */
+    CALL_END_NOT_TAKEN /* a connection did not take it; `refusal` is the reason */
 };
 
 struct lasting_call {
@@ -58,8 +58,8 @@ struct lasting_call {
     bool gzip;
     bool paused;
     bool seen; /* the server may have seen it */
-    bool replied; /* a reply was told */
-    bool committed; /* it can't be repeated any more, whatever happens */
+    bool replied; /* a reply was reported */
+    bool committed; /* it must not be repeated any more */
     bool token_refreshed; /* its UNAUTHENTICATED has had the token read again: once is enough */
     uint32_t token_version; /* the channel's, when the last attempt started */
     /* Of a client stream. */
@@ -73,7 +73,7 @@ struct lasting_call {
     size_t request_bytes;
     struct slice key; /* idempotency key of a write; one of the metadata's values */
     size_t metadata_count;
-    struct client_metadata metadata[]; /* their texts stand behind the last one */
+    struct client_metadata metadata[]; /* their texts follow the last one */
 };
 
 struct channel_attempt {
@@ -97,7 +97,7 @@ struct channel_link {
     struct channel_attempt *attempts; /* newest first; those of ended calls too */
     enum link_state state;
     bool used; /* an attempt was started on it */
-    bool answered; /* the server said something on it */
+    bool answered; /* the server answered on it */
     bool full; /* takes no more calls until one ends */
 };
 
@@ -154,7 +154,7 @@ void call_move(struct lasting_call *call, enum call_state state);
 /* Starts an attempt of a waiting call. ERR_BUSY and ERR_UNAVAILABLE: not on this connection, or not
  * now; other errors: it will never be taken. */
 MUST_CHECK enum err call_begin_attempt(struct lasting_call *call, struct channel_link *link);
-/* Ends a call that has not ended: the next step tells. */
+/* Ends a call that has not ended: the next step reports it. */
 void call_end_by(struct lasting_call *call, enum call_end end);
 /* The call's attempt is over: ends the call, here and now, or has it repeated. */
 void call_attempt_over(struct lasting_call *call, const struct client_status *status,

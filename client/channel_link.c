@@ -31,7 +31,7 @@ static void channel_keep_reason(struct lasting_channel *channel, struct slice re
 }
 
 /* There is no connection that takes calls any more: when the next one may be tried, and what it means
- * to the calls that wait. `closed_kindly`: the server said that it closes. */
+ * to the calls that wait. `closed_kindly`: the server announced it. */
 static void channel_lose_link(struct lasting_channel *channel, bool used, bool answered,
                               bool closed_kindly)
 {
@@ -122,14 +122,14 @@ static void channel_open_link(struct lasting_channel *channel)
         channel->statistics.connect_failures++;
         channel_keep_reason(channel, slice_text(err == ERR_MEMORY
                                                     ? "out of memory for a connection"
-                                                    : "no connection can be made to this server"));
+                                                    : "cannot open a connection to the server"));
         channel_lose_link(channel, false, false, false);
         return;
     }
     channel->link = link;
 }
 
-/* Gives a connection back. Calls on it are told that it is gone. */
+/* Closes a connection. Ends the attempts on it with UNAVAILABLE. */
 static void link_close(struct channel_link *link)
 {
     static const struct client_status gone = {

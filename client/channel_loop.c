@@ -29,7 +29,7 @@ struct channel_loop {
     char server[CLIENT_ADDRESS_BYTES]; /* HOST:PORT, for messages */
     struct client_channel *newest; /* connection: the one that takes calls; NULL: none does */
     unsigned connections_open;
-    uv_idle_t turn; /* active where a step is due in the next turn */
+    uv_idle_t turn; /* active if a step is due in the next turn */
     uv_timer_t timer; /* runs while calls are under way, and then keeps the loop alive */
     unsigned handles_open;
     bool closing;
@@ -109,7 +109,7 @@ static void loop_set_timer(struct channel_loop *loop, int64_t due_ms)
 static void on_turn(uv_idle_t *handle)
 {
     struct channel_loop *loop = handle->data;
-    bool last = loop->closing; /* began behind the close */
+    bool last = loop->closing; /* this step began after the close */
     int64_t due_ms = 0;
 
     (void)uv_idle_stop(&loop->turn);

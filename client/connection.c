@@ -7,7 +7,7 @@
  * Bytes pass between socket and session at two lines alone, in connection_take and connection_flush.
  * That is where TLS would sit: what was read goes through it before the session is fed, what the
  * session gives goes through it before it is written, and the handshake comes between "connected"
- * and reading what the server says. The session would not know.
+ * and reading the server's bytes. The session would not change.
  */
 #include "client/connection.h"
 
@@ -25,7 +25,7 @@
 
 /* One read, and one gathered write. */
 #define IO_BYTES ((size_t)64 * 1024)
-/* How long bytes may wait to be written that no call waits behind; libuv keeps the loop alive for
+/* How long bytes may wait to be written that no call waits for; libuv keeps the loop alive for
  * them, and a server that does not read would keep the program from ending. */
 #define LINGER_MS 1000
 /* Handles of a connection, beside that of a try to connect: the socket, two of the turn's work, the
@@ -52,7 +52,7 @@ struct tcp_connection {
     int64_t connect_due_ms; /* what `connect_timer` is set to */
     uv_getaddrinfo_t resolve;
     struct addrinfo *addresses; /* owned; what getaddrinfo gave */
-    struct addrinfo numeric; /* in its place, where the host is an address */
+    struct addrinfo numeric; /* instead, if the host is a numeric address */
     struct sockaddr_storage numeric_address;
     const struct addrinfo *next_address; /* to try; one of these */
     unsigned addresses_tried;
@@ -63,7 +63,7 @@ struct tcp_connection {
     uv_tcp_t socket;
     uv_write_t write;
     bool writing; /* `write` is pending; it owns `write_bytes` */
-    int64_t linger_until_ms; /* when a write that nobody waits for is given up; 0: there is none */
+    int64_t linger_until_ms; /* when a write that no call waits for is abandoned; 0: none */
     uv_check_t work; /* active while there is something for connection_work */
     uv_idle_t awake; /* with it: the loop does not wait meanwhile */
     uv_timer_t clock;
@@ -102,7 +102,7 @@ static void on_awake(uv_idle_t *handle)
     (void)handle;
 }
 
-/* Asks for connection_work, once what the server has said was read: a program that comes back to its
+/* Asks for connection_work, after the server's bytes were read: a program that comes back to its
  * loop after a while may find that it has gone, and then no call is sent to it. */
 static void connection_wake(struct tcp_connection *connection)
 {
@@ -147,7 +147,7 @@ static void on_clock(uv_timer_t *handle)
     connection_work(connection);
 }
 
-/* Sets the clock to the earlier of two times, where 0 is none. */
+/* Sets the clock to the earlier of two times; 0: none. */
 static void connection_set_clock(struct tcp_connection *connection, int64_t now_ms, int64_t due_ms,
                                  int64_t other_ms)
 {
@@ -185,13 +185,13 @@ static void connection_lose(struct tcp_connection *connection, const char *what,
     connection_wake(connection);
 }
 
-/* The other side ended it, which says more about it if it had said nothing before. */
+/* The peer ended the connection; reports whether it had sent anything before. */
 static void connection_lose_peer(struct tcp_connection *connection, const char *how)
 {
     char why[CLIENT_REASON_BYTES];
 
     (void)snprintf(why, sizeof(why), "%s%s", how,
-                   client_session_is_ready(connection->session) ? "" : " before it said anything");
+                   client_session_is_ready(connection->session) ? "" : " before it sent anything");
     connection_lose(connection, "lost the connection to", why);
 }
 
@@ -242,15 +242,15 @@ static void connection_flush(struct tcp_connection *connection)
 }
 
 /* Says once what has become of the connection; the listener may close it. */
-static void connection_tell(struct tcp_connection *connection, bool *told,
-                            enum client_connection_state state)
+static void connection_report(struct tcp_connection *connection, bool *reported,
+                              enum client_connection_state state)
 {
     struct slice reason = {NULL, 0};
 
-    if (*told || connection->state == CONNECTION_CLOSING) {
+    if (*reported || connection->state == CONNECTION_CLOSING) {
         return;
     }
-    *told = true;
+    *reported = true;
     if (state == CLIENT_CONNECTION_LOST) {
         reason = client_session_reason(connection->session);
     }
@@ -259,18 +259,18 @@ static void connection_tell(struct tcp_connection *connection, bool *told,
     }
 }
 
-/* One read may bring all of a connection's life: what was told of it is complete nevertheless. */
-static void connection_tell_moves(struct tcp_connection *connection)
+/* One read may hold several moves of the connection: each is reported, in order. */
+static void connection_report_moves(struct tcp_connection *connection)
 {
     if (client_session_is_ready(connection->session)) {
         (void)uv_timer_stop(&connection->connect_timer);
-        connection_tell(connection, &connection->notified_ready, CLIENT_CONNECTION_READY);
+        connection_report(connection, &connection->notified_ready, CLIENT_CONNECTION_READY);
     }
     if (client_session_is_draining(connection->session)) {
-        connection_tell(connection, &connection->notified_draining, CLIENT_CONNECTION_DRAINING);
+        connection_report(connection, &connection->notified_draining, CLIENT_CONNECTION_DRAINING);
     }
     if (connection->state == CONNECTION_LOST) {
-        connection_tell(connection, &connection->notified_lost, CLIENT_CONNECTION_LOST);
+        connection_report(connection, &connection->notified_lost, CLIENT_CONNECTION_LOST);
     }
 }
 
@@ -285,7 +285,7 @@ static void connection_look_for_end(struct tcp_connection *connection)
     }
 }
 
-/* Gives up a write that nobody waits for and that the server does not read. Gives until when it
+/* Abandons a write that no call waits for and that the server does not read. Returns until when it
  * waits, 0: for nothing. */
 static int64_t connection_linger(struct tcp_connection *connection, int64_t now_ms)
 {
@@ -309,7 +309,7 @@ static void connection_work(struct tcp_connection *connection)
     (void)uv_check_stop(&connection->work);
     (void)uv_idle_stop(&connection->awake);
     connection_look_for_end(connection);
-    connection_tell_moves(connection);
+    connection_report_moves(connection);
     client_session_report(connection->session);
     connection_flush(connection);
     connection_look_for_end(connection);
@@ -373,14 +373,14 @@ static void on_connect_timeout(uv_timer_t *handle)
     int64_t late_ms = (int64_t)uv_now(connection->loop) - connection->connect_due_ms;
 
     if (late_ms > connection->connect_timeout_ms) {
-        /* The program did not run its loop, and so did not look: that says nothing of the server. */
+        /* The program did not run its loop, so the delay is not the server's. */
         connection_start_timeout(connection);
         return;
     }
     connection_lose(connection, "cannot connect to",
                     connection->state == CONNECTION_OPEN
-                        ? "it took the connection, and then said nothing"
-                        : "nobody answered in time");
+                        ? "the server accepted the connection but sent no HTTP/2 settings"
+                        : "no answer within the connect timeout");
 }
 
 /* The try has made a connection. */
@@ -432,7 +432,7 @@ static void on_tried(uv_poll_t *handle, int status, int events)
     uv_close((uv_handle_t *)handle, on_try_closed);
 }
 
-/* Starts a try; 0, or libuv's error where there is none to wait for. */
+/* Starts a try. Returns 0, or libuv's error if the try failed at once. */
 static int connection_begin_try(struct tcp_connection *connection, const struct addrinfo *address)
 {
     int trying = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -493,7 +493,7 @@ static void on_resolved(uv_getaddrinfo_t *resolve, int status, struct addrinfo *
     }
 }
 
-/* The host's address, where it is one. */
+/* Reads the host as a numeric address. Returns false if it is a name. */
 static bool connection_read_address(struct tcp_connection *connection)
 {
     struct sockaddr_storage *address = &connection->numeric_address;

@@ -1,6 +1,6 @@
 /*
  * connection.h: one connection to one server over TCP, on the caller's libuv loop. Calls start at
- * once and wait while the connection is made. When it is lost, or the server says that it closes,
+ * once and wait while the connection is made. When it is lost, or the server closes it,
  * calls end with UNAVAILABLE: it does not come back, channel.h makes another. Everything happens on
  * the loop's thread; nothing is global. The program ignores SIGPIPE.
  */
@@ -9,10 +9,10 @@
 
 #include "client/stub.h"
 
-/* A reply that is larger than this ends its call, unless the configuration says otherwise: above
+/* A reply that is larger than this ends its call, by default: above
  * the server's own limit of a request, since a page of a list is at most 1 MiB. */
 #define CLIENT_MESSAGE_BYTES_MAX ((size_t)64 * 1024 * 1024)
-/* How long a connection may take to be made, unless the configuration says otherwise. */
+/* How long a connection may take to be made, by default. */
 #define CLIENT_CONNECT_TIMEOUT_MS 10000
 /* The longest host name (RFC 1035) and, with a colon and a port, address. */
 #define CLIENT_HOST_BYTES_MAX 255
@@ -33,7 +33,7 @@ struct client_connection_config {
      * without other traffic: Errata's takes one every 10 s. */
     int64_t keepalive_ms;
     int64_t keepalive_timeout_ms; /* without a sign of life for so long the connection is lost */
-    struct client_connection_listener listener; /* on_state NULL: nobody listens */
+    struct client_connection_listener listener; /* on_state NULL: no listener */
 };
 
 /* Room for HOST:PORT or [IPV6]:PORT, and its NUL. */
@@ -41,10 +41,10 @@ struct client_connection_config {
 
 /* Writes HOST:PORT, with brackets around an IPv6 address, into CLIENT_ADDRESS_BYTES bytes. */
 void client_address_format(const char *host, uint16_t port, char *text);
-/* ERR_INVALID for a host that is no name, or no port. */
+/* ERR_INVALID for an invalid host, or port 0. */
 MUST_CHECK enum err client_connection_check(const struct client_connection_config *config);
-/* Starts connecting. ERR_INVALID for a host that is no name, ERR_MEMORY; that nobody answers there
- * is told by the calls. The loop outlives the channel. */
+/* Starts connecting. ERR_INVALID for an invalid host, ERR_MEMORY; that the server is unreachable
+ * is reported by the calls. The loop outlives the channel. */
 MUST_CHECK enum err client_connection_open(struct uv_loop_s *loop,
                                            const struct client_connection_config *config,
                                            struct client_channel **ret_channel);

@@ -27,9 +27,9 @@ struct client_deadlines {
 /* ERR_MEMORY: it is not in. */
 MUST_CHECK enum err client_deadlines_add(struct client_deadlines *deadlines,
                                          struct client_deadline *deadline);
-/* Takes it out; does nothing where it is not in. */
+/* Removes a deadline; does nothing if it is in no heap. */
 void client_deadlines_remove(struct client_deadlines *deadlines, struct client_deadline *deadline);
-/* The earliest, which stays in; NULL where there is none. */
+/* Returns the earliest deadline, which stays in the heap; NULL if the heap is empty. */
 struct client_deadline *client_deadlines_first(const struct client_deadlines *deadlines);
 void client_deadlines_deinit(struct client_deadlines *deadlines);
 

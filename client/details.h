@@ -21,7 +21,7 @@ struct client_details {
     struct client_violation violations[CLIENT_VIOLATIONS_MAX];
     size_t violation_count; /* listed */
     size_t violation_total; /* seen */
-    int64_t retry_ms; /* after which a retry makes sense; -1: not said */
+    int64_t retry_ms; /* after which a retry makes sense; -1: not specified */
     struct slice reason; /* one word, such as ENCRYPTED; may be empty */
 };
 

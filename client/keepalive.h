@@ -33,7 +33,7 @@ enum client_keepalive_verdict {
     CLIENT_KEEPALIVE_GONE /* the other end does not answer */
 };
 
-/* Bytes came; the next step says when that was. */
+/* Bytes were received; the next step notes the time. */
 void client_keepalive_hear(struct client_keepalive *keepalive);
 /* What is due at `now_ms`, `waited_for` where somebody waits for an answer; gives when it wants to be
  * stepped at the latest, 0: not before something happens. */

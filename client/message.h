@@ -1,6 +1,6 @@
 /*
  * message.h: gRPC's length-prefixed messages: one flag byte, four bytes of length, the message,
- * compressed with gzip where the flag says so. Writing is one piece; reading takes bytes as they
+ * compressed with gzip if the flag is set. Writing is one piece; reading takes bytes as they
  * come. Knows no HTTP/2.
  */
 #ifndef ERRATA_CLIENT_MESSAGE_H

@@ -13,7 +13,7 @@ struct outbox_message;
 
 /* Zeroed, it is empty. */
 struct client_outbox {
-    struct outbox_message *first; /* owned, as those behind it */
+    struct outbox_message *first; /* owned, like those after it */
     struct outbox_message *last; /* valid where `first` is not NULL */
     size_t bytes; /* that wait */
 };

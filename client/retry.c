@@ -10,7 +10,7 @@
 #define FIFTHS_MAX (5 * CLIENT_RETRY_TOKENS_MAX)
 /* Growing further than this many times changes nothing: 1.6^64 ms are 300 years. */
 #define GROWTHS_MAX 64u
-/* No wait is longer, whatever the policy says. */
+/* The longest wait, with any policy. */
 #define BACKOFF_LIMIT_MS ((int64_t)24 * 3600 * 1000)
 #define PUSHBACK_NEVER (-1)
 /* Twelve years in milliseconds fit. */
@@ -53,7 +53,7 @@ void client_retry_bucket_give(struct client_retry_bucket *bucket)
     }
 }
 
-/* What the trailer grpc-retry-pushback-ms says (gRFC A6): the wait in ms, or PUSHBACK_NEVER for a
+/* Reads the trailer grpc-retry-pushback-ms (gRFC A6): the wait in ms, or PUSHBACK_NEVER for a
  * negative number and for any other text. */
 static int64_t read_pushback(const struct client_status *status)
 {

@@ -8,7 +8,7 @@
 
 #include "client/channel.h"
 
-/* Repeats after what a server said are paid from here. Counted in fifths, so that a call that ends
+/* Pays for repeats after errors of the server. Counted in fifths, so that a call that ends
  * with OK gives back one. Starts full. */
 struct client_retry_bucket {
     uint32_t fifths; /* at most 5 * CLIENT_RETRY_TOKENS_MAX */
@@ -17,7 +17,7 @@ struct client_retry_bucket {
 /* What one failed attempt of a call allows. */
 enum client_repeat {
     CLIENT_REPEAT_NEVER,
-    CLIENT_REPEAT_ANY, /* the server has not seen it: whatever the call does */
+    CLIENT_REPEAT_ANY, /* the server has not seen it: any call */
     CLIENT_REPEAT_HARMLESS /* of a call that does no harm when it is done twice */
 };
 
@@ -28,7 +28,7 @@ int64_t client_backoff_ms(const struct client_retry_policy *policy, uint32_t rep
                           struct random *random);
 
 void client_retry_bucket_fill(struct client_retry_bucket *bucket);
-/* Takes one; false, and nothing taken, where there is none. */
+/* Takes one. Returns false if the bucket is empty. */
 MUST_CHECK bool client_retry_bucket_take(struct client_retry_bucket *bucket);
 /* A call ended with OK. */
 void client_retry_bucket_give(struct client_retry_bucket *bucket);

@@ -1,7 +1,7 @@
 /*
  * session.c: see session.h. The life of calls: starting, sending, ending, telling. What the server does
  * to them is in session_frames.c. A call is in one of two lists: it waits for a stream, or it has (or
- * had) one; it leaves the second when its end was told and its stream is closed.
+ * had) one; it leaves the second when its end was reported and its stream is closed.
  */
 #include "client/session.h"
 
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 #define ARENA_BYTES_MAX (CLIENT_HEADER_BYTES_MAX * 4)
-/* Calls, with those whose end was told while their streams are still to be closed. */
+/* Calls, including those whose end was reported and whose streams are not closed yet. */
 #define CALLS_KEPT_MAX ((size_t)2 * CLIENT_CALLS_MAX)
 
 /* --- lists of calls --- */
@@ -518,7 +518,7 @@ static int64_t session_expire(struct client_session *session, int64_t now_ms)
     return first != NULL ? first->at_ms : 0;
 }
 
-/* Asks whether the server is there, and fails where it does not say so; as session_expire. */
+/* Sends a PING to a silent server, and fails if it was not answered; like session_expire. */
 static int64_t session_keep_alive(struct client_session *session, int64_t now_ms)
 {
     bool waited_for = session->ready && client_session_call_count(session) > 0;

@@ -3,8 +3,8 @@
  * replies and ends out. Knows nghttp2 and gRPC, no socket, no clock and no libuv (connection.c has
  * those), so that a test can be its peer byte by byte. Not for users: they see connection.h.
  *
- * Ends, and room for messages of a client stream, are queued and told by client_session_report;
- * replies are told while bytes are fed. From each callback every function here may be called but
+ * Ends, and room for messages of a client stream, are queued and reported by client_session_report;
+ * replies are reported while bytes are fed. From each callback every function here may be called but
  * feed, drain, report and free.
  */
 #ifndef ERRATA_CLIENT_SESSION_H
@@ -60,12 +60,12 @@ MUST_CHECK enum err client_session_set_token(struct client_session *session, str
 
 /* ERR_INVALID for metadata that may not be sent, or for a client stream that comes with a request;
  * ERR_TOO_LARGE, ERR_MEMORY, ERR_BUSY over CLIENT_CALLS_MAX. What fails later, a dead connection
- * too, is told by on_end. */
+ * too, is reported by on_end. */
 MUST_CHECK enum err client_session_start(struct client_session *session,
                                          const struct client_session_call *start,
                                          struct client_call **ret_call);
-/* One message of a client stream, as stub.h's send. ERR_BUSY, ERR_CANCELLED; ERR_INVALID behind the
- * half-close, and for a call that is no client stream; ERR_TOO_LARGE, ERR_MEMORY: not taken, and
+/* One message of a client stream, as stub.h's send. ERR_BUSY, ERR_CANCELLED; ERR_INVALID after the
+ * half-close, and for a call that is not a client stream; ERR_TOO_LARGE, ERR_MEMORY: not taken, and
  * the call goes on. */
 MUST_CHECK enum err client_session_send(struct client_session *session, struct client_call *call,
                                         struct slice message);
@@ -78,10 +78,10 @@ void client_session_end(struct client_session *session, struct client_call *call
 /* Ends every call that has not ended, paused ones too. */
 void client_session_end_all(struct client_session *session, uint32_t code, const char *message);
 void client_session_pause(struct client_call *call);
-/* What was held back is told by the next report. */
+/* The next report delivers what was held back. */
 void client_session_resume(struct client_call *call);
 
-/* Takes bytes from the server. ERR_MALFORMED, ERR_MEMORY, or ERR_UNAVAILABLE behind
+/* Takes bytes from the server. ERR_MALFORMED, ERR_MEMORY, or ERR_UNAVAILABLE after
  * client_session_fail: the connection is of no more use. */
 MUST_CHECK enum err client_session_feed(struct client_session *session, struct slice bytes);
 /* Writes what is to be sent, at most `capacity` bytes; gives the size, 0 when there is nothing. */
@@ -100,16 +100,16 @@ void client_session_report(struct client_session *session);
 bool client_session_has_news(const struct client_session *session);
 /* The server's SETTINGS came: it speaks HTTP/2. Calls wait until then. */
 bool client_session_is_ready(const struct client_session *session);
-/* The server said GOAWAY: it takes no new calls. */
+/* The server sent GOAWAY: it takes no new calls. */
 bool client_session_is_draining(const struct client_session *session);
 /* The same, or the connection is gone: new calls end with UNAVAILABLE. */
 bool client_session_is_closing(const struct client_session *session);
 /* Nothing more will be read or sent: after GOAWAY the last call ended, or (where the session is not
- * closing) the peer broke HTTP/2 and has been told so. */
+ * closing) the peer violated HTTP/2, which was reported to it. */
 bool client_session_is_over(const struct client_session *session);
 /* Why the connection is gone; empty while it is not. Lives as long as the session. */
 struct slice client_session_reason(const struct client_session *session);
-/* Calls whose end was not told, and with those whose streams are still to be closed. */
+/* Calls whose end was not reported; and these with those whose streams are not closed yet. */
 size_t client_session_calls_under_way(const struct client_session *session);
 size_t client_session_call_count(const struct client_session *session);
 

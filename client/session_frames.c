@@ -152,8 +152,8 @@ static int on_stream_close(nghttp2_session *http2, int32_t stream_id, uint32_t h
         return 0;
     }
     if (!call->ended && !call->answered) {
-        /* Nothing was done for it (RFC 9113, 8.7), unless part of an answer says otherwise. nghttp2
-         * closes streams behind a GOAWAY (6.8) with this error too. */
+        /* Nothing was done for it (RFC 9113, 8.7), unless part of an answer has come. nghttp2
+         * closes streams after a GOAWAY (6.8) with this error too. */
         call->refused = http2_error == NGHTTP2_REFUSED_STREAM && call->http_status == 0;
         if (session->closing && http2_error == NGHTTP2_REFUSED_STREAM) {
             call_set_end(call, CLIENT_CODE_UNAVAILABLE,

@@ -12,13 +12,13 @@
 
 struct client_session {
     nghttp2_session *http2;
-    uint8_t *texts; /* owned: authority and user agent one behind the other */
+    uint8_t *texts; /* owned: authority, then user agent */
     uint8_t *token; /* owned: with "Bearer " in front; NULL: none */
     struct client_session_config config; /* its slices are borrowed from `texts` and `token` */
     struct session_list calls; /* that nghttp2 knows, or that have ended; oldest first */
     struct session_list
         waiting; /* that are to be given to nghttp2 when there is room; oldest first */
-    size_t unreported; /* calls, of both, whose end was not told */
+    size_t unreported; /* calls, of both, whose end was not reported */
     size_t streams; /* that are open or about to be */
     struct client_deadlines deadlines; /* of calls */
     struct client_keepalive keepalive;
@@ -38,7 +38,7 @@ void session_add_news(struct client_session *session, struct client_call *call);
 void session_free_call(struct client_session *session, struct client_call *call);
 /* Closes the stream from this side. */
 void session_reset(struct client_session *session, struct client_call *call);
-/* The call has its end: the stream is closed from this side, and the end is told later. */
+/* The call has its end: closes the stream from this side; the end is reported later. */
 void session_settle(struct client_session *session, struct client_call *call);
 /* Ends the calls that wait to be sent: they never will be. */
 void session_end_waiting(struct client_session *session, uint32_t code, const char *message);

@@ -32,8 +32,8 @@ struct client_status {
     uint32_t code; /* gRPC status code */
     struct slice message;
     struct slice details; /* google.rpc.Status, wire bytes, or empty */
-    bool from_server; /* the server said so; else this side found it (no connection, deadline) */
-    bool unseen; /* the server has not seen the call: not sent, refused, or behind its GOAWAY */
+    bool from_server; /* the server ended the call; else this side did (no connection, deadline) */
+    bool unseen; /* the server has not seen the call: not sent, refused, or after its GOAWAY */
     uint32_t attempts; /* of a lasting channel's call; 0: none was sent */
     struct slice idempotency_key; /* that a lasting channel's write carried, or empty */
     const struct client_metadata *metadata; /* of the answer's headers and trailers, in order */
@@ -49,7 +49,7 @@ struct client_handlers {
     /* The end, exactly once, never inside the function that started the call. */
     void (*on_end)(void *user, const struct client_status *status);
     /* Of a client stream: `send` takes messages again; the first time when the call has its place on
-     * a connection, later each time that it said ERR_BUSY. Never inside a function of the channel. */
+     * a connection, later after each ERR_BUSY. Never inside a function of the channel. */
     void (*on_writable)(void *user);
 };
 
@@ -60,7 +60,7 @@ struct client_channel {
 struct client_channel_ops {
     /* Starts a call; handlers are copied, the request is borrowed until this returns. ERR_INVALID for
      * metadata that may not be sent, ERR_TOO_LARGE for a request over the limit, ERR_BUSY for too many
-     * calls, ERR_UNAVAILABLE after close, ERR_MEMORY: no callback follows. Everything else is told by
+     * calls, ERR_UNAVAILABLE after close, ERR_MEMORY: no callback follows. Everything else is reported by
      * on_end. */
     enum err (*start)(struct client_channel *channel, const struct method_info *method,
                       struct slice request, const struct client_options *options,
@@ -73,8 +73,8 @@ struct client_channel_ops {
     /* Of a client stream, whose start takes an empty request that is not sent: sends one message
      * (borrowed until this returns). ERR_BUSY where CLIENT_SEND_BYTES_HIGH or more wait for the
      * server to read: nothing was taken, on_writable follows. ERR_CANCELLED once the server has
-     * answered or the call has ended (on_end tells how). ERR_TOO_LARGE, ERR_MEMORY, and ERR_INVALID
-     * behind the half-close or for a call that is no client stream: nothing was taken, and the call
+     * answered or the call has ended (on_end reports how). ERR_TOO_LARGE, ERR_MEMORY, and ERR_INVALID
+     * after the half-close or for a call that is not a client stream: nothing was taken, and the call
      * goes on. */
     enum err (*send)(struct client_channel *channel, struct client_call *call,
                      struct slice message);
@@ -82,7 +82,7 @@ struct client_channel_ops {
     enum err (*half_close)(struct client_channel *channel, struct client_call *call);
 };
 
-/* --- what a connection tells the channel above it --- */
+/* --- what a connection reports to the channel above it --- */
 
 enum client_connection_state {
     CLIENT_CONNECTION_READY, /* it is made: the socket is open and the server speaks HTTP/2 */

@@ -42,7 +42,7 @@ struct capture_list {
     enum capture_link link; /* by which its members hang together */
 };
 
-/* With room for the bytes, which the caller fills. NULL where there is no memory. Freed with free. */
+/* Allocates a capture with room for the bytes, which the caller fills and frees by free. NULL if memory is exhausted. */
 struct capture *capture_new(size_t size);
 void capture_list_append(struct capture_list *list, struct capture *capture);
 void capture_list_remove(struct capture_list *list, struct capture *capture);

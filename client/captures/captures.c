@@ -58,7 +58,7 @@ static int64_t now_ms(const struct errata_captures *captures)
     return (int64_t)uv_now(captures->timer.loop);
 }
 
-/* The queue is gone; tells the owner. */
+/* The queue is freed; notifies the owner. */
 static void on_handle_closed(uv_handle_t *handle)
 {
     struct errata_captures *captures = handle->data;
@@ -162,7 +162,7 @@ static enum errata_result start_call(void *user, struct capture *capture, const 
                                      int64_t timeout_ms, struct errata_call **ret_call)
 {
     struct errata_captures *captures = user;
-    /* Where the server can't be reached the channel tries to connect at its own pace, whatever number
+    /* If the server is unreachable, the channel tries to connect at its own pace, for any number
      * of calls waits for it. */
     const struct errata_options options = {
         .timeout_ms = timeout_ms, .idempotency_key = key, .wait_for_ready = true};

@@ -66,7 +66,7 @@ static bool thread_start(struct captures_thread *thread)
     return made;
 }
 
-/* With a loop and no channel yet. NULL where there is no memory. */
+/* Allocates a thread's state with a loop and no channel. Returns NULL if memory is exhausted. */
 static struct captures_thread *thread_new(void)
 {
     struct captures_thread *thread = calloc(1, sizeof(*thread));
@@ -78,7 +78,7 @@ static struct captures_thread *thread_new(void)
     return thread;
 }
 
-/* A queue that no thread runs yet; `thread` is freed where it fails. */
+/* Opens the queue before the thread runs; frees `thread` on failure. */
 static enum errata_result open_queue(struct captures_thread *thread,
                                      const struct errata_captures_config *config,
                                      struct errata_captures **ret_captures)

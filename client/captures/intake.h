@@ -1,5 +1,5 @@
 /*
- * intake.h: the part of a queue of captures that any thread may touch, behind one lock that is held
+ * intake.h: the part of a queue of captures that any thread may use, under one lock that is held
  * for a few instructions at a time: what was added and the queue has not taken over yet, the bounds,
  * the statistics, and what other threads ask of the loop's.
  */
@@ -63,7 +63,7 @@ struct capture_list captures_intake_take(struct captures_intake *intake);
 char *captures_intake_take_token(struct captures_intake *intake);
 /* Leaves nothing of it in memory. NULL does nothing. */
 void captures_intake_free_token(char *token);
-/* How long to drain, where the end was asked for; else -1. */
+/* Returns how long to drain, if the end was requested; else -1. */
 int64_t captures_intake_read_stop(struct captures_intake *intake);
 void captures_intake_close(struct captures_intake *intake);
 /* A call of a capture ended with `code`; so many attempts of it were repeats. */

@@ -1,6 +1,6 @@
 /*
  * queue.c: see queue.h. on_drop is called with the capture out of every list and counted, so that
- * whatever it calls finds the queue in order.
+ * functions that it calls find the queue in order.
  */
 #include "client/captures/queue.h"
 
@@ -41,7 +41,7 @@ static struct capture_list *waiting_list(struct captures_queue *queue,
     return &queue->waiting[capture->faults];
 }
 
-/* Bytes of a text that are kept, where it is longer than there is room for: whole characters. */
+/* Returns how many bytes of a text fit, in whole characters. */
 static size_t cut_text(const char *text, size_t bytes_max)
 {
     size_t size = strlen(text);
@@ -145,7 +145,7 @@ static void hold(struct captures_queue *queue, int64_t retry_ms, int64_t now_ms)
     }
 }
 
-/* The server takes captures, or says what is wrong with one. */
+/* The server works: it stored a capture, or refused one. */
 static void note_server_works(struct captures_queue *queue)
 {
     queue->hold_ms = 0;
@@ -195,7 +195,7 @@ static void cancel(struct captures_queue *queue, struct capture *capture)
     }
 }
 
-/* Drops those that came before `taken_ms`; of those under way the end is told later. */
+/* Drops those that came before `taken_ms`; the end of those in progress follows. */
 static void drop_older(struct captures_queue *queue, int64_t taken_ms, enum errata_drop why)
 {
     struct capture *capture = queue->all.first;
@@ -420,7 +420,8 @@ void captures_queue_end(struct capture *take_capture, const struct errata_status
         leave(queue, capture, ERRATA_DROP_REFUSED, status);
         break;
     case CAPTURES_VERDICT_HOLD:
-        if (!capture->cancelled) { /* else it ended for its age: that says nothing of the server */
+        if (!capture
+                 ->cancelled) { /* else it was cancelled for its age, not by the server's fault */
             hold(queue, retry_ms, now_ms);
         }
         keep_or_drop(queue, capture, status, now_ms, now_ms);

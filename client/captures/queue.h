@@ -1,6 +1,6 @@
 /*
  * queue.h: which capture is sent when, and what becomes of it: without a loop, a clock or a channel.
- * Whoever owns a queue steps it, tells it of calls that ended, and gives it a sender; all on one
+ * The owner of a queue steps it, reports the ends of calls to it, and provides a sender; all on one
  * thread. What other threads add comes through the intake.
  *
  *   intake -> waiting, ready -> under way -> stored, or dropped

@@ -5,7 +5,7 @@
 
 #include "client/details.h"
 
-/* -1 where the server did not say. */
+/* Returns the retry delay, or -1 if the server gave none. */
 static int64_t read_retry_ms(const struct errata_status *status)
 {
     struct client_details details = {.retry_ms = -1};
@@ -16,7 +16,7 @@ static int64_t read_retry_ms(const struct errata_status *status)
     return details.retry_ms;
 }
 
-/* What the server said by itself, without a word about a repeat. */
+/* Judges a code that came without a retry delay. */
 static enum captures_verdict judge_code(enum errata_code code)
 {
     switch (code) {

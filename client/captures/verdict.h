@@ -1,5 +1,5 @@
 /*
- * verdict.h: what the end of a capture's call means for it, and for the others behind it.
+ * verdict.h: what the end of a capture's call means for it, and for the captures after it.
  */
 #ifndef ERRATA_CLIENT_CAPTURES_VERDICT_H
 #define ERRATA_CLIENT_CAPTURES_VERDICT_H
@@ -17,7 +17,7 @@ enum captures_verdict {
     CAPTURES_VERDICT_FAULT
 };
 
-/* `ret_retry_ms` is what the server said about when a repeat makes sense; -1: nothing. */
+/* `ret_retry_ms` is the delay before a repeat that the server asked for; -1: none. */
 enum captures_verdict captures_judge(const struct errata_status *status, int64_t *ret_retry_ms);
 
 #endif

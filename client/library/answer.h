@@ -7,7 +7,7 @@
 #include <errata/blocking.h>
 
 /* The stub found a fault that the call itself has not: the answer's status becomes `code` and
- * `message` (a literal), said by this side, without details, and its reply empty. */
+ * `message` (a literal), reported by the library, without details, and its reply is empty. */
 void answer_fail(struct errata_answer *answer, enum errata_code code, const char *message);
 /* The answer keeps `take_thing`, once, and frees it with itself. */
 void answer_keep(struct errata_answer *answer, void *take_thing, void (*free_thing)(void *thing));

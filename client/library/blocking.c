@@ -96,12 +96,12 @@ void answer_keep(struct errata_answer *answer, void *take_thing, void (*free_thi
 enum errata_result errata_blocking_open(const struct errata_channel_config *config, char *problem,
                                         size_t problem_bytes, struct errata_blocking **ret_blocking)
 {
-    const struct problem said = problem_in(problem, problem_bytes);
+    const struct problem to = problem_in(problem, problem_bytes);
     struct library_config checked;
     struct errata_blocking *blocking = NULL;
     enum err err = ERR_MEMORY;
 
-    if (!library_config_read(config, &said, &checked)) {
+    if (!library_config_read(config, &to, &checked)) {
         return ERRATA_INVALID;
     }
     blocking = calloc(1, sizeof(*blocking));
@@ -112,7 +112,7 @@ enum errata_result errata_blocking_open(const struct errata_channel_config *conf
     explicit_bzero(checked.token, sizeof(checked.token));
     if (err != OK) {
         free(blocking);
-        problem_say(&said, "%s", errata_result_text(library_result(err)));
+        problem_say(&to, "%s", errata_result_text(library_result(err)));
         return library_result(err);
     }
     *ret_blocking = blocking;

@@ -1,6 +1,6 @@
 /*
  * call.c: the public functions of calls: one heap object a call, from errata_call_start to the end
- * that the channel below tells, exactly once and last (client/stub.h).
+ * that the channel below reports, exactly once and last (client/stub.h).
  */
 #include "client/library/channel.h"
 #include "client/library/options.h"

@@ -28,7 +28,7 @@ struct errata_channel {
     void *on_closed_user;
 };
 
-/* Makes a public channel of `take_lower`, which stays the caller's where there is no memory. */
+/* Makes a public channel of `take_lower`, which stays the caller's on failure. */
 MUST_CHECK enum err library_channel_new(struct client_channel *take_lower,
                                         const struct library_lower_ops *ops, bool has_token,
                                         struct errata_channel **ret_channel);

@@ -1,5 +1,5 @@
 /*
- * details.c: the public form of a status's details: a copy with NULs behind its texts, in one piece of
+ * details.c: the public form of a status's details: a copy with a NUL after each text, in one piece of
  * memory.
  */
 #include "client/details.h"

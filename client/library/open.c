@@ -15,12 +15,12 @@ enum errata_result errata_channel_open(struct uv_loop_s *loop,
                                        const struct errata_channel_config *config, char *problem,
                                        size_t problem_bytes, struct errata_channel **ret_channel)
 {
-    const struct problem said = problem_in(problem, problem_bytes);
+    const struct problem to = problem_in(problem, problem_bytes);
     struct library_config checked;
     struct client_channel *lower = NULL;
     enum err err = OK;
 
-    if (!library_config_read(config, &said, &checked)) {
+    if (!library_config_read(config, &to, &checked)) {
         return ERRATA_INVALID;
     }
     err = client_channel_loop_open(loop, &checked.lower, &lower);
@@ -32,7 +32,7 @@ enum errata_result errata_channel_open(struct uv_loop_s *loop,
     }
     explicit_bzero(checked.token, sizeof(checked.token));
     if (err != OK) {
-        problem_say(&said, "%s", errata_result_text(library_result(err)));
+        problem_say(&to, "%s", errata_result_text(library_result(err)));
     }
     return library_result(err);
 }

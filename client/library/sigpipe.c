@@ -1,6 +1,6 @@
 /*
  * sigpipe.c: see sigpipe.h. A write raises SIGPIPE on the thread that writes (POSIX), so blocking and
- * taking it here hides nobody else's.
+ * taking it here hides none of other threads.
  */
 #include "client/library/sigpipe.h"
 

@@ -27,7 +27,7 @@ void library_status_init(struct library_status *status, const struct client_stat
 
     *status =
         (struct library_status){.status = {.code = library_code(lower->code),
-                                           .message = "out of memory for what the status says",
+                                           .message = "out of memory for the status",
                                            .details = {lower->details.data, lower->details.size},
                                            .from_server = lower->from_server,
                                            .attempts = lower->attempts},

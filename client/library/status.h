@@ -1,5 +1,5 @@
 /*
- * status.h: how a call ended, in the public header's words: texts with a NUL behind them, in one piece
+ * status.h: the end of a call, in public types: texts with a NUL, in one piece
  * of memory.
  */
 #ifndef ERRATA_CLIENT_LIBRARY_STATUS_H
@@ -14,7 +14,7 @@ struct library_status {
     void *memory; /* owned */
 };
 
-/* Never fails: where there is no memory, a text of the library's own stands for the message, and the
+/* Never fails: if memory is exhausted, the message is a constant text, and the
  * key and metadata are left out. */
 void library_status_init(struct library_status *status, const struct client_status *lower);
 void library_status_deinit(struct library_status *status);

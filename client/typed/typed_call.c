@@ -14,7 +14,7 @@ struct typed_call {
     struct unpack_fault fault; /* that the stub found by itself */
 };
 
-/* Notes the fault, and ends the call where it is still under way. */
+/* Stores the fault, and ends the call if it is in progress. */
 static void fail(struct typed_call *typed, enum errata_code code, const char *message)
 {
     typed->fault = (struct unpack_fault){code, message};
@@ -31,7 +31,7 @@ static void on_reply(void *user, struct errata_bytes message)
         return; /* cancelled; what still arrives goes nowhere */
     }
     if (typed->reply != NULL) {
-        fail(typed, ERRATA_CODE_UNIMPLEMENTED, "the server answered twice where one reply is due");
+        fail(typed, ERRATA_CODE_UNIMPLEMENTED, "the server sent two replies; expected one");
         return;
     }
     reply = unpack(typed->kind->reply, message, &fault);

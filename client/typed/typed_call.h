@@ -1,8 +1,8 @@
 /*
  * typed_call.h: what all generated stubs share: packs a typed request, starts the call on a channel,
  * unpacks each reply through an allocator with a cap, and frees itself at the end. Generated code
- * calls it, people call the stubs; the head of each <errata/v1/NAME.client.h> says what they promise.
- * It stands on the public header alone. typed_wait.h is the same for the blocking forms.
+ * calls it, programs call the stubs, which the head of each <errata/v1/NAME.client.h> documents.
+ * It uses public headers only. typed_wait.h has the blocking forms.
  *
  * What the server did not say by itself: INTERNAL for a reply that does not decode,
  * RESOURCE_EXHAUSTED for one that needs too much memory, UNIMPLEMENTED for a call of one reply that
@@ -45,7 +45,7 @@ struct typed_kind {
 };
 
 /* Copies `to`. `request` is NULL for a stream of requests. Results as errata_call_start, and
- * ERRATA_INVALID where a callback is missing; that of room may be. */
+ * ERRATA_INVALID for a missing callback; only on_writable is optional. */
 ERRATA_MUST_CHECK enum errata_result
 typed_call_start(struct errata_channel *channel, const struct typed_kind *kind,
                  const ProtobufCMessage *request, const struct errata_options *options,

@@ -14,7 +14,7 @@ struct waiting {
     bool out_of_memory; /* for one */
 };
 
-/* The only reply of an answer, which keeps it; NULL where there is none. */
+/* Returns the reply of an answer, which owns it; NULL if it has none. */
 static const ProtobufCMessage *reply_of(struct errata_answer *answer,
                                         const ProtobufCMessageDescriptor *descriptor)
 {

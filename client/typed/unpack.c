@@ -44,9 +44,9 @@ ProtobufCMessage *unpack(const ProtobufCMessageDescriptor *descriptor, struct er
 
     if (message == NULL && budget.exhausted) {
         *ret_fault = (struct unpack_fault){ERRATA_CODE_RESOURCE_EXHAUSTED,
-                                           "the reply takes more memory than a stub gives"};
+                                           "the reply needs more memory than a stub allows"};
     } else if (message == NULL) {
-        *ret_fault = (struct unpack_fault){ERRATA_CODE_INTERNAL, "the reply's bytes do not decode"};
+        *ret_fault = (struct unpack_fault){ERRATA_CODE_INTERNAL, "the reply does not decode"};
     }
     return message;
 }

@@ -11,9 +11,9 @@
  * hostile message a hundredfold. */
 #define UNPACK_BYTES_MAX ((size_t)64 << 20)
 
-/* Why bytes did not become a message, as a status says it. */
+/* Why bytes could not be unpacked, for a status. */
 struct unpack_fault {
-    enum errata_code code; /* ERRATA_CODE_OK: there is none */
+    enum errata_code code; /* ERRATA_CODE_OK: no fault */
     const char *message; /* a literal */
 };
 
@@ -25,7 +25,7 @@ ERRATA_MUST_CHECK ProtobufCMessage *unpack(const ProtobufCMessageDescriptor *des
 /* Takes what unpack gave. NULL does nothing. */
 void unpack_free(void *message);
 
-/* A message's bytes, on the heap and the caller's; `data` is NULL where there is no memory. A NULL
+/* Packs a message into bytes on the heap, which the caller owns. Returns false if memory is exhausted. A NULL
  * message has none. */
 ERRATA_MUST_CHECK bool pack(const ProtobufCMessage *message, struct errata_bytes *ret_bytes);
 void pack_free(struct errata_bytes bytes);

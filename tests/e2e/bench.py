@@ -420,7 +420,7 @@ class Writes(Case):
     def test_unseen(self):
         """Where the server does not say what there is, nothing is written."""
         unknown = self.path("unseen.token", "errata_00000000_" + "A" * 43)
-        self.assertIn("capture: the server does not say whether the organisation has data (the token is",
+        self.assertIn("capture: the server does not say whether the organisation has data (authorization: the token is",
                       self.write(unknown, "--mix", "capture", code=2))
         self.assertIn("cannot reach 127.0.0.1:1",
                       self.write(unknown, "--mix", "capture", code=3, server="127.0.0.1:1"))
@@ -654,7 +654,7 @@ class Compare(Case):
         self.assertEqual(done.stderr, "")
 
     def test_other_settings(self):
-        """Differences in settings and machine are warnings; where the server listens is none."""
+        """Differences in settings and machine are warnings; the server's address does not matter."""
         def change(report):
             report["settings"].update(connections=7, server="elsewhere:1")
             report["settings"]["mix"][0]["weight"] = 3
@@ -683,7 +683,7 @@ class Compare(Case):
         self.assertEqual(rows["calls/s"][1], "1000000.0")
 
     def test_no_reports(self):
-        """Each file that is no report is refused in a sentence."""
+        """Each file that is not a report is refused."""
         good = self.path("good.json", json.dumps(self.first))
         for name, text, sentence in (
                 ("text.json", "hello", "not JSON at byte 0"),
@@ -757,7 +757,7 @@ class CommandLine(Case):
                 self.assertRegex(done.stderr, sentence)
                 self.assertEqual(done.stdout, "")
 
-    def test_nobody_there(self):
+    def test_no_server(self):
         done = self.bench("--calls", 1, server="127.0.0.1:1", code=3)
         self.assertRegex(done.stderr, r"cannot reach 127\.0\.0\.1:1: Connection refused")
         done = self.bench("--calls", 1, server="no-such-host.invalid:80", code=3)

@@ -69,7 +69,7 @@ class Network(ServerCase):
                                               backoff_ms=20)
         self.assertEqual(outcomes[0].code, UNAVAILABLE)
         self.assertTrue(outcomes[0].unseen)
-        self.assertIn("then said nothing", outcomes[0].message)
+        self.assertIn("accepted the connection but sent no HTTP/2 settings", outcomes[0].message)
         self.assertEqual(statistics["failures"], 3)
         self.assertEqual(statistics["attempts"], 0)
 
@@ -130,7 +130,7 @@ class NoServer(unittest.TestCase):
 
     def test_each_ends_with_the_reason(self):
         for serve, reason in ((hang_up, "lost the connection"), (speak_http1, "not HTTP/2"),
-                              (babble, "not HTTP/2"), (say_nothing, "then said nothing")):
+                              (babble, "not HTTP/2"), (say_nothing, "accepted the connection but sent no HTTP/2 settings")):
             with self.subTest(serve.__name__), Peer(serve) as peer:
                 outcomes, statistics = run(peer.address, "token", [capture_call("x")] * 2,
                                            attempts=3, backoff_ms=10, connect_timeout_ms=150)

@@ -110,15 +110,14 @@ static void flush(struct sim_connection *connection)
     }
 }
 
-static void report(struct sim_connection *connection, bool *reported,
-                   enum client_connection_state state)
+static void tell(struct sim_connection *connection, bool *told, enum client_connection_state state)
 {
     struct slice reason = {NULL, 0};
 
-    if (*reported || connection->closing) {
+    if (*told || connection->closing) {
         return;
     }
-    *reported = true;
+    *told = true;
     if (state == CLIENT_CONNECTION_LOST) {
         reason = client_session_reason(connection->session);
     }
@@ -128,13 +127,13 @@ static void report(struct sim_connection *connection, bool *reported,
 static void report_moves(struct sim_connection *connection)
 {
     if (client_session_is_ready(connection->session)) {
-        report(connection, &connection->notified_ready, CLIENT_CONNECTION_READY);
+        tell(connection, &connection->notified_ready, CLIENT_CONNECTION_READY);
     }
     if (client_session_is_draining(connection->session)) {
-        report(connection, &connection->notified_draining, CLIENT_CONNECTION_DRAINING);
+        tell(connection, &connection->notified_draining, CLIENT_CONNECTION_DRAINING);
     }
     if (connection->lost) {
-        report(connection, &connection->notified_lost, CLIENT_CONNECTION_LOST);
+        tell(connection, &connection->notified_lost, CLIENT_CONNECTION_LOST);
     }
 }
 
@@ -148,7 +147,7 @@ static void look_for_end(struct sim_connection *connection)
     }
 }
 
-/* The channel returned it, and everything was reported. */
+/* The channel gave it back, and everything was told. */
 static void free_if_done(struct sim_connection *connection)
 {
     if (connection->closing && client_session_calls_under_way(connection->session) == 0) {
@@ -180,7 +179,7 @@ static void work(struct sim_connection *connection)
     free_if_done(connection);
 }
 
-/* --- events of links --- */
+/* --- what links tell --- */
 
 void sim_connection_connected(struct sim_connection *connection, bool accepted)
 {
@@ -220,7 +219,7 @@ static void on_connect_timeout(struct sim *sim, void *object, uint64_t number)
     (void)sim;
     (void)number;
     if (connection->session != NULL && !client_session_is_ready(connection->session)) {
-        lose(connection, "no answer in time");
+        lose(connection, "no answer within the connect timeout");
     }
 }
 

@@ -118,7 +118,7 @@ struct errata_log {
 
 /* How to reach a server. Initialize it with errata_channel_config_init, then set members. Zero and NULL
  * mean the default. Times are in milliseconds, at most 86,400,000 (one day). Later versions of the
- * library add members at the end; `struct_bytes` tells them which ones the program knows. */
+ * library add members at the end; `struct_bytes` records which ones the program knows. */
 struct errata_channel_config {
     size_t struct_bytes; /* set by errata_channel_config_init */
     /* HOST:PORT, HOST, [IPV6]:PORT or [IPV6]; default 127.0.0.1:7443. Without a port: 7443. */

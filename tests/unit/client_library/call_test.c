@@ -228,7 +228,7 @@ static void check_status(void *user, const struct errata_status *status)
     assert_int_equal(status->details.size, 2);
     assert_memory_equal(status->details.data, "\1\2", 2);
     if (wanted->out_of_memory) {
-        assert_string_equal(status->message, "out of memory for what the status says");
+        assert_string_equal(status->message, "out of memory for the status");
         assert_int_equal(status->metadata_count, 0);
         assert_null(status->idempotency_key);
         return;

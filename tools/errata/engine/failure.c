@@ -99,14 +99,14 @@ static struct slice hint_unreachable(struct cli *cli, struct slice message)
 
     if (says(message, "not HTTP/2")) {
         likely = "something else listens there, such as a web server: is the port right?";
-    } else if (says(message, "before it said anything")) {
+    } else if (says(message, "before it sent anything")) {
         likely =
             "what listens there hung up at once: it is another program, or wants TLS, or is an "
             "erratad that is just stopping or has no room for more connections: its log says "
             "so, and --connections-max and --connections-per-address give it more.";
     } else if (says(message, "closed it")) {
         likely = "the server ended the connection: it is stopping, or made room for others.";
-    } else if (says(message, "said nothing") || says(message, "in time")) {
+    } else if (says(message, "no HTTP/2 settings") || says(message, "connect timeout")) {
         likely = "a firewall, or another program at that port?";
     } else if (says(message, "cannot find")) {
         likely = "is the name right?";
@@ -144,7 +144,7 @@ static struct slice hint(struct cli *cli, const struct client_status *status,
         return hint_role(cli);
     case CLIENT_CODE_DEADLINE_EXCEEDED:
         return says(status->message, "before a connection")
-                   ? hint_unreachable(cli, SLICE("in time"))
+                   ? hint_unreachable(cli, SLICE("connect timeout"))
                    : SLICE("--timeout 60s gives a call "
                            "more time");
     case CLIENT_CODE_UNAVAILABLE:

@@ -67,7 +67,7 @@ static enum err read_filter(const Errata__V1__ListEventsRequest *request, struct
     if (request->subject != NULL) {
         list->by_subject = true;
         list->subject.id = slice_text(request->subject->id);
-        list->subject.kind = (enum subject_kind)request->subject->kind; /* checked: a known one */
+        list->subject.kind = (uint8_t)request->subject->kind; /* check_request: a known one */
     }
     return OK;
 }

@@ -1,6 +1,7 @@
 /*
- * fuzz_page_token.c: page tokens. A valid token returns its position only to its organisation,
- * method and filter; any other text is refused: bytes, bytes in base64, or a modified token.
+ * fuzz_page_token.c: page tokens. A token of ours gives its position back, only to its organisation,
+ * method and filter; any other text is refused: bytes, bytes in base64, or a token of ours with something
+ * changed.
  */
 #include "server/pipeline/env.h"
 #include "server/pipeline/page_token.h"
@@ -115,8 +116,8 @@ static void check_own(struct bound *bound, struct fuzz_input *input)
     check_changed(bound, text, input);
 }
 
-/* Texts that are not a token, as text and as the bytes after one. The key is one with which no
- * token was ever made: a fuzzer learns those of the other. */
+/* Input that is not a token of ours, as text and as the bytes after one. The key is one that no token was
+ * ever made with: a fuzzer learns those of the other. */
 static void check_foreign(struct bound *bound, struct slice bytes)
 {
     uint8_t *text = arena_alloc(&bound->arena, BASE64_DIGITS(bytes.size) + 1);

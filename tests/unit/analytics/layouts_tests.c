@@ -155,9 +155,8 @@ static struct report report(struct store_world *world, struct store_txn *txn, ui
     return report;
 }
 
-/* Goal: both arms are compared, with all figures, by layout and in total (SC-005: an improvement of
- * 15% and more is reported). Method: 92 of 100 against 80 of 100, and a layout with only one
- * arm. */
+/* Goal: both arms are compared, for a layout and for all layouts (SC-005: an improvement of 15% or more is
+ * reported). Method: 92 of 100 against 80 of 100, and a layout that has only one arm. */
 static void test_experiment(void **state)
 {
     struct store_world *world = *state;
@@ -194,8 +193,8 @@ static void test_experiment(void **state)
     store_abort(txn);
 }
 
-/* Goal: undefined figures are absent: a rate without extractions, an improvement over zero. Method:
- * no extraction, only one arm, a control that is never right. */
+/* Goal: values that can't be computed are absent: a rate without extractions, an improvement over nothing.
+ * Method: no extraction at all, only one arm, a control that is never right. */
 static void test_absent(void **state)
 {
     struct store_world *world = *state;

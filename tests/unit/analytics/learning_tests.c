@@ -131,8 +131,8 @@ static struct learning_report learn(struct store_world *world, struct store_txn 
     return report;
 }
 
-/* Goal: sums are divided only in the response, days keep their own, and a range has only its own
- * days. Method: three days, the outer ones outside of the range. */
+/* Goal: a report has means of its sums, days keep their own, and a range includes only its days.
+ * Method: three days, the outer ones outside of the range. */
 static void test_sums(void **state)
 {
     static const struct slice no_name = {NULL, 0};
@@ -213,8 +213,8 @@ static enum err try_to_learn(struct store_world *world, struct store_txn *txn)
     return learning_read(&world->ctx, txn, store_world_org(1), &range, 1, &report);
 }
 
-/* Goal: invalid counters are reported as damage, not answered. Method: an unknown type, one
- * that is not a number, and more names than a day has. */
+/* Goal: impossible counters are reported as damage. Method: an unknown type, one that is not a number, and
+ * more names than the day has according to its count. */
 static void test_damaged(void **state)
 {
     static const struct slice no_name = {NULL, 0};
@@ -235,7 +235,7 @@ static void test_damaged(void **state)
     assert_int_equal(store_begin(world->backend, STORE_WRITE, &txn), OK);
     must_add(world, txn, DAY, COUNTER_LINE_FIELD, SLICE("other"), 1);
     assert_int_equal(try_to_learn(world, txn), OK);
-    must_add(world, txn, DAY, COUNTER_LINE_FIELD, SLICE("never reported"), 1);
+    must_add(world, txn, DAY, COUNTER_LINE_FIELD, SLICE("never counted"), 1);
     assert_int_equal(try_to_learn(world, txn), ERR_CORRUPT);
     store_abort(txn);
 }

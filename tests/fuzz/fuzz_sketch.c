@@ -1,6 +1,6 @@
 /*
  * fuzz_sketch.c: any bytes as stored sketches. Bytes that are read are those of a valid sketch, and are
- * written again as they were; others leave the result alone. Two sketches, the halves of the input,
+ * written again as they were; others do not change the result. Two sketches, the halves of the input,
  * have one similarity in either order, and a difference that adds up to it.
  */
 #include "server/domain/layouts/sketch/family_sketch.h"

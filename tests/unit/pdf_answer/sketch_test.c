@@ -1,6 +1,5 @@
 /*
- * sketch_test.c: the sketch in a worker's answer: there and back, and every way in which a worker can
- * lie about it.
+ * sketch_test.c: the sketch in a worker's answer: a round trip, and each rule broken.
  */
 #include "tests/unit/pdf_answer/answer_samples.h"
 
@@ -22,7 +21,7 @@ enum lie {
     LIES
 };
 
-static void tell(errata_worker_Frame *frame, enum lie lie, uint8_t bytes[SKETCH_BYTES_MORE])
+static void damage(errata_worker_Frame *frame, enum lie lie, uint8_t bytes[SKETCH_BYTES_MORE])
 {
     struct slice *sketch = &frame->tables.sketch;
 
@@ -117,7 +116,7 @@ void test_sketch(void **state)
                         sample.sketch.count * sizeof(uint32_t));
     for (enum lie lie = LIE_NONE; lie < LIES; lie++) {
         sample_tables_frame(&frame);
-        tell(&frame, lie, bytes);
+        damage(&frame, lie, bytes);
         if (decode_tables(&arena, &frame, &answer) != (lie == LIE_NONE ? OK : ERR_MALFORMED)) {
             fail_msg("lie %d was believed", (int)lie);
         }

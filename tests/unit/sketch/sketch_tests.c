@@ -141,7 +141,7 @@ static bool are_family(struct family_sketch left, struct family_sketch right)
     return family_sketch_is_family(&left, &right, &similarity);
 }
 
-/* Goal: fonts and rulings alone make no family of pages with words. Method: pages as similar with and
+/* Goal: fonts and rulings do not suffice for a family of pages with words. Method: pages as similar with and
  * without the words that it takes: six, or half of those of the page with fewer. */
 static void test_words(void **state)
 {

@@ -4,7 +4,7 @@
  */
 #include "server/domain/layouts/sketch/family_sketch_internal.h"
 
-/* A sketch that an honest builder made; others are never similar to anything. */
+/* A document without a sketch is not similar to any other. */
 static bool is_comparable(const struct family_sketch *left, const struct family_sketch *right)
 {
     return left->count >= FAMILY_SKETCH_FEATURES_MIN && right->count >= FAMILY_SKETCH_FEATURES_MIN;
@@ -20,7 +20,7 @@ struct family_similarity family_sketch_compare(const struct family_sketch *left,
     if (!is_comparable(left, right)) {
         return similarity;
     }
-    /* Steps without branches: which sketch has the next feature can't be predicted. */
+    /* Steps without branches, because a processor can't predict which sketch has the next feature. */
     while (l < left->count && r < right->count && similarity.of < FAMILY_SKETCH_FEATURES_MAX) {
         uint32_t a = left->features[l];
         uint32_t b = right->features[r];
@@ -38,7 +38,8 @@ struct family_similarity family_sketch_compare(const struct family_sketch *left,
     return similarity;
 }
 
-/* Whether the two share enough words. Few pairs get here, so their words need not be known before. */
+/* Returns whether the two share enough words. Called only for pairs that are otherwise similar: most
+ * comparisons need not count words. */
 static bool shares_words(const struct family_sketch *left, const struct family_sketch *right)
 {
     struct family_difference difference;

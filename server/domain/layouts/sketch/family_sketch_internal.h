@@ -6,8 +6,8 @@
 
 #include "server/domain/layouts/sketch/family_sketch.h"
 
-/* The lowest bits hold the kind: the order of features, and so the choice of the smallest, depends on
- * the hash alone. */
+/* The lowest bits hold the kind, so that the order of features, and with it the choice of the
+ * smallest ones, depends only on the hash. */
 #define FEATURE_KIND_MASK UINT32_C(7)
 
 _Static_assert(FAMILY_FEATURE_KINDS <= FEATURE_KIND_MASK + 1, "a kind fits into its bits");

@@ -1,15 +1,15 @@
 /*
- * family.h: the features of page 1 that a layout's documents have in common, whoever the customer is
- * and however many items there are. Pure functions over glyphs and rulings; they know nothing of
- * Poppler. Each adds the text of its features to a sketch builder, in time linear in what it gets.
+ * family.h: the features of page 1 that the documents of a layout have in common, independent of the
+ * customer and the number of items. Pure functions over glyphs and rulings, without Poppler. Each
+ * adds the text of its features to a sketch builder, in time linear in its input.
  *
  * Rules, which stored sketches depend on (raise PDF_RULES_VERSION with a change):
- * - A word is what is between white space. It is folded (NFKC, case folding), punctuation at its ends
+ * - A word is a run of glyphs between white space. It is folded (NFKC, case folding), punctuation at its ends
  *   is removed, and it is a feature, with its place in cells of 6 x 8 points, if its top is in the
  *   first 35% or the last 10% of the page, and it has no digit and 2 to FAMILY_WORD_GLYPHS_MAX
- *   characters. Numbers, dates and the lines of the items are what changes between documents.
+ *   characters. Numbers, dates and the lines of items change from document to document.
  * - A vertical ruling by its x position; a horizontal one by its extent, in cells of 4 points. Its y
- *   position is left out: the rows of one table would be many features that say the same.
+ *   position is left out: the rows of one table would be many features with the same information.
  * - A font and its size in tenths of a point; the size of the page in points.
  * Places are rounded to 1/100 point before they are rounded to cells, so that noise of floating-point
  * arithmetic does not move what is at the border of two cells.

@@ -1,5 +1,5 @@
 /*
- * layout_families.c: how well documents of one layout find each other. Measures the documents of a
+ * layout_families.c: how accurately layout families are recognised. Measures the documents of a
  * folder whose manifest.tsv names their layouts (path, source, licence, kind, layout_group), and
  * ingests them in random orders, as one organisation would. Prints, for the documents of real
  * suppliers and for generated ones (source "own") apart:
@@ -7,7 +7,7 @@
  * - the later documents of a layout whose newest example is of the right layout, of a wrong one, or
  *   missing, and the first documents of a layout that get an example, which can only be wrong;
  *   by exact fingerprint, by FAMILY (first of the fingerprint within the family, then of the
- *   family, then of the fingerprint), by FAMILY without that last step, and by family alone.
+ *   family, then of the fingerprint), by FAMILY without that last step, and only by family.
  * Real documents without a layout_group (invoices, and pages with tables) are layouts of their own.
  *
  * Rates are means over all orders, with 95% intervals by Wilson's score over documents; documents of
@@ -234,8 +234,7 @@ static bool is_exact(const struct sample *a, const struct sample *b)
            memcmp(a->fingerprint, b->fingerprint, sizeof(a->fingerprint)) == 0;
 }
 
-/* The family with the most similar sketch among those that it keeps, the newest where several are as
- * similar; NONE. */
+/* The family that keeps the most similar sketch, the newest among equals; NONE. */
 static size_t find_family(const struct run *run, size_t place)
 {
     struct family_similarity best = {0, 0};

@@ -37,7 +37,7 @@ if(TARGET pdf_measure)
     add_dependencies(bench bench_pdf_tables)
 endif()
 
-# How well documents of one layout find each other, on documents whose layouts are known.
+# How accurately layout families are recognised, on documents whose layouts are known.
 if(TARGET pdf_measure)
     add_executable(bench_layout_families EXCLUDE_FROM_ALL
                    ${CMAKE_SOURCE_DIR}/tests/bench/layout_families.c)

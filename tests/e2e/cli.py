@@ -413,7 +413,7 @@ class Cli(ServerCase):
             self.assertEqual(table["counted"], table["verdict"] == "yes")
         sketch = explained["sketch"]
         self.assertEqual(sum(count for kind, count in sketch.items() if kind != "features"), len(sketch["features"]))
-        self.assertIn("compared by %d features of page 1" % len(sketch["features"]), told)
+        self.assertIn("compared by %d features of page 1" % len(sketch["features"]), reported)
         stored = self.run_cli("layouts", "explain", "--document", "explained")
         self.assertIn(explained["layoutFingerprint"], stored)
         words = self.file("words.pdf", "words")

@@ -163,7 +163,7 @@ static void expect_damage(struct world *world, void (*act)(struct world *))
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), APP_EXIT_DAMAGED);
     assert_non_null(strstr(said, world->path));
-    assert_non_null(strstr(said, "expected a restored backup"));
+    assert_non_null(strstr(said, "restore a backup"));
 }
 
 static void expect_signal(struct world *world, void (*act)(struct world *))

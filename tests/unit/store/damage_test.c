@@ -219,7 +219,7 @@ static void expect_refused(struct world *world, const char *part)
     assert_true(world->fault.message.size < sizeof(text));
     memcpy(text, world->fault.message.data, world->fault.message.size);
     text[world->fault.message.size] = '\0';
-    if (strstr(text, part) == NULL || strstr(text, "expected a restored backup") == NULL) {
+    if (strstr(text, part) == NULL || strstr(text, "restore a backup") == NULL) {
         fail_msg("'%s' is not in: %s", part, text);
     }
 }

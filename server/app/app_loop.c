@@ -78,9 +78,7 @@ void app_guard_start(void)
 void app_log_hangup(void)
 {
     logger_printf(LOGGER_INFO,
-                  "signal %d ignored: the configuration is not reloaded; restart the server "
-                  "to change it",
-                  SIGHUP);
+                  "signal %d: the server goes on; restart it to reload its configuration", SIGHUP);
 }
 
 void app_end_start_guard(void)

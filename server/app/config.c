@@ -378,7 +378,7 @@ static bool check_whole(const struct config *config, struct config_problem *ret_
     if (!config_value_is_loopback(config->listen_host) && !config->insecure_allow_remote) {
         return refuse_config(
             ret_problem,
-            "listen: %s is reachable from other hosts, and this server does not use TLS: "
+            "listen: %s is reachable from other hosts, and this server speaks cleartext: "
             "use 127.0.0.1 or [::1], or add --insecure-allow-remote if the "
             "network is trusted",
             config->listen_host);

@@ -1,8 +1,8 @@
 /*
- * attack.h: a client that means harm: HTTP/2 frames written by hand, so that every rule can be
- * broken, over plain sockets and epoll. What it sends is decided by a kind (kinds.c has the table);
- * the engine connects, sends, reads what the server says to it, and counts. It knows nothing of the
- * server's code: only what is in RFC 9113, RFC 7541 and the contract.
+ * attack.h: a hostile client: HTTP/2 frames written by hand, so that every rule can be broken, over
+ * plain sockets and epoll. A kind decides what is sent (kinds.c has the table); the engine
+ * connects, sends, reads the server's frames, and counts. It uses no code of the server: only RFC
+ * 9113, RFC 7541 and the contract.
  */
 #ifndef ERRATA_TESTS_ATTACK_ATTACK_H
 #define ERRATA_TESTS_ATTACK_ATTACK_H
@@ -102,7 +102,7 @@ struct peer {
     int64_t due_us; /* the next piece, where there are pauses */
     struct bytes out;
     size_t sent; /* of `out` */
-    size_t drip_from; /* what is before it goes out at once */
+    size_t drip_from; /* the bytes before it are sent at once */
     uint8_t head[FRAME_HEAD_BYTES]; /* of the frame that arrives */
     uint8_t seen[ATTACK_SEEN_BYTES]; /* its payload's beginning */
     size_t head_bytes;
@@ -150,7 +150,7 @@ struct attack {
     const struct attack_kind *kind;
     const char *host;
     const char *from; /* the address to come from; NULL: any */
-    uint32_t addresses; /* and those after it, in turns */
+    uint32_t addresses; /* and the following ones, round robin */
     uint16_t port;
     char authorization[ATTACK_TOKEN_BYTES_MAX + 16]; /* empty: no token */
     uint32_t connections;

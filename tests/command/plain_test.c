@@ -53,8 +53,8 @@ static void test_answers(void **state)
     world_deinit(&world);
 }
 
-/* Goal: what no method has to decide is refused the same for every protocol. Method: each refusal that
- * the call makes, and two of the pipeline's. */
+/* Goal: refusals before a method runs are the same for every protocol. Method: each refusal of the
+ * call layer, and two of the pipeline's. */
 static void test_refusals(void **state)
 {
     static const struct {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Goal: what is put is there, what is deleted is not. Method: each call, in one transaction and the
+/* Goal: stored rows are found, deleted ones are not. Method: each call, in one transaction and the
  * next. */
 static void test_put_get_del(void **state)
 {
@@ -83,8 +83,8 @@ static void test_abort_leaves_nothing(void **state)
     store_abort(txn);
 }
 
-/* Goal: a reader sees one moment. Method: readers begun before, between and after two commits, asked
- * again at the end; what they borrowed at first still reads the same. */
+/* Goal: a reader sees one snapshot. Method: readers begun before, between and after two commits,
+ * read again at the end; slices borrowed at first are unchanged. */
 static void test_readers_see_a_snapshot(void **state)
 {
     struct contract_key key = contract_key(1, "row");

@@ -1,9 +1,9 @@
 /*
- * memory_shim.c: a malloc that fails when told to, put in front of a program by LD_PRELOAD. What it
- * is told is in a file that FAILING_MALLOC names and that a test maps too: from which allocation on
- * how many fail, or how many of a million. It counts only in the program that
- * FAILING_MALLOC_PROGRAM names, so that what that one starts goes on. With FAILING_MALLOC_TRACE,
- * each failure shows its way.
+ * memory_shim.c: a malloc that fails on command, put before a program by LD_PRELOAD. Its commands
+ * are in a file that FAILING_MALLOC names and that a test maps, too: from which allocation on how
+ * many fail, or how many of a million. It counts only in the program that FAILING_MALLOC_PROGRAM
+ * names, so that its children are not affected. With FAILING_MALLOC_TRACE, each failure prints its
+ * stack.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -75,7 +75,7 @@ static void expect_same(const struct exposure *read, const struct exposure *writ
     }
 }
 
-/* A text that is taken is the one that we would write of what it says. */
+/* An accepted text equals the one that would be written for its content. */
 static void check_taken(struct server *server, struct slice text)
 {
     struct exposure exposure;

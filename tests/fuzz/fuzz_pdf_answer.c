@@ -1,6 +1,6 @@
 /*
- * fuzz_pdf_answer.c: any bytes as the PDF worker's answer. What is believed keeps the rules of
- * pdf_answer.h: it can be encoded again, and is believed again.
+ * fuzz_pdf_answer.c: any bytes as the PDF worker's answer. Accepted ones follow the rules of
+ * pdf_answer.h: they can be encoded again, and are accepted again.
  */
 #include "server/jobs/pdf/answer/pdf_answer.h"
 #include "store/base/assert.h"

@@ -1,7 +1,6 @@
 /*
- * fuzz_request.c: any bytes as a request of any message: the pre-scan decides, and what it lets
- * pass must unpack and be writable as JSON, which reads back to a message of the same JSON. The
- * first byte picks the message.
+ * fuzz_request.c: any bytes as a request of any message: accepted ones must unpack and be writable
+ * as JSON, which reads back to a message of the same JSON. The first byte selects the message.
  */
 #include "server/codec/check.h"
 #include "server/codec/proto_json.h"

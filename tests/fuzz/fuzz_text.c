@@ -139,7 +139,7 @@ static void check_marks(struct arena *arena, struct slice text)
     }
 }
 
-/* One profile: what it promises, and that doing it again changes nothing. */
+/* One profile: its guarantees, and that sanitising again changes nothing. */
 static void check_profile(struct arena *arena, enum sanitise_profile profile, struct slice text)
 {
     struct sanitised clean = sanitise_text(arena, profile, text);

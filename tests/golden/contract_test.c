@@ -116,7 +116,7 @@ static void check_fields(const struct message_info *message)
     assert_null(contract_find_field(message, UINT32_MAX));
 }
 
-/* Goal: binary search finds everything. Method: looks for each row, and for what is not there. */
+/* Goal: binary search finds everything. Method: looks up each row, and unknown ones. */
 static void test_everything_is_found_by_its_name(void **state)
 {
     (void)state;

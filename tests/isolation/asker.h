@@ -1,7 +1,7 @@
 /*
- * asker.h: one organisation that asks a world anything, and what it is answered, byte for byte. What
- * an answer shows (ids, key ids, page tokens, fingerprints) goes into its pools, for later requests
- * of its own, and of others who should not know it.
+ * asker.h: one organisation that calls any method of a world, and its replies, byte for byte.
+ * Values in a reply (ids, key ids, page tokens, fingerprints) are added to its pools, for its later
+ * requests, and for those of others, who should not know them.
  */
 #ifndef ERRATA_TESTS_ISOLATION_ASKER_H
 #define ERRATA_TESTS_ISOLATION_ASKER_H

@@ -19,7 +19,7 @@ struct pool {
     size_t count; /* put in so far */
 };
 
-/* What is known of an organisation: what its answers showed. */
+/* Known values of an organisation: those in its replies. */
 struct pools {
     struct pool names; /* of everything that callers name */
     struct pool uuids;

@@ -1,5 +1,5 @@
 /*
- * admin_tests.c: organisations and tokens: who may make which, what is refused, and the lists.
+ * admin_tests.c: organisations and tokens: permissions to create them, refusals, and the lists.
  */
 #include "tests/rpc/world.h"
 
@@ -63,8 +63,8 @@ static void test_create_organization(void **state)
     world_deinit(&world);
 }
 
-/* Goal: what a token may not be is refused, all of it at once. Method: one bad thing after another,
- * then several. */
+/* Goal: all errors of a token are refused at once. Method: one error after another, then
+ * several. */
 static void test_create_token_rules(void **state)
 {
     struct world world;

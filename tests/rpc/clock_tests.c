@@ -1,6 +1,6 @@
 /*
- * clock_tests.c: a clock that was years ahead for a while, through calls: what is written after it was put
- * right is dated right, counted right, listed and in force. Each test ends with a replay of its log.
+ * clock_tests.c: a clock that was years ahead for a while, through calls: later writes are dated,
+ * counted, listed and effective correctly. Each test ends with a replay of its log.
  */
 #include "server/pipeline/rpc.h"
 #include "store/base/assert.h"
@@ -140,7 +140,7 @@ static void test_dates(void **state)
     world_deinit(&world);
 }
 
-/* Goal: "last 30 days" has what was written before and after the excursion, and nothing of it. Method:
+/* Goal: "last 30 days" has the writes before and after the excursion, and none of it. Method:
  * captures of each, counted. */
 static void test_analytics(void **state)
 {
@@ -216,8 +216,8 @@ static void test_lists(void **state)
     world_deinit(&world);
 }
 
-/* Goal: what is written after the excursion does not make the first page of a list long to come by.
- * Method: more events than one call examines. */
+/* Goal: after the excursion, the first page of a list is still cheap. Method: more events than one
+ * call examines. */
 static void test_long_after(void **state)
 {
     struct world world;
@@ -299,7 +299,7 @@ static void test_mappings(void **state)
     world_deinit(&world);
 }
 
-/* What GetServerInfo warns of, and what it counts. */
+/* The warnings and counters of GetServerInfo. */
 static void expect_ahead(struct world *world, int64_t warned_us, int64_t counted_us)
 {
     Errata__V1__GetServerInfoRequest request = ERRATA__V1__GET_SERVER_INFO_REQUEST__INIT;

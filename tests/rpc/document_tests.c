@@ -67,8 +67,8 @@ static void test_both_methods(void **state)
     world_deinit(&world);
 }
 
-/* Goal: large pieces are taken as well as large messages, and what was measured is not turned away
- * after it for the size of what is no longer there. Method: 15 MiB, twice whole and once in the
+/* Goal: large pieces are accepted as well as large messages, and a measured document is not refused
+ * later for the size of bytes that are freed already. Method: 15 MiB, twice whole and once in the
  * largest pieces, in one batch of writes. */
 static void test_large_pieces(void **state)
 {
@@ -107,9 +107,9 @@ static void test_large_pieces(void **state)
     free(bytes);
 }
 
-/* Goal: a large piece is checked and decoded by the pool, and the call waits for that: what follows
- * it comes after it, and whoever goes meanwhile leaves nothing. Method: a piece of 1 MiB, once
- * taken, once refused, once with a full pool, once with its peer gone. */
+/* Goal: a large piece is checked and decoded by the pool, and the call waits for it: later pieces
+ * come after it, and a call that ends meanwhile leaks nothing. Method: a piece of 1 MiB, once
+ * accepted, once refused, once with a full pool, once with its peer gone. */
 static void test_piece_on_pool(void **state)
 {
     static uint8_t bytes[1 << 20];
@@ -155,8 +155,9 @@ static void test_piece_on_pool(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a streamed request without a message, or whose first one is wrong, hears what would be right,
- * at once. Method: an early end; a first message without an id, after which the call has ended. */
+/* Goal: a streamed request without a message, or with an invalid first one, is refused at once with
+ * the expected form. Method: an early end; a first message without an id, after which the call has
+ * ended. */
 static void test_bad_streams(void **state)
 {
     struct world world;
@@ -212,7 +213,7 @@ static void test_no_worker(void **state)
     world_deinit(&world);
 }
 
-/* One way to have no place, and what is answered. */
+/* One way to be refused a slot, and the reply. */
 struct trouble {
     size_t result; /* which of the fakes' results, by its offset */
     enum err err;
@@ -241,8 +242,9 @@ static const struct trouble troubles[] = {
      "errata.pdf", true},
 };
 
-/* Goal: wherever there is no place for a document, the caller hears whether to come back, nothing is
- * stored, and the job is closed; the next document is taken. Method: each trouble, by both methods. */
+/* Goal: if there is no slot for a document, the caller gets a retry delay or not, nothing is
+ * stored, and the job is closed; the next document is accepted. Method: each cause, by both
+ * methods. */
 static void test_troubles(void **state)
 {
     (void)state;
@@ -279,8 +281,8 @@ static void test_troubles(void **state)
     }
 }
 
-/* Goal: what is wrong with the document itself is INVALID_ARGUMENT with its reason for programs, no
- * retry hint, and nothing stored. Method: a worker that refuses, by both methods. */
+/* Goal: an error of the document is INVALID_ARGUMENT with a reason code, no retry hint, and nothing
+ * stored. Method: a worker that refuses, by both methods. */
 static void test_refused(void **state)
 {
     struct world world;

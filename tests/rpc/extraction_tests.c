@@ -1,6 +1,6 @@
 /*
- * extraction_tests.c: extractions through calls: what is recorded, what a reference credits and how
- * often, which side of the experiment it is on, what corrections do to it, and what is refused.
+ * extraction_tests.c: extractions through calls: recording them, credits of a reference, their arm
+ * of the experiment, the effect of corrections, and refusals.
  */
 #include "server/domain/experiment/records.h"
 #include "tests/rpc/extractions.h"
@@ -155,9 +155,9 @@ static void expect_same(const Errata__V1__Extraction *a, const Errata__V1__Extra
     assert_memory_equal(left, right, size);
 }
 
-/* Goal: the same outcome of the same reference counts once, whoever reports it again and however;
- * one reference serves any number of outcomes. Method: repeats under no key, one key and another; a
- * hundred documents; without a subject, each call counts. */
+/* Goal: the same outcome of the same reference counts once, for any repeats; one reference serves
+ * any number of outcomes. Method: repeats under no key, one key and another; a hundred documents;
+ * without a subject, each call counts. */
 static void test_an_outcome_counts_once(void **state)
 {
     struct world world;
@@ -340,8 +340,8 @@ static bool is_held_out(struct org_id org, const char *document_id, uint64_t per
     return number % 100 < percent;
 }
 
-/* Goal: each document falls on the side that the formula says, in lookups and extractions alike;
- * CONTROL gets no examples; what was served is when the setting changes. Method: 60 documents at
+/* Goal: each document is in the arm of the formula, in lookups and extractions alike; CONTROL gets
+ * no examples; served exposures keep their arm when the setting changes. Method: 60 documents at
  * 40%; then none held out. */
 static void test_holdout(void **state)
 {
@@ -389,7 +389,7 @@ static void test_holdout(void **state)
                                                                .references = {reference}})
                          ->arm,
                      EXPERIMENT_ARM_CONTROL);
-    /* What was shown by both sides belongs to neither. */
+    /* A document that both arms were served to belongs to neither. */
     assert_int_equal(
         extractions_record(
             &world,
@@ -569,7 +569,7 @@ static void test_matches_are_used(void **state)
     world_deinit(&world);
 }
 
-/* Goal: who may record, and when. Method: each kind of token; times that were and will be. */
+/* Goal: permissions and times of recording. Method: each kind of token; past and future times. */
 static void test_who_and_when(void **state)
 {
     static const char *const time_field[] = {"extraction.created_at", NULL};

@@ -69,9 +69,9 @@ static size_t count_documents(struct world *world, const char *token)
     return response->n_documents;
 }
 
-/* Goal: a layout counts each document once: again with the same bytes is the same answer, with other
- * bytes it is refused with what is stored, another document counts. Method: ingests by both methods,
- * and the profile after each. */
+/* Goal: a layout counts each document once: a repeat with the same bytes gets the same reply, with
+ * other bytes it is refused, another document counts. Method: ingests by both methods, and the
+ * profile after each. */
 static void test_counted_once(void **state)
 {
     struct world world;
@@ -171,8 +171,8 @@ static void test_isolation(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a VIEWER sees what was measured, and never the text. Method: the same document by two tokens,
- * by itself and in the list. */
+/* Goal: a VIEWER sees the measures, and never the text. Method: the same document by two tokens, by
+ * itself and in the list. */
 static void test_viewer_sees_no_text(void **state)
 {
     struct world world;

@@ -1,7 +1,7 @@
 /*
- * long_read_tests.c: reads that run on the pool: their answers, who comes next, what is refused,
- * and what becomes of them when no one waits any more. The pool is the world's list of jobs, of
- * which a test runs one at a time.
+ * long_read_tests.c: reads that run on the pool: their replies, their order, refusals, and the end
+ * of reads whose caller is gone. The pool is the world's list of jobs, of which a test runs one at
+ * a time.
  */
 #include "server/domain/analytics/days.h"
 #include "server/domain/analytics/learning.h"

@@ -312,7 +312,7 @@ static void test_backdated(void **state)
     assert_int_equal(mappings_suggest(&live, &z, 0.5, NULL), STATUS_OK);
     assert_int_equal(mappings_suggest(&early, &z, 0.9, &mapping), STATUS_OK);
     assert_true(mapping->confidence == 0.5);
-    /* What was confirmed since stays what ended it, though that was rejected by now. */
+    /* A later confirmation remains the end of an earlier one, even if it was rejected since. */
     assert_int_equal(mappings_confirm(&early, &z, NULL, &judged), STATUS_OK);
     assert_int_equal(judged.mapping->status, SUPERSEDED);
     assert_true(judged.mapping->confidence == 1);
@@ -383,7 +383,7 @@ static void test_roles(void **state)
     world_deinit(&world);
 }
 
-/* Goal: what was shown may be long: the event keeps what fits. Method: suggestions of 50 KB. */
+/* Goal: long suggestions are cut to fit into the event. Method: suggestions of 50 KB. */
 static void test_long_suggestions(void **state)
 {
     static char json[50000];

@@ -1,6 +1,6 @@
 /*
- * settings_tests.c: an organisation's settings through calls: defaults, one member at a time, what is
- * refused, whose they are, and a repeat under a key.
+ * settings_tests.c: an organisation's settings through calls: defaults, one member at a time,
+ * refusals, isolation, and a repeat under a key.
  */
 #include "tests/rpc/world.h"
 
@@ -59,7 +59,8 @@ static void expect(struct world *world, const char *token, const char *org_id,
     assert_int_equal(response->settings->match_mode, expected.match_mode);
 }
 
-/* Goal: what was not chosen has its default, what is not named stays. Method: a member at a time. */
+/* Goal: unset members have their defaults, members that are not named are kept. Method: a member at
+ * a time. */
 static void test_members(void **state)
 {
     struct world world;

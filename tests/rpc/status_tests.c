@@ -76,7 +76,7 @@ static void test_every_error(void **state)
     }
 }
 
-/* Goal: a request with several bad fields hears of all of them. Method: an event with four. */
+/* Goal: all invalid fields of a request are reported. Method: an event with four. */
 static void test_all_bad_fields(void **state)
 {
     static const char *const fields[] = {"event.event_type", "event.before_json",
@@ -124,8 +124,8 @@ static void test_all_bad_fields(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a status fits into the headers that clients take, however much is wrong. Method: a hundred
- * bad fields with sentences of each length; the transport drops what is longer. */
+/* Goal: a status fits into the headers that clients accept, for any number of errors. Method: a
+ * hundred invalid fields with sentences of each length; the transport drops longer ones. */
 static void test_status_is_bounded(void **state)
 {
     struct arena arena;

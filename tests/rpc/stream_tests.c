@@ -28,8 +28,8 @@ static Errata__V1__Event *read_event(struct exchange *exchange)
     return response != NULL ? response->event : NULL;
 }
 
-/* Goal: a watcher gets what is there, then each event once, in order, and resumes where it was.
- * Method: one from the start, one from now on, one that comes back. */
+/* Goal: a watcher gets existing events, then each new one once, in order, and resumes where it was.
+ * Method: one from the start, one from now on, one that reconnects. */
 static void test_watch(void **state)
 {
     struct world world;
@@ -155,8 +155,8 @@ static void test_slow_reader(void **state)
     world_deinit(&world);
 }
 
-/* Goal: many watchers that wake at once are served in turns of bounded length. Method: a commit with
- * 100 watchers; turns counted. */
+/* Goal: many watchers that wake at once are served over several turns of bounded length. Method: a
+ * commit with 100 watchers; turns counted. */
 static void test_many_watchers(void **state)
 {
     enum {
@@ -307,8 +307,8 @@ static void test_health_parts(void **state)
     world_deinit(&world);
 }
 
-/* Goal: health reports its state at once and each change, and what is unknown. Method: watches of
- * the writer's part and of one that is not there. */
+/* Goal: health reports its state at once and each change, and unknown services. Method: watches of
+ * the writer's part and of an unknown one. */
 static void test_health_watch(void **state)
 {
     struct world world;
@@ -399,8 +399,8 @@ static void expect_reflection(const char *path)
 }
 
 /* Goal: reflection lists the services, returns a file by its name or a symbol with its imports, and
- * an error for what is not there without ending the stream. Method: five questions of one stream,
- * to either version: their bytes are the same. */
+ * an error for unknown names without ending the stream. Method: five requests of one stream, to
+ * either version: their bytes are the same. */
 static void test_reflection(void **state)
 {
     (void)state;
@@ -408,8 +408,8 @@ static void test_reflection(void **state)
     expect_reflection("grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo");
 }
 
-/* Goal: a request of a stream that would take the loop long is refused before it is looked at. Method: one
- * byte above what is checked on the loop, of a request that holds nothing else. */
+/* Goal: a request of a stream that would take the loop long is refused before it is examined.
+ * Method: one byte above the limit of the loop, of a request with no other content. */
 static void test_large_request(void **state)
 {
     static uint8_t bytes[PIPELINE_INLINE_BYTES_MAX + 1];

@@ -123,7 +123,7 @@ static bool has_everything(const uint64_t totals[SIM_COUNTS])
     return all;
 }
 
-/* What is said when the program dies: which seed it was. */
+/* Printed when the program dies: the seed. */
 struct last_words {
     char text[64];
     size_t size;

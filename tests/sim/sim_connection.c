@@ -43,7 +43,7 @@ void sim_check_bytes(const struct sim_caller *caller, struct slice bytes, const 
     }
 }
 
-/* The bytes as they came, and what is across two pieces. */
+/* The bytes as they arrived, and the part that spans two pieces. */
 static void check_raw(struct sim_connection *connection, struct slice bytes)
 {
     uint8_t joint[16];

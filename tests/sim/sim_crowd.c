@@ -1,5 +1,5 @@
 /*
- * sim_crowd.c: who there is, and what they do when.
+ * sim_crowd.c: the callers, and the schedule of their actions.
  */
 #include "tests/sim/sim_crowd.h"
 
@@ -234,7 +234,7 @@ void sim_crowd_close(struct sim *sim)
     sim->crowd = NULL;
 }
 
-/* --- what is looked at from outside --- */
+/* --- inspection from outside --- */
 
 bool sim_crowd_is_done(const struct sim *sim)
 {

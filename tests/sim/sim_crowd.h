@@ -66,7 +66,7 @@ enum sim_op {
     SIM_OPS
 };
 
-/* What was served last, to be cited. */
+/* The last served content, to be cited. */
 enum sim_reference {
     SIM_REFERENCE_EXAMPLES,
     SIM_REFERENCE_PROMPT,
@@ -110,7 +110,7 @@ struct sim_call {
     size_t reply_bytes;
     size_t sent_bytes; /* of a document by stream */
     bool named; /* its first message was sent */
-    /* What was acknowledged before it began. */
+    /* The acknowledged writes before it began. */
     uint64_t least;
     /* A walk through a list. */
     char page_token[600];
@@ -134,15 +134,15 @@ struct sim_crowd {
     bool finishing; /* nothing new begins */
 };
 
-/* --- sim_crowd.c: who there is and what they do --- */
+/* --- sim_crowd.c: callers and their actions --- */
 
 void sim_crowd_open(struct sim *sim, unsigned steps);
 void sim_crowd_close(struct sim *sim);
-/* All steps were begun, and what was begun has ended. */
+/* All steps were begun, and all of them have ended. */
 bool sim_crowd_is_done(const struct sim *sim);
 /* No call is later than it may be. */
 void sim_crowd_check_late(struct sim *sim);
-/* The last questions: what was acknowledged is read by those it belongs to. */
+/* The last reads: acknowledged writes are read by their owners. */
 void sim_crowd_audit(struct sim *sim);
 /* Every watch has shown all that is in its log; false while one has not. */
 bool sim_crowd_watched_all(const struct sim *sim, unsigned *ret_caller);
@@ -159,7 +159,7 @@ void sim_crowd_give_token(struct sim *sim, struct sim_member *member, const char
 /* A watch begins, or begins again. */
 void sim_crowd_watch(struct sim *sim, struct sim_member *member);
 
-/* --- sim_requests.c: what they ask --- */
+/* --- sim_requests.c: their requests --- */
 
 /* Begins a call of this kind, where the member can. False: it had nothing to ask. */
 bool sim_request(struct sim_member *member, enum sim_op op);
@@ -190,7 +190,7 @@ bool sim_request_learning(struct sim_member *member, enum sim_op op);
 /* Reads a mapping that a write suggested. */
 void sim_request_mapping(struct sim_member *member, const struct sim_write *write);
 void sim_judge_learning(struct sim_call *call, struct slice reply);
-/* What was served is cited later. */
+/* Served content is cited later. */
 void sim_keep_reference(struct sim_call *call, enum sim_reference kind, const char *reference);
 
 /* --- sim_calls.c: their life --- */

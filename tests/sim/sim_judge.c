@@ -92,7 +92,7 @@ static bool has_content(const struct sim_call *call, const Errata__V1__FeedbackE
            (read->reduced || same_text(read->after_json, sent->after_json));
 }
 
-/* What is read is what was answered to the write, and what was sent. */
+/* A read event equals the reply of its write, and the data sent. */
 static void judge_event(struct sim_call *call, struct slice reply)
 {
     const struct sim_write *write = call->about;

@@ -60,7 +60,7 @@ struct sim_write {
     struct sim_caller *subject; /* whose token it makes or revokes */
 };
 
-/* What was shown of an organisation's log, by number. */
+/* The shown events of an organisation's log, by number. */
 struct sim_shown {
     char id[SIM_ID_BYTES]; /* empty: nothing */
 };
@@ -95,7 +95,7 @@ void sim_write_set_request(struct sim_write *write, struct slice request);
 void sim_write_mark(const struct sim_write *write, unsigned item, char mark[24]);
 /* The server reported it as stored, with this response. */
 void sim_model_acknowledge(struct sim *sim, struct sim_write *write, struct slice answer);
-/* Of a write of what is learned: the id that its answer names. A twin has its first one's. */
+/* For a write of learned data: the id in its reply. A twin has the first one's. */
 void sim_keep_learning_ids(struct sim *sim, struct sim_write *write, struct slice answer);
 /* The key is still valid, after any jumps of the wall clock. */
 bool sim_model_knows_key(const struct sim *sim, const struct sim_write *write);
@@ -104,7 +104,7 @@ void sim_model_show(struct sim *sim, unsigned org, uint64_t seq, const char *id)
 
 /* The number of the last event in an organisation's log, on the disk. Once nothing goes wrong. */
 uint64_t sim_check_last_seq(const struct sim *sim, unsigned org);
-/* What is durable holds every promise; `whole`: with the tables rebuilt from the log. */
+/* The durable state keeps every guarantee; `whole`: with the tables rebuilt from the log. */
 void sim_check_store(struct sim *sim, bool whole);
 
 #endif

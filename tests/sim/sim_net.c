@@ -1,5 +1,5 @@
 /*
- * sim_net.c: pieces of bytes on their way, and what becomes of them.
+ * sim_net.c: pieces of bytes on their way, and their delivery or loss.
  */
 #include "tests/sim/sim_net.h"
 

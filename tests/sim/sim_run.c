@@ -158,8 +158,8 @@ static void wait_calmly(struct sim *sim, int64_t duration_us)
     (void)run_until(sim, duration_us, never);
 }
 
-/* Once nothing goes wrong: what was begun ends, what was promised is read, watches have caught up, and
- * nothing is left under way. */
+/* Once nothing fails any more: all calls end, guaranteed data is read, watches have caught up, and
+ * nothing is pending. */
 static void end(struct sim *sim)
 {
     unsigned caller = 0;

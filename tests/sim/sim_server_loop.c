@@ -311,7 +311,7 @@ bool sim_server_accept(struct sim *sim, struct sim_link *link)
     return true;
 }
 
-/* Gives the session what came, and takes what it has to send after each piece of it. */
+/* Feeds the session the received bytes, and drains its output after each piece. */
 static void feed(struct sim_link *link, struct slice bytes)
 {
     struct sim_server *server = link->sim->server;

@@ -1,6 +1,5 @@
 /*
- * disk_image.c: what is not promised is chosen by a seed, and an image is written out. See
- * disk_model.h.
+ * disk_image.c: chooses the state of data without a guarantee by a seed, and writes an image.
  */
 #include "tests/fault/power_cut/disk_model.h"
 

@@ -1,10 +1,11 @@
 /*
- * disk_model.h: what a disk may hold, by what a journal of calls (disk_journal.h) promises. Files
- * are kept as a program sees them and as a power cut is sure to leave them; between the two are
- * changes that no sync has promised yet: sectors of 512 bytes, lengths, names in folders. A cut may
- * leave any of them, in any order and any older version: what the kernel wrote by itself.
- * A sync that failed promises nothing, then or later: the kernel takes what it could not write for
- * written. Such changes stay possible for ever, until something newer at their place is promised.
+ * disk_model.h: the possible states of a disk, by the guarantees of a journal of calls
+ * (disk_journal.h). Files are kept as a program sees them and as a power cut is sure to leave them;
+ * between the two are changes that no sync has guaranteed yet: sectors of 512 bytes, lengths, names
+ * in folders. A cut may leave any of them, in any order and any older version, as the kernel may
+ * have written them. A failed sync guarantees nothing, then or later: the kernel marks data that it
+ * could not write as written. Such changes stay possible until newer data at their place is
+ * guaranteed.
  */
 #ifndef ERRATA_TESTS_FAULT_DISK_MODEL_H
 #define ERRATA_TESTS_FAULT_DISK_MODEL_H
@@ -101,7 +102,7 @@ void disk_model_deinit(struct disk_model *model);
 /* The journal's next record. */
 void disk_model_apply(struct disk_model *model, const struct disk_entry *entry);
 
-/* How much of what is not promised an image has. */
+/* How much of the data without a guarantee an image has. */
 enum disk_choice {
     DISK_NOTHING, /* only the promised writes */
     DISK_EVERYTHING, /* the newest of all */

@@ -1,5 +1,5 @@
 /*
- * verify.c: see verify.h. A process of its own calls it once: what it takes goes with the process.
+ * verify.c: checks one image. Called once per process: its memory is freed with the process.
  */
 #include "tests/fault/power_cut/verify.h"
 #include "server/domain/events/subject.h"

@@ -1,6 +1,6 @@
 /*
- * fake.h: a public channel over one that the test plays by hand: it sees what is started, sent and
- * cancelled, and gives replies, room and ends. Nothing happens but when the test says so.
+ * fake.h: a public channel over a simulated one: a test sees the calls that are started, sent and
+ * cancelled, and gives replies, room and ends. Nothing happens unless the test does it.
  */
 #ifndef ERRATA_TESTS_SUPPORT_CLIENT_FAKE_H
 #define ERRATA_TESTS_SUPPORT_CLIENT_FAKE_H

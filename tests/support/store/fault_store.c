@@ -1,7 +1,7 @@
 /*
- * fault_store.c: every call is counted, asked about, and handed on. A commit that fails aborts what is
- * inside, as a back end does. As in LMDB, a write transaction in which a change failed is only fit to
- * be aborted: its later changes and its commit fail too.
+ * fault_store.c: counts every call, asks whether it fails, and passes it on. A commit that fails
+ * aborts the transaction, as a back end does. As in LMDB, a write transaction in which a change
+ * failed can only be aborted: its later changes and its commit fail, too.
  */
 #include "tests/support/store/fault_store.h"
 

@@ -31,8 +31,8 @@ static void expect(struct store_backend *backend, const char *name, enum err wan
     store_abort(txn);
 }
 
-/* Goal: a server's own values come along into a store that is rebuilt, what says something of the
- * old store does not. Method: names around those of the store's own, in both stores. */
+/* Goal: a server's own values are copied into a rebuilt store, values about the old store are not.
+ * Method: names around those of the store's own, in both stores. */
 static void test_carried(void **state)
 {
     struct store_world *world = *state;

@@ -14,8 +14,8 @@
 #define BLOCK_COUNT ((96u << 20) / BLOCK_BYTES)
 #define BLOCKS_A_SURVIVOR 1000
 
-/* Goal: freed blocks between blocks that live on do not stay with the process for ever. Method: the
- * spare memory before, after freeing all but some, and after giving back. */
+/* Goal: freed blocks between live ones are returned to the system. Method: the spare memory before,
+ * after freeing all but some, and after giving back. */
 static void test_a_burst_is_given_back(void **state)
 {
     char **blocks = NULL;

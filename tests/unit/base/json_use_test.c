@@ -1,5 +1,5 @@
 /*
- * json_use_test.c: what is done with checked JSON: walking, strings, members, equality, writing.
+ * json_use_test.c: operations on checked JSON: walking, strings, members, equality, writing.
  */
 #include "tests/unit/base/base_tests.h"
 

@@ -127,7 +127,7 @@ static void test_reset_keeps_first_chunk(void **state)
 #endif
 }
 
-/* Goal: deinit takes what was never used. Method: a zeroed arena, and one twice. */
+/* Goal: deinit accepts unused arenas. Method: a zeroed arena, and one twice. */
 static void test_deinit_of_nothing(void **state)
 {
     struct arena arena = {0};
@@ -206,8 +206,8 @@ static void test_buffer_capacity(void **state)
     }
 }
 
-/* Goal: a buffer keeps what was appended while it grows, alone and among other pieces. Method: a
- * million bytes one by one, with another piece between now and then. */
+/* Goal: a buffer keeps its content while it grows, as the last piece and among others. Method: a
+ * million bytes one by one, with another piece now and then. */
 static void test_buffer_grows(void **state)
 {
     struct arena arena;

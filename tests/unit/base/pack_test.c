@@ -130,7 +130,7 @@ static void test_any(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: what the dictionary has costs a few bytes, and what nothing has costs hardly more than itself. */
+/* Goal: bytes of the dictionary cost little, and random ones hardly more than their size. */
 static void test_sizes(void **state)
 {
     static const uint8_t zeros[PACK_BYTES_MAX + 1];

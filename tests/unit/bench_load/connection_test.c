@@ -1,7 +1,7 @@
 /*
- * connection_test.c: Goal: what a connection sends is HTTP/2 that a strict peer takes, and each way
- * in which an answer can be wrong is distinguished from the others. Method: libnghttp2's server in
- * memory on the other side; every scenario runs with whole reads and byte by byte.
+ * connection_test.c: Goal: a connection sends HTTP/2 that a strict peer accepts, and each kind of
+ * invalid response is distinguished from the others. Method: libnghttp2's server in memory on the
+ * other side; every scenario runs with whole reads and byte by byte.
  */
 #include "tests/unit/bench_load/bench_load_tests.h"
 #include "tests/unit/bench_load/peer.h"

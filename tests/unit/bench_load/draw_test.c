@@ -1,7 +1,6 @@
 /*
- * draw_test.c: Goal: what is drawn has the distribution that was asked for, and the same seed draws
- * the same. Method: many draws against the shares that the formula gives, and schedules by their
- * means.
+ * draw_test.c: Goal: drawn values have the requested distribution, and the same seed draws the
+ * same. Method: many draws against the shares of the formula, and schedules by their means.
  */
 #include "tests/unit/bench_load/bench_load_tests.h"
 #include "tools/bench/load/draw.h"

@@ -1,6 +1,6 @@
 /*
- * judge_test.c: Goal: spans and wrong answers read as people expect them, and a late generator is judged
- * by the right limit. Method: tables.
+ * judge_test.c: Goal: spans and wrong replies are printed in a readable form, and a late generator
+ * is judged by the right limit. Method: tables.
  */
 #include "tests/unit/bench_load/bench_load_tests.h"
 #include "tools/bench/load/judge.h"

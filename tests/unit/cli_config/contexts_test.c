@@ -47,8 +47,8 @@ static void assert_written(struct world *world, const char *expected)
     assert_string_equal((const char *)text.data, expected);
 }
 
-/* Goal: what is written reads back, in order, and members that another version wrote stay as they are.
- * Method: a file with members of ours and of others at each level, in a writing of its own. */
+/* Goal: written contexts read back, in order, and members of another version are kept. Method: a
+ * file with known and unknown members at each level, in another formatting. */
 static void round_trip(void **state)
 {
     static const char written[] = "{\n"

@@ -141,8 +141,8 @@ static void no_such_context(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: the file is left alone where it can make no difference.
- * Method: what is given, and whether it is needed. */
+/* Goal: the file is not read if it makes no difference. Method: given settings, and whether it is
+ * needed. */
 static void need(void **state)
 {
     (void)state;

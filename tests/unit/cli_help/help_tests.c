@@ -68,7 +68,7 @@ static bool word(struct slice name, size_t index, struct command_word *ret_word)
 static const struct command_set set = {
     "shop", "a shop", "It `sells` things. Also fruit.", groups, global_options, topics, word};
 
-/* --- what is printed --- */
+/* --- printed pages --- */
 
 struct page {
     char *text;
@@ -91,8 +91,8 @@ static void assert_page(struct page *page, const char *expected)
     free(page->text);
 }
 
-/* Goal: names are found, and those that are none have a neighbour. Method: each level, with letters
- * that are missing; what is hidden is no one's neighbour. */
+/* Goal: names are found, and unknown ones get a suggestion. Method: each level, with missing
+ * letters; hidden names are not suggested. */
 static void names(void **state)
 {
     struct command_walk walk = {0, 0};
@@ -272,8 +272,8 @@ static void assert_completed(const char *line, const char *expected)
     arena_deinit(&arena);
 }
 
-/* Goal: what may come next, at every place of a line, and nothing where nothing may.
- * Method: a line for each place. */
+/* Goal: completion offers all valid words at every place of a line, and nothing where none is
+ * valid. Method: a line for each place. */
 static void candidates(void **state)
 {
     (void)state;

@@ -56,8 +56,8 @@ static void assert_text(const char *text, const char *expected)
     assert_read(text, strlen(text), expected);
 }
 
-/* Goal: what RFC 4180 asks to be quoted is quoted, and nothing else.
- * Method: records with each kind of letter, against their texts. */
+/* Goal: exactly the fields that RFC 4180 requires to be quoted are quoted. Method: records with
+ * each kind of letter, against their texts. */
 static void written(void **state)
 {
     static const struct slice plain[] = {SLICE("a"), SLICE(""), SLICE(" b;c\t'")};

@@ -95,8 +95,8 @@ static void folders(void **state)
     assert_found(true, root, "B.PDF 5\na2.pdf 5\na10.pdf 5\nmore/c.pdf 5\n");
 }
 
-/* Goal: what can't be read says why, and ends nothing.
- * Method: nothing there, no file, a link to nothing, a circle of links, an empty folder. */
+/* Goal: unreadable files are reported with the reason, and do not end the walk. Method: nothing
+ * there, no file, a dangling link, a circle of links, an empty folder. */
 static void problems(void **state)
 {
     char word[256];

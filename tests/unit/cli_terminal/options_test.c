@@ -57,8 +57,8 @@ static void all_forms(void **state)
     assert_true(options_has(&options, "help"));
 }
 
-/* Goal: what is wrong is said with what would be right.
- * Method: one command line for each mistake, and its sentence. */
+/* Goal: a mistake is reported with the expected form. Method: one command line for each mistake,
+ * and its sentence. */
 static void mistakes(void **state)
 {
     struct options options;

@@ -134,7 +134,7 @@ static void many_days(void **state)
                 "   (a column: mean of 8 days)\n");
 }
 
-/* Goal: where there is nothing, nothing is drawn. */
+/* Goal: a plot without data draws nothing. */
 static void nothing(void **state)
 {
     static const double none[] = {-1, -1};
@@ -199,7 +199,7 @@ static void assert_bar(bool drawn_ascii, double share, const char *expected)
     arena_deinit(&arena);
 }
 
-/* Goal: a bar's length is its share, to an eighth of a column; what is there is seen. */
+/* Goal: a bar's length is its share, to an eighth of a column; a share above 0 is visible. */
 static void bars(void **state)
 {
     (void)state;

@@ -105,9 +105,8 @@ static void left_out(void **state)
     assert_rows(some, rows, 1, 25, "TEXT\nkept as it is\n");
 }
 
-/* Goal: what goes first is what its column says, not where it is; a column keeps the width that it
- * needs to be of use. Method: three columns of one width, on terminals that are narrower and
- * narrower. */
+/* Goal: columns are dropped by their declared priority, not by their place; a column keeps its
+ * minimum width. Method: three columns of one width, on narrower and narrower terminals. */
 static void ranks(void **state)
 {
     static const struct table_column some[] = {

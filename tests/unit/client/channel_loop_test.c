@@ -1,7 +1,7 @@
 /*
- * channel_loop_test.c: the lasting channel over real sockets of the loopback: that it comes back, holds
- * no loop without need, and can be closed from anywhere. When it comes back and what it repeats is in
- * the channel's own tests.
+ * channel_loop_test.c: the channel over real sockets of the loopback: it reconnects, keeps no loop
+ * running without need, and can be closed from anywhere. Reconnection and repeats in detail are in
+ * the channel's tests.
  */
 #include "client/channel_loop.h"
 
@@ -211,8 +211,8 @@ static void lost_while_asleep(void **state)
     server_stop(&server);
 }
 
-/* Goal: a call ends with what is the matter if there is no server, and at its deadline where one
- * only accepts. Method: a port where no one listens any more; one where no one accepts. */
+/* Goal: a call reports the reason if there is no server, and ends at its deadline if a server only
+ * accepts. Method: a port without a listener; one that is not accepted. */
 static void no_server(void **state)
 {
     struct client_channel_loop_config config = {.retry = {.attempts_max = 3}};

@@ -1,5 +1,5 @@
 /*
- * details_test.c: google.rpc.Status as a failed call brings it.
+ * details_test.c: google.rpc.Status in the trailers of a failed call.
  */
 #include "client/details.h"
 #include "store/base/wire.h"

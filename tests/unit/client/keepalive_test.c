@@ -51,7 +51,7 @@ static void start(struct peer *peer, struct ending *ending)
     assert_int_equal(client_session_start(peer->session, &call, &ending->call), OK);
 }
 
-/* The clock says `now_ms`: what is due is done, and said. Returns when the next thing is due. */
+/* Sets the clock to `now_ms` and runs what is due. Returns when the next event is due. */
 static int64_t at(struct peer *peer, int64_t now_ms)
 {
     int64_t next_ms = client_session_tick(peer->session, now_ms);

@@ -1,5 +1,5 @@
 /*
- * alloc.c: see alloc.h. The linker leads malloc and calloc here (--wrap).
+ * alloc.c: replaces malloc and calloc by the linker's --wrap.
  */
 #include "tests/unit/client_library/alloc.h"
 

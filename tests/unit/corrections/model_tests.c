@@ -495,8 +495,8 @@ static size_t check_day(struct model *model, struct store_txn *txn, uint32_t day
     return rows;
 }
 
-/* Goal: the counters equal a scan of the events. Method: every day, type and field, and no row
- * more: what is left is one count of distinct names for each day that has any. */
+/* Goal: the counters equal a scan of the events. Method: every day, type and field, and no other
+ * row except one count of distinct names for each day that has any. */
 static void test_counters_equal_scan(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /*
- * pdf_jobs_tests.c: the groups one after the other, and what they share.
+ * pdf_jobs_tests.c: runs the groups of tests, and has their shared functions.
  */
 #include "tests/unit/pdf_jobs/pdf_jobs_tests.h"
 

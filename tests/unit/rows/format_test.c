@@ -1,7 +1,7 @@
 /*
- * format_test.c: FORMAT.md reports the truth. Each of its examples is made here by the store's own
- * code and compared with the hex in the file, byte for byte. Run with ERRATA_PRINT_FORMAT=1 it
- * prints the examples instead of comparing, for whoever changes the format on purpose.
+ * format_test.c: checks the examples of FORMAT.md. Each is built here by the store's code and
+ * compared with the hex in the file, byte for byte. With ERRATA_PRINT_FORMAT=1 it prints the
+ * examples instead, for an intended change of the format.
  */
 #include "tests/unit/rows/rows_tests.h"
 

@@ -126,8 +126,8 @@ static void test_head_is_last(void **state)
     assert_true(slice_starts_with(key_slice(&newest), key_slice(&prefix)));
 }
 
-/* Goal: one organisation's keys never are among another's. Method: each builder's key begins with
- * its organisation, the global ones' with zeros. */
+/* Goal: keys of different organisations never mix. Method: each builder's key begins with its
+ * organisation, the global ones' with zeros. */
 static void test_keys_begin_with_their_org(void **state)
 {
     struct org_id org = store_world_org(7);

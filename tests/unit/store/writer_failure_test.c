@@ -1,6 +1,6 @@
 /*
- * writer_failure_test.c: what the writer does when its store fails: nothing half, nothing twice, no
- * lie, and back by itself.
+ * writer_failure_test.c: the writer with a failing store: no partial or duplicate writes, correct
+ * results, and recovery without a restart.
  */
 #include "tests/unit/store/store_tests.h"
 

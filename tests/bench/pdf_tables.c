@@ -26,11 +26,13 @@
 #define FIELDS_MAX 16
 #define TABLES_MAX 1024
 #define SAME_IOU_MIN 0.5
+#define TEXT_ROWS_MIN 5 /* a text table with fewer never counts */
 #define GROUPS_MAX 128
 #define WILSON_Z 1.959963985 /* of a 95% interval */
 #define MISSING (-1.0)
 
 enum method {
+    METHOD_TEXT, /* as found, whether they count or not */
     METHOD_LATTICE,
     METHOD_RULES, /* and lattice */
     METHOD_ALL_RAW, /* all three as found, without asking how many rows a text-only one has */
@@ -38,8 +40,8 @@ enum method {
     METHODS
 };
 
-static const char *const method_names[METHODS] = {"lattice", "lattice + rules", "all as found",
-                                                  "all"};
+static const char *const method_names[METHODS] = {"text as found", "lattice", "lattice + rules",
+                                                  "all as found", "all"};
 
 struct sample {
     char path[256];
@@ -188,6 +190,8 @@ static void read_regions(struct bench *bench)
 static bool is_of(enum method method, const struct pdf_table *table)
 {
     switch (method) {
+    case METHOD_TEXT:
+        return table->kind == PDF_TABLE_TEXT && table->rows >= TEXT_ROWS_MIN;
     case METHOD_LATTICE:
         return table->kind == PDF_TABLE_LATTICE && table->counted;
     case METHOD_RULES:

@@ -29,12 +29,17 @@ if(TARGET domain_analytics AND TARGET store_lmdb)
     add_dependencies(bench bench_analytics_domain)
 endif()
 
-# How well tables are found, on documents whose tables are known.
+# How well tables are found, on documents whose tables are known; a short run on generated pages is a test.
 if(TARGET pdf_measure)
-    add_executable(bench_pdf_tables EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/bench/pdf_tables.c)
+    add_executable(bench_pdf_tables ${CMAKE_SOURCE_DIR}/tests/bench/pdf_tables.c)
     target_link_libraries(bench_pdf_tables PRIVATE warnings defines m)
     errata_link(bench_pdf_tables "pdf_measure")
     add_dependencies(bench bench_pdf_tables)
+    add_test(NAME pdf_table_pages
+             COMMAND ${CMAKE_SOURCE_DIR}/tests/bench/table_pages/check $<TARGET_FILE:bench_pdf_tables>
+             WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+    # Leaks are checked by pdf_measure_tests, which knows those of fontconfig.
+    set_tests_properties(pdf_table_pages PROPERTIES LABELS unit ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)
 endif()
 
 # How accurately layout families are recognised, on documents whose layouts are known.

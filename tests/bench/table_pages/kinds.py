@@ -180,6 +180,23 @@ def stacked(paper, draw, frame):
         frame.y += draw.random.uniform(2, 4) * paper.size
 
 
+def short(paper, draw, frame):
+    """A header and two or three rows, between paragraphs."""
+    between(paper, draw, frame, 5)
+    titled(paper, draw, frame, Shape(rows=draw.random.randint(2, 3), columns=draw.random.randint(4, 6), spread=True))
+    between(paper, draw, frame, 4)
+
+
+def mixed(paper, draw, frame):
+    """A table with rulings, and one without."""
+    shapes = [Shape(rows=draw.random.randint(5, 8), rules=draw.random.choice(["rows", "rows columns"])),
+              Shape(rows=draw.random.randint(6, 12), columns=draw.random.randint(3, 6), spread=True)]
+    draw.random.shuffle(shapes)
+    for shape in shapes:
+        between(paper, draw, frame, 3)
+        frame.y = table(paper, draw, frame.left, frame.y, frame.width, shape) + paper.size
+
+
 def list_and_table(paper, draw, frame):
     frame.y = bullets(paper, draw, frame.left, frame.y, frame.width, 4, draw.random.choice([None, "dash", "number"]))
     titled(paper, draw, frame, Shape(rows=8))
@@ -507,7 +524,7 @@ DEVELOPMENT = {
     "totals": totals, "sparse": sparse, "ragged": ragged, "narrow": narrow, "two columns": two_columns,
     "wordy": wordy, "several": several, "in column": in_column, "side by side": side_by_side, "ruled": ruled,
     "half ruled": half_ruled, "list and table": list_and_table, "leaders": leaders, "signs": signs, "loose": loose,
-    "long headings": long_headings, "panels": panels, "stacked": stacked,
+    "short": short, "mixed": mixed, "long headings": long_headings, "panels": panels, "stacked": stacked,
     "prose": columns_of_prose(1), "prose 2": columns_of_prose(2), "prose 3": columns_of_prose(3),
     "bullets": lists(None), "dashes": lists("dash"), "numbered": lists("number"), "lettered": lists("letter"),
     "form": form, "letter": letter, "contents": contents, "references": references, "equations": equations,

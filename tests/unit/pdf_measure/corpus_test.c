@@ -73,7 +73,7 @@ static void test_invoices(void **state)
     }
 }
 
-/* Goal: of the 27 documents of a public competition, 23 have exactly their tables. Method: how many each
+/* Goal: of the 27 documents of a public competition, 24 have exactly their tables. Method: how many each
  * has; those that are known to be off have charts that look like tables, and a table of wrapped text. */
 static void test_competition(void **state)
 {
@@ -85,7 +85,7 @@ static void test_competition(void **state)
         {"eu-001", 7, 7}, {"eu-002", 1, 1}, {"eu-003", 3, 3}, {"eu-004", 12, 12}, {"eu-005", 2, 2},
         {"eu-006", 4, 4}, {"eu-007", 6, 6}, {"eu-008", 1, 1}, {"eu-009a", 1, 1},  {"eu-010", 1, 1},
         {"eu-011", 1, 2}, {"eu-012", 5, 6}, {"eu-013", 4, 4}, {"eu-014", 1, 1},   {"eu-015", 5, 4},
-        {"eu-016", 1, 1}, {"eu-017", 1, 2}, {"eu-018", 2, 2}, {"eu-019", 1, 1},   {"eu-020", 3, 3},
+        {"eu-016", 1, 1}, {"eu-017", 1, 1}, {"eu-018", 2, 2}, {"eu-019", 1, 1},   {"eu-020", 3, 3},
         {"eu-021", 2, 2}, {"eu-022", 1, 1}, {"eu-023", 1, 1}, {"eu-024", 1, 1},   {"eu-025", 5, 5},
         {"eu-026", 3, 3}, {"eu-027", 1, 1},
     };
@@ -98,7 +98,7 @@ static void test_competition(void **state)
         snprintf(path, sizeof path, "table-truth/%s.pdf", cases[i].path);
         exact += count_tables(path) == cases[i].tables;
     }
-    assert_true(exact >= 23);
+    assert_true(exact >= 24);
 }
 
 /* Goal: encrypted documents open only with the right password; an empty one is not required.

@@ -23,6 +23,8 @@ int main(void)
     failed += run_crossings_tests();
     failed += run_tables_tests();
     failed += run_text_tables_tests();
+    failed += run_prose_tests();
+    failed += run_parts_of_tables_tests();
     failed += run_worst_tests();
     failed += run_document_tests();
     failed += run_path_tests();

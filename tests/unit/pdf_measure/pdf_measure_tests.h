@@ -11,6 +11,8 @@ int run_rulings_tests(void);
 int run_crossings_tests(void);
 int run_tables_tests(void);
 int run_text_tables_tests(void);
+int run_prose_tests(void);
+int run_parts_of_tables_tests(void);
 int run_worst_tests(void);
 int run_document_tests(void);
 int run_path_tests(void);

@@ -244,6 +244,104 @@ static void test_rules_cells(void **state)
     }
 }
 
+/* Goal: the grid of a chart is not a table: up to the last band with text, under 35 per cent of at
+ * least four bands have some; rows below the last one may be empty. Method: grids and rules with words
+ * in some bands. */
+static void test_charts(void **state)
+{
+    static const struct {
+        unsigned bands; /* bits of those with text */
+        size_t tables;
+    } cases[] = {{0x0007, 1}, {0x0005, 1}, {0x0009, 1}, {0x0101, 0},
+                 {0x0103, 0}, {0x0083, 1}, {0x0203, 0}, {0x0207, 1}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (int ruled = 0; ruled < 2; ruled++) {
+            struct page page;
+            const struct grid grid = {13, ruled == 0 ? 4 : 0, 60, 20};
+
+            page_init(&page);
+            for (int line = 0; ruled == 1 && line < grid.across; line++) {
+                page_add_line(&page, 100, 100 + 20 * line, 280, 100 + 20 * line);
+            }
+            if (ruled == 0) {
+                add_grid(&page, &grid);
+            }
+            for (int band = 0; band < 12; band++) {
+                for (int cell = 0; cell < 3 && (cases[i].bands >> band & 1) != 0; cell++) {
+                    page_add_word(&page, 110 + 60 * cell, 105 + 20 * band, "12");
+                }
+            }
+            page_measure(&page);
+            assert_int_equal(
+                page_count(&page, ruled == 1 ? PDF_TABLE_RULES : PDF_TABLE_LATTICE, false),
+                cases[i].tables);
+            page_deinit(&page);
+        }
+    }
+}
+
+/* Goal: rulings cross a fifth of the words of a table at most, and only their middle two fifths count.
+ * Method: a grid of ten words, two or three of which are over a border across or down, or touch it. */
+static void test_crossed(void **state)
+{
+    static const struct {
+        double x; /* moves the words */
+        double y;
+        int moved;
+        size_t tables;
+    } cases[] = {{0, 0, 0, 1},   {-15, 0, 2, 1},   {-15, 0, 3, 0}, {0, 11, 2, 1},   {0, 11, 3, 0},
+                 {-11, 0, 3, 0}, {-10.9, 0, 3, 1}, {-19, 0, 3, 0}, {-19.1, 0, 3, 1}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct page page;
+        const struct grid grid = {6, 3, 60, 20};
+
+        page_init(&page);
+        add_grid(&page, &grid);
+        for (int word = 0; word < 10; word++) {
+            bool moved = word % 2 == 1 && word / 2 < cases[i].moved;
+
+            page_add_word(&page, 105 + 60 * (word % 2) + (moved ? cases[i].x : 0),
+                          104 + 20 * (word / 2) + (moved ? cases[i].y : 0), "Ab12");
+        }
+        page_measure(&page);
+        assert_int_equal(page_count(&page, PDF_TABLE_LATTICE, false), cases[i].tables);
+        page_deinit(&page);
+    }
+}
+
+/* Goal: boxes of a diagram are not a table: some border is as long as three fifths of the width.
+ * Method: two boxes with words, joined by a line, and the same with a border along both. */
+static void test_diagram(void **state)
+{
+    static const double ends[] = {190, 219.9, 220};
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct page page;
+
+        page_init(&page);
+        for (int box = 0; box < 2; box++) {
+            double x = 100 + 110 * box;
+
+            page_add_line(&page, x, 100, i > 0 && box == 0 ? ends[i] : x + 90, 100);
+            page_add_line(&page, x, 140, x + 90, 140);
+            page_add_line(&page, x, 100, x, 140);
+            page_add_line(&page, x + 90, 100, x + 90, 140);
+            for (int row = 0; row < 2; row++) {
+                page_add_word(&page, x + 10, 104 + 20 * row, "Ab");
+            }
+        }
+        page_add_line(&page, 190, 120, 210, 120);
+        page_measure(&page);
+        assert_int_equal(page_count(&page, PDF_TABLE_LATTICE, false), i == 0 ? 0 : 1);
+        page_deinit(&page);
+    }
+}
+
 static void add_table(struct table_search *search, enum pdf_table_kind kind, const struct area *box)
 {
     tables_add(search, &(struct table){.kind = kind, .box = *box, .rows = 5, .cells = 15});
@@ -329,7 +427,8 @@ int run_tables_tests(void)
         cmocka_unit_test(test_lattice_cells), cmocka_unit_test(test_lattice_borders),
         cmocka_unit_test(test_rules),         cmocka_unit_test(test_rules_extent),
         cmocka_unit_test(test_rules_cells),   cmocka_unit_test(test_settle),
-        cmocka_unit_test(test_turned),
+        cmocka_unit_test(test_turned),        cmocka_unit_test(test_charts),
+        cmocka_unit_test(test_crossed),       cmocka_unit_test(test_diagram),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

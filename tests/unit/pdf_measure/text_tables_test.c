@@ -17,7 +17,7 @@ struct block {
     int columns;
     double pitch; /* from row to row */
     int words; /* in a cell */
-    int digit_cells; /* so many cells of the block have a digit */
+    int digit_cells; /* so many cells of the block have a digit, those of the last columns first */
 };
 
 static void add_block(struct page *page, const struct block *block)
@@ -25,10 +25,12 @@ static void add_block(struct page *page, const struct block *block)
     for (int i = 0; i < block->rows * block->columns; i++) {
         int row = i / block->columns;
         double y = 100 + block->pitch * row;
-        double x = 100 + 80 * (i % block->columns);
+        int column = i % block->columns;
+        double x = 100 + 80 * column;
+        bool has_digit = (block->columns - 1 - column) * block->rows + row < block->digit_cells;
 
         for (int word = 0; word < block->words; word++) {
-            page_add_word(page, x + 15 * word, y, i < block->digit_cells ? "a1" : "ab");
+            page_add_word(page, x + 15 * word, y, has_digit ? "A1" : "Ab");
         }
     }
 }
@@ -74,12 +76,15 @@ static void test_two_columns(void **state)
     check_block(&(struct block){10, 1, 14, 1, 10}, 0, 0);
 }
 
-/* Goal: rows are near: gaps of 2.6 heights at most. Method: rows 10 tall with gaps of 26 and 26.1. */
+/* Goal: rows are near: gaps of 2.6 heights at most, or of 4.5 if they have the same three columns.
+ * Method: rows 10 tall, of two columns and of three, with gaps on both sides of the bounds. */
 static void test_distance(void **state)
 {
     (void)state;
-    check_block(&(struct block){5, 3, 36, 1, 0}, 1, 1);
-    check_block(&(struct block){5, 3, 36.1, 1, 0}, 0, 0);
+    check_block(&(struct block){5, 2, 36, 1, 5}, 1, 1);
+    check_block(&(struct block){5, 2, 36.1, 1, 5}, 0, 0);
+    check_block(&(struct block){5, 3, 55, 1, 0}, 1, 1);
+    check_block(&(struct block){5, 3, 55.1, 1, 0}, 0, 0);
 }
 
 /* Goal: half of the rows have three cells. Method: six rows, two or three of which have two. */
@@ -92,7 +97,7 @@ static void test_narrow_rows(void **state)
         page_init(&page);
         for (int row = 0; row < 6; row++) {
             for (int cell = 0; cell < (row < narrow ? 2 : 3); cell++) {
-                page_add_word(&page, 100 + 80 * cell, 100 + 14 * row, "ab");
+                page_add_word(&page, 100 + 80 * cell, 100 + 14 * row, "Ab");
             }
         }
         page_measure(&page);
@@ -102,7 +107,7 @@ static void test_narrow_rows(void **state)
 }
 
 /* Goal: cells line up by the left edge or the right one (3 points), or by their middle (2.5), two of
- * them and 60 per cent. Method: five rows of three cells; in every second one two cells are moved, or
+ * them and 60 per cent. Method: six rows of three cells; in the last three, two cells are moved, or
  * are wider to one side or to both. */
 static void test_alignment(void **state)
 {
@@ -111,11 +116,11 @@ static void test_alignment(void **state)
         const char *text;
         size_t tables;
     } cases[] = {
-        {0, "abcd", 1},         {3, "abcd", 1},         {3.1, "abcd", 0},
-        {-10, "abcdef", 1}, /* the right edge stays */
-        {-13, "abcdef", 1},     {-13.1, "abcdef", 0},   {-10, "abcdefgh", 1}, /* the middle stays */
-        {-12.5, "abcdefgh", 1}, {-12.6, "abcdefgh", 0}, {-7.5, "abcdefgh", 1},
-        {-7.4, "abcdefgh", 0},
+        {0, "Abcd", 1},         {3, "Abcd", 1},         {3.1, "Abcd", 0},
+        {-10, "Abcdef", 1}, /* the right edge stays */
+        {-13, "Abcdef", 1},     {-13.1, "Abcdef", 0},   {-10, "Abcdefgh", 1}, /* the middle stays */
+        {-12.5, "Abcdefgh", 1}, {-12.6, "Abcdefgh", 0}, {-7.5, "Abcdefgh", 1},
+        {-7.4, "Abcdefgh", 0},
     };
 
     (void)state;
@@ -124,12 +129,12 @@ static void test_alignment(void **state)
 
         page_init(&page);
         for (int row = 0; row < 6; row++) {
-            bool moved = row % 2 == 1;
+            bool moved = row >= 3;
 
             for (int cell = 0; cell < 3; cell++) {
                 double x = 100 + 80 * cell + (moved && cell > 0 ? cases[i].left : 0);
 
-                page_add_word(&page, x, 100 + 14 * row, moved && cell > 0 ? cases[i].text : "abcd");
+                page_add_word(&page, x, 100 + 14 * row, moved && cell > 0 ? cases[i].text : "Abcd");
             }
         }
         page_measure(&page);
@@ -148,9 +153,9 @@ static void test_shared_cells(void **state)
         page_init(&page);
         for (int row = 0; row < 6; row++) {
             for (int cell = 0; cell < 5; cell++) {
-                double moved = row % 2 == 1 && cell >= shared ? 35 : 0;
+                double moved = row >= 3 && cell >= shared ? 35 : 0;
 
-                page_add_word(&page, 50 + 80 * cell + moved, 100 + 14 * row, "abcd");
+                page_add_word(&page, 50 + 80 * cell + moved, 100 + 14 * row, "Abcd");
             }
         }
         page_measure(&page);
@@ -159,25 +164,25 @@ static void test_shared_cells(void **state)
     }
 }
 
-/* Goal: up to two other rows may be between two rows of a table. Method: rows 4 points tall, with
- * two and three lines of prose between them, all within the distance. */
+/* Goal: up to three other rows may be between two rows of a table. Method: rows with three and four
+ * small lines between them, all within the distance. */
 static void test_rows_between(void **state)
 {
     (void)state;
-    for (int between = 2; between <= 3; between++) {
+    for (int between = 3; between <= 4; between++) {
         struct page page;
 
         page_init(&page);
         for (int row = 0; row < 5; row++) {
             for (int cell = 0; cell < 3; cell++) {
-                page_add_word_of_height(&page, 100 + 80 * cell, 100 + 30 * row, 10, "ab");
+                page_add_word_of_height(&page, 100 + 80 * cell, 100 + 36 * row, 10, "Ab");
             }
             for (int line = 0; line < between; line++) {
-                page_add_word_of_height(&page, 120, 112 + 30 * row + 5 * line, 4, "continued");
+                page_add_word_of_height(&page, 120, 112 + 36 * row + 5 * line, 4, "continued");
             }
         }
         page_measure(&page);
-        assert_int_equal(page_count(&page, PDF_TABLE_TEXT, true), between == 2);
+        assert_int_equal(page_count(&page, PDF_TABLE_TEXT, true), between == 3);
         page_deinit(&page);
     }
 }

@@ -225,15 +225,18 @@ static void test_rows(void **state)
     }
 }
 
-/* Goal: cells part at gaps over 0.75 of the row's height, and over 5 points. Method: rows of 10 and of
- * 4 points with gaps on both sides of 7.5 and 5. */
+/* Goal: cells part at gaps over 0.75 of the row's height, over 1.3 of the width of a glyph, and over
+ * 5 points. Method: rows of 10 and of 4 points, of glyphs 5 and 2.5 points wide, with gaps on both
+ * sides of 7.5, 6.5 and 5. */
 static void test_cells(void **state)
 {
     static const struct {
         double height;
+        double scale; /* of all x */
         double gap;
         size_t cells;
-    } cases[] = {{10, 7.5, 1}, {10, 7.6, 2}, {4, 5, 1}, {4, 5.1, 2}};
+    } cases[] = {{10, 1, 7.5, 1}, {10, 1, 7.6, 2}, {4, 1, 6.5, 1},
+                 {4, 1, 6.6, 2},  {4, 0.5, 5, 1},  {4, 0.5, 5.1, 2}};
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -246,7 +249,12 @@ static void test_cells(void **state)
         page_init(&page);
         page_add_word_of_height(&page, 100, 100, cases[i].height, "ab");
         page_add_word_of_height(&page, 112, 100, cases[i].height, "cd");
-        page_add_word_of_height(&page, 122 + cases[i].gap, 100, cases[i].height, "12");
+        page_add_word_of_height(&page, 122 + cases[i].gap / cases[i].scale, 100, cases[i].height,
+                                "12");
+        for (size_t j = 0; j < page.glyphs_count; j++) {
+            page.glyphs[j].box.x1 *= cases[i].scale;
+            page.glyphs[j].box.x2 *= cases[i].scale;
+        }
         list = find_words(&page.arena, page.glyphs, page.glyphs_count);
         assert_int_equal(list.count, 3);
         for (size_t j = 0; j < 3; j++) {
@@ -256,7 +264,122 @@ static void test_cells(void **state)
         assert_int_equal(rows_split(&rows[0], cells), cases[i].cells);
         assert_int_equal(cells[0].words, cases[i].cells == 1 ? 3 : 2);
         assert_int_equal(cells[0].has_digit, cases[i].cells == 1);
-        assert_true(cells[0].x1 == 100);
+        assert_true(cells[0].x1 == 100 * cases[i].scale);
+        page_deinit(&page);
+    }
+}
+
+/* Goal: a word is known as a leader, a marker of a list, a label or line of a form, a page number, or
+ * the continuation of a sentence. Method: one word a case. */
+static void test_word_marks(void **state)
+{
+    static const struct {
+        const char *text;
+        bool leader;
+        bool bullet;
+        bool marker;
+        bool field;
+        bool lower;
+        uint32_t number;
+    } cases[] = {
+        {"...", .leader = true, .number = WORD_NO_NUMBER},
+        {".", .leader = true, .number = WORD_NO_NUMBER},
+        {"*", .bullet = true, .marker = true, .number = WORD_NO_NUMBER},
+        {"-", .marker = true, .number = WORD_NO_NUMBER},
+        {"--", .number = WORD_NO_NUMBER},
+        {"3.", .marker = true, .number = WORD_NO_NUMBER},
+        {"12.3.4.", .marker = true, .number = WORD_NO_NUMBER},
+        {"12.3.45.", .number = WORD_NO_NUMBER}, /* eight glyphs */
+        {"b)", .marker = true, .lower = true, .number = WORD_NO_NUMBER},
+        {"[7]", .marker = true, .number = WORD_NO_NUMBER},
+        {"(xviii)", .marker = true, .number = WORD_NO_NUMBER},
+        {"St.", .number = WORD_NO_NUMBER},
+        {"a1.", .lower = true, .number = WORD_NO_NUMBER},
+        {"Name:", .field = true, .number = WORD_NO_NUMBER},
+        {"____", .field = true, .number = WORD_NO_NUMBER},
+        {"_a", .number = WORD_NO_NUMBER},
+        {"9999", .number = 9999},
+        {"0", .number = 0},
+        {"12345", .number = WORD_NO_NUMBER},
+        {"1,234", .number = WORD_NO_NUMBER},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct page page;
+        struct word_list list;
+
+        page_init(&page);
+        page_add_word(&page, 100, 100, cases[i].text);
+        list = find_words(&page.arena, page.glyphs, page.glyphs_count);
+        assert_int_equal(list.count, 1);
+        assert_int_equal(list.items[0].is_leader, cases[i].leader);
+        assert_int_equal(list.items[0].is_bullet, cases[i].bullet);
+        assert_int_equal(list.items[0].is_marker, cases[i].marker);
+        assert_int_equal(list.items[0].is_field, cases[i].field);
+        assert_int_equal(list.items[0].starts_lower, cases[i].lower);
+        assert_int_equal(list.items[0].number, cases[i].number);
+        page_deinit(&page);
+    }
+}
+
+/* Goal: three dots that touch a word are a word of their own, fewer are part of it, and leaders are
+ * left out of rows. Method: labels with dots, and what words_pick keeps. */
+static void test_leaders(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t words;
+        size_t kept;
+    } cases[] = {{"Sum..", 1, 1}, {"Sum...", 2, 1}, {"Sum......12", 3, 2}, {"...Sum", 2, 1}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct page page;
+        struct word_list list;
+        struct word_list kept;
+
+        page_init(&page);
+        page_add_word(&page, 100, 100, cases[i].text);
+        list = find_words(&page.arena, page.glyphs, page.glyphs_count);
+        assert_int_equal(list.count, cases[i].words);
+        assert_true(words_pick(&page.arena, list, false, &kept));
+        assert_int_equal(kept.count, cases[i].kept);
+        page_deinit(&page);
+    }
+}
+
+/* Goal: a marker belongs to the text up to 4 heights after it: a bullet anywhere, another one only at
+ * the start of the row. Method: rows of three words with gaps around the bound. */
+static void test_markers_of_lists(void **state)
+{
+    static const struct {
+        const char *first;
+        const char *second;
+        double gap; /* after the second word */
+        size_t cells;
+    } cases[] = {{"Ab", "cd", 20, 3},  {"Ab", "*", 20, 2},  {"Ab", "*", 40, 2},
+                 {"Ab", "*", 40.1, 3}, {"Ab", "1)", 20, 3}, {"1)", "cd", 20, 2}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct page page;
+        struct word_list list;
+        const struct word *words[3];
+        struct row rows[3];
+        struct cell cells[3];
+        double end = 140 + 5 * (double)strlen(cases[i].second);
+
+        page_init(&page);
+        page_add_word(&page, 110, 100, cases[i].first);
+        page_add_word(&page, 140, 100, cases[i].second);
+        page_add_word(&page, end + cases[i].gap, 100, "Ef");
+        list = find_words(&page.arena, page.glyphs, page.glyphs_count);
+        for (size_t j = 0; j < 3; j++) {
+            words[j] = &list.items[j];
+        }
+        assert_int_equal(rows_find(words, 3, rows), 1);
+        assert_int_equal(rows_split(&rows[0], cells), cases[i].cells);
         page_deinit(&page);
     }
 }
@@ -264,10 +387,17 @@ static void test_cells(void **state)
 int run_text_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_space),         cmocka_unit_test(test_coverage),
-        cmocka_unit_test(test_coverage_page), cmocka_unit_test(test_words),
-        cmocka_unit_test(test_words_kinds),   cmocka_unit_test(test_words_limit),
-        cmocka_unit_test(test_rows),          cmocka_unit_test(test_cells),
+        cmocka_unit_test(test_space),
+        cmocka_unit_test(test_coverage),
+        cmocka_unit_test(test_coverage_page),
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_words_kinds),
+        cmocka_unit_test(test_words_limit),
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_cells),
+        cmocka_unit_test(test_word_marks),
+        cmocka_unit_test(test_leaders),
+        cmocka_unit_test(test_markers_of_lists),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,16 +56,16 @@ static void add_words(struct page *page, size_t columns, double width, double pi
  * as are allowed. */
 static void test_grid(void **state)
 {
-    const double side = 4.0 * RULINGS_EACH_WAY;
+    const double side = 16.0 * RULINGS_EACH_WAY;
     struct page page;
 
     (void)state;
     init_page(&page, side + 10);
     for (int i = 0; i < RULINGS_EACH_WAY; i++) {
-        page_add_line(&page, 0, 4.0 * i, side, 4.0 * i);
-        page_add_line(&page, 4.0 * i, 0, 4.0 * i, side);
+        page_add_line(&page, 0, 16.0 * i, side, 16.0 * i);
+        page_add_line(&page, 16.0 * i, 0, 16.0 * i, side);
     }
-    add_words(&page, 300, 260, 230);
+    add_words(&page, 6, 16.0 * RULINGS_EACH_WAY / 6, 16);
     assert_int_equal(measure(&page, "20,000 x 20,000 rulings, 100,000 words"), PDF_CUT_NONE);
     assert_int_equal(page_count(&page, PDF_TABLE_LATTICE, true), 1);
     page_deinit(&page);

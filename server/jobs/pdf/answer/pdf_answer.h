@@ -15,7 +15,7 @@
 #include "store/base/err.h"
 
 /* Version of the measuring rules; increased if the measured values change. */
-#define PDF_RULES_VERSION 1
+#define PDF_RULES_VERSION 2
 /* The largest document, in bytes. */
 #define PDF_DOCUMENT_BYTES_MAX ((size_t)64 << 20)
 #define PDF_PAGES_MAX 5000

@@ -38,12 +38,20 @@ struct glyph_list {
     size_t count;
 };
 
+#define WORD_NO_NUMBER UINT32_MAX
+
 struct word {
     struct area box;
     double middle; /* mean of y1 and y2 */
     uint32_t glyphs;
+    uint32_t number; /* the value of up to four digits without other glyphs; or WORD_NO_NUMBER */
     bool turned; /* its glyphs are below each other; false for a single one */
     bool has_digit;
+    bool starts_lower; /* with a lower-case letter */
+    bool is_leader; /* only dots: it leads from a label to a number */
+    bool is_bullet; /* one glyph that starts an item of a list */
+    bool is_marker; /* a bullet, or a dash, "3.", "b)" or "(iv)", which may be other things, too */
+    bool is_field; /* it ends with a colon, or is a line to write on */
 };
 
 /* Sorted by `middle`, then x1. */
@@ -65,7 +73,11 @@ struct cell {
     double x1;
     double x2;
     size_t words;
+    size_t glyphs;
+    uint32_t number; /* of its only word; or WORD_NO_NUMBER */
     bool has_digit;
+    bool starts_lower; /* its first word does */
+    bool is_field; /* its last word is */
 };
 
 /* Returns whether the code point is white space by Python's str.isspace. */
@@ -93,8 +105,8 @@ enum pdf_cut parts_find_words(struct arena *arena, struct glyph_list glyphs, siz
 
 /* Returns whether most words of the page are turned: its text runs up or down. */
 bool words_are_turned(struct word_list words);
-/* Selects the words of one direction; turned ones with x and y exchanged, so that they are
- * horizontal. Words of one glyph belong to both directions. False if the arena is full. */
+/* Selects the words of one direction except leaders; turned ones with x and y exchanged, so that
+ * they are horizontal. Words of one glyph belong to both directions. False if the arena is full. */
 bool words_pick(struct arena *arena, struct word_list words, bool turned,
                 struct word_list *ret_words);
 
@@ -153,8 +165,8 @@ bool rulings_find_groups(struct arena *arena, const struct ruling_list *across,
 
 /* ---- tables ---- */
 
-/* Total comparisons of words and rulings with the boxes of possible tables. A page of 2,000 words
- * and 50 boxes takes 100,000. */
+/* Total comparisons of words and rulings with the boxes of possible tables, and of columns with
+ * those of other parts of a table. A page of 2,000 words and 50 boxes takes 100,000. */
 #define TABLE_LOOKS_MAX 4000000
 
 struct table {
@@ -162,6 +174,7 @@ struct table {
     struct area box;
     uint32_t rows;
     uint32_t cells;
+    bool firm; /* text-only, but hardly anything else: many columns, most of them of numbers */
     bool counted;
 };
 
@@ -195,13 +208,16 @@ void tables_find(struct table_search *search, struct arena *arena, struct word_l
 void tables_find_lattice(struct table_search *search);
 void tables_find_rules(struct table_search *search);
 void tables_find_text(struct table_search *search);
-/* Sets `counted`: of overlapping tables the stronger kind, and text-only tables on pages without
- * others. */
+/* Sets `counted`: of overlapping tables the stronger kind, and of text-only tables the larger ones;
+ * beside a ruled table only firm ones. */
 void tables_settle(struct table_search *search);
 void tables_add(struct table_search *search, const struct table *table);
+/* Takes from the limit of comparisons; false, and the search is stopped, if too few are left. */
+bool tables_look(struct table_search *search, size_t count);
 
 /* How much the words of a box resemble a table. */
 struct table_shape {
+    size_t words;
     size_t rows;
     size_t cells;
     size_t cells_of_widest_row;
@@ -212,6 +228,16 @@ struct table_shape {
 bool tables_measure_box(struct table_search *search, const struct area *box,
                         const struct ruling_list *down, struct table_shape *ret_shape);
 
+/* Both judge the words and rows of the last tables_measure_box, whose result is `shape`. */
+/* Returns whether rulings at these places, which are sorted, are the grid of a chart: few of the
+ * bands between them have text. */
+bool tables_is_chart(const struct table_search *search, const struct table_shape *shape,
+                     const double *places, size_t places_count);
+/* Returns whether rulings, sorted, cross many of the words, as those of a chart cross its labels.
+ * False, too, if the search was stopped. */
+bool tables_are_crossed(struct table_search *search, const struct table_shape *shape,
+                        const struct ruling_list *across, const struct ruling_list *down);
+
 /* ---- rows and cells ---- */
 
 /* Groups words, sorted like a word list, into rows; `rows` has room for `count`. Returns the number
@@ -219,7 +245,25 @@ bool tables_measure_box(struct table_search *search, const struct area *box,
 size_t rows_find(const struct word **words, size_t count, struct row *rows);
 /* Returns the width above which a gap between words of this row is wide. */
 double rows_wide_gap(const struct row *row);
-/* Splits a row into cells, at most as many as it has words; returns their number. */
+/* Splits a row into cells, at most as many as it has words; returns their number. A marker of a
+ * list belongs to the text after it. */
 size_t rows_split(const struct row *row, struct cell *cells);
+
+/* A row and its cells, from left to right: first those that may be of a table, then the lines of
+ * paragraphs. */
+struct line {
+    const struct row *row;
+    double wide_gap; /* rows_wide_gap */
+    struct cell *cells;
+    size_t cells_count;
+    size_t prose_count;
+};
+
+/* Joins cells that only a stretched space separates: one that the lines above and below cover. False
+ * if the arena is full. */
+bool prose_join_stretched(struct arena *arena, struct line *lines, size_t count);
+/* Finds lines of paragraphs, and moves them after the other cells of their row. False if the arena
+ * is full. */
+bool prose_set_apart(struct arena *arena, struct line *lines, size_t count);
 
 #endif

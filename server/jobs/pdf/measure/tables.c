@@ -11,9 +11,18 @@
 #define OVERLAP_SHARE_MAX 0.25
 /* Text-only tables with fewer rows are usually address or number blocks. */
 #define TEXT_ROWS_MIN 5
+#define FIRM_ROWS_MIN 3
+#define BESIDE_RULED_ROWS_MIN 6
 /* Rulings end this close to the rows that they separate. */
 #define RULING_REACH 3.0
 #define TABLES_CAPACITY_FIRST 16
+/* The grid of a chart has at least this many bands, and text in a smaller share of them. */
+#define CHART_BANDS_MIN 4
+#define CHART_FILLED_SHARE 0.35
+/* A ruling crosses a word if it is not in this share of the word from either side. In a table hardly
+ * any word is crossed. */
+#define CROSSED_INSIDE_SHARE 0.3
+#define CROSSED_WORDS_SHARE_MAX 0.2
 
 void tables_add(struct table_search *search, const struct table *table)
 {
@@ -36,8 +45,7 @@ void tables_add(struct table_search *search, const struct table *table)
     found->items[found->count++] = *table;
 }
 
-/* Takes from the limit of comparisons; false, and the search is stopped, if none is left. */
-static bool take_comparisons(struct table_search *search, size_t count)
+bool tables_look(struct table_search *search, size_t count)
 {
     if (search->cut != PDF_CUT_NONE) {
         return false;
@@ -111,7 +119,7 @@ static bool is_parted(struct table_search *search, const struct ruling_list *dow
     for (size_t i = first; i < down->count && down->items[i].at < x; i++) {
         const struct ruling *ruling = &down->items[i];
 
-        if (!take_comparisons(search, 1)) {
+        if (!tables_look(search, 1)) {
             return false;
         }
         if (ruling->from - RULING_REACH <= right->middle &&
@@ -155,10 +163,11 @@ bool tables_measure_box(struct table_search *search, const struct area *box,
         *ret_shape = shape;
         return true;
     }
-    if (!take_comparisons(search, end - first)) {
+    if (!tables_look(search, end - first)) {
         return false;
     }
     count = pick_words(search, box, first, end);
+    shape.words = count;
     shape.rows = rows_find(search->words_room, count, search->rows_room);
     for (size_t i = 0; i < shape.rows; i++) {
         size_t cells = count_cells(search, &search->rows_room[i], down);
@@ -169,6 +178,79 @@ bool tables_measure_box(struct table_search *search, const struct area *box,
     }
     *ret_shape = shape;
     return search->cut == PDF_CUT_NONE;
+}
+
+/* Returns the first ruling at or after `at`. */
+static size_t find_first_ruling(const struct ruling_list *list, double at)
+{
+    size_t low = 0;
+    size_t high = list->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (list->items[middle].at < at) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* Returns whether a ruling that is between `from` and `to` passes `middle`, which is along it. */
+static bool is_passed(struct table_search *search, const struct ruling_list *list, double from,
+                      double to, double middle)
+{
+    for (size_t i = find_first_ruling(list, from); i < list->count && list->items[i].at <= to;
+         i++) {
+        if (!tables_look(search, 1)) {
+            return false;
+        }
+        if (list->items[i].from <= middle && middle <= list->items[i].to) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool tables_are_crossed(struct table_search *search, const struct table_shape *shape,
+                        const struct ruling_list *across, const struct ruling_list *down)
+{
+    size_t crossed = 0;
+
+    for (size_t i = 0; i < shape->words && search->cut == PDF_CUT_NONE; i++) {
+        const struct area *box = &search->words_room[i]->box;
+        double width = CROSSED_INSIDE_SHARE * (box->x2 - box->x1);
+        double height = CROSSED_INSIDE_SHARE * (box->y2 - box->y1);
+
+        crossed +=
+            is_passed(search, down, box->x1 + width, box->x2 - width, (box->y1 + box->y2) / 2) ||
+            is_passed(search, across, box->y1 + height, box->y2 - height, (box->x1 + box->x2) / 2);
+    }
+    return (double)crossed > CROSSED_WORDS_SHARE_MAX * (double)shape->words;
+}
+
+bool tables_is_chart(const struct table_search *search, const struct table_shape *shape,
+                     const double *places, size_t places_count)
+{
+    size_t rows_count = shape->rows;
+    size_t bands = 0; /* up to the last one with text: the rest of a form may be empty */
+    size_t filled = 0;
+    size_t row = 0;
+
+    for (size_t i = 1; i < places_count; i++) {
+        bool has_text = false;
+
+        while (row < rows_count &&
+               search->rows_room[row].y1 + search->rows_room[row].y2 < 2 * places[i]) {
+            has_text = true;
+            row++;
+        }
+        filled += has_text;
+        bands = has_text ? i : bands;
+    }
+    return bands >= CHART_BANDS_MIN && (double)filled < CHART_FILLED_SHARE * (double)bands;
 }
 
 static double measure_area(const struct area *box)
@@ -216,6 +298,16 @@ static bool is_weaker(const struct table_list *found, size_t index)
     return false;
 }
 
+/* Returns whether a text-only table is large enough to count, on a page with a ruled table or one
+ * without. */
+static bool has_enough_rows(const struct table *table, bool ruled)
+{
+    if (ruled) {
+        return table->firm && table->rows >= BESIDE_RULED_ROWS_MIN;
+    }
+    return table->rows >= (table->firm ? FIRM_ROWS_MIN : TEXT_ROWS_MIN);
+}
+
 void tables_settle(struct table_search *search)
 {
     struct table_list *found = &search->found;
@@ -228,7 +320,7 @@ void tables_settle(struct table_search *search)
     for (size_t i = 0; i < found->count; i++) {
         struct table *table = &found->items[i];
 
-        if (table->kind == PDF_TABLE_TEXT && (ruled || table->rows < TEXT_ROWS_MIN)) {
+        if (table->kind == PDF_TABLE_TEXT && !has_enough_rows(table, ruled)) {
             continue;
         }
         table->counted = !is_weaker(found, i);

@@ -15,6 +15,7 @@
 #define CROSSING_MAX 3.0
 #define WIDTH_MIN 40.0
 #define HEIGHT_MIN 12.0
+#define LONG_RULING_SHARE_MIN 0.6
 #define ROWS_MIN 2
 #define WIDEST_ROW_CELLS_MIN 2
 #define CELLS_PER_ROW_MIN 1.3
@@ -28,6 +29,7 @@ struct member {
 struct group {
     struct ruling_list across;
     struct ruling_list down;
+    double *places; /* room for all rulings */
 };
 
 static int compare_members(const void *left, const void *right)
@@ -68,21 +70,33 @@ static bool is_border(const struct ruling *ruling, const struct ruling_list *oth
     return end - first >= 2 && others->items[end - 1].at - others->items[first].at > SAME_PLACE_MAX;
 }
 
-/* Counts the places of borders of rows or columns. */
-static size_t count_places(const struct ruling_list *list, const struct ruling_list *others)
+/* Finds the places of borders of rows or columns; `places` has room for all rulings of the list. */
+static size_t find_places(const struct ruling_list *list, const struct ruling_list *others,
+                          double *places)
 {
     size_t count = 0;
-    double last = 0;
 
     for (size_t i = 0; i < list->count; i++) {
         double at = list->items[i].at;
 
-        if ((count == 0 || at - last > SAME_PLACE_MAX) && is_border(&list->items[i], others)) {
-            count++;
-            last = at;
+        if ((count == 0 || at - places[count - 1] > SAME_PLACE_MAX) &&
+            is_border(&list->items[i], others)) {
+            places[count++] = at;
         }
     }
     return count;
+}
+
+/* Returns whether some ruling runs along most of the box; boxes of a diagram have only short ones. */
+static bool has_long_ruling(const struct ruling_list *across, const struct area *box)
+{
+    for (size_t i = 0; i < across->count; i++) {
+        if (across->items[i].to - across->items[i].from >=
+            LONG_RULING_SHARE_MIN * (box->x2 - box->x1)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static struct area find_extents(const struct group *group)
@@ -109,12 +123,16 @@ static void try_group(struct table_search *search, const struct group *group)
 {
     struct table table = {.kind = PDF_TABLE_LATTICE};
     struct table_shape shape = {0};
+    size_t places_count = 0;
 
-    if (count_places(&group->down, &group->across) < DOWN_PLACES_MIN ||
-        count_places(&group->across, &group->down) < ACROSS_PLACES_MIN) {
+    if (find_places(&group->down, &group->across, group->places) < DOWN_PLACES_MIN) {
         return;
     }
+    places_count = find_places(&group->across, &group->down, group->places);
     table.box = find_extents(group);
+    if (places_count < ACROSS_PLACES_MIN || !has_long_ruling(&group->across, &table.box)) {
+        return;
+    }
     if (table.box.x2 - table.box.x1 < WIDTH_MIN || table.box.y2 - table.box.y1 < HEIGHT_MIN) {
         return;
     }
@@ -122,23 +140,25 @@ static void try_group(struct table_search *search, const struct group *group)
         return;
     }
     if (shape.rows >= ROWS_MIN && shape.cells_of_widest_row >= WIDEST_ROW_CELLS_MIN &&
-        (double)shape.cells >= CELLS_PER_ROW_MIN * (double)shape.rows) {
+        (double)shape.cells >= CELLS_PER_ROW_MIN * (double)shape.rows &&
+        !tables_is_chart(search, &shape, group->places, places_count) &&
+        !tables_are_crossed(search, &shape, &group->across, &group->down)) {
         table.rows = (uint32_t)shape.rows;
         table.cells = (uint32_t)shape.cells;
         tables_add(search, &table);
     }
 }
 
-/* Visits the members of each group; `room` takes the rulings of one group, in their lists'
- * order. */
+/* Visits the members of each group; `room` takes the rulings of one group, in their lists' order,
+ * and `places` their places. */
 static void try_members(struct table_search *search, const struct member *members, size_t count,
-                        struct ruling *room)
+                        struct ruling *room, double *places)
 {
     size_t across_count = search->across->count;
     size_t first = 0;
 
     while (first < count && search->cut == PDF_CUT_NONE) {
-        struct group group = {.across = {.items = room}};
+        struct group group = {.across = {.items = room}, .places = places};
         size_t end = first;
 
         while (end < count && members[end].group == members[first].group) {
@@ -165,8 +185,9 @@ void tables_find_lattice(struct table_search *search)
     uint32_t *groups = NULL;
     struct member *members = arena_calloc(search->arena, count + 1, sizeof *members);
     struct ruling *room = arena_calloc(search->arena, count + 1, sizeof *room);
+    double *places = arena_calloc(search->arena, count + 1, sizeof *places);
 
-    if (members == NULL || room == NULL ||
+    if (members == NULL || room == NULL || places == NULL ||
         !rulings_find_groups(search->arena, search->across, search->down, &groups)) {
         search->cut = PDF_CUT_LIMIT;
         return;
@@ -175,5 +196,5 @@ void tables_find_lattice(struct table_search *search)
         members[i] = (struct member){.group = groups[i], .index = i};
     }
     qsort(members, count, sizeof *members, compare_members);
-    try_members(search, members, count, room);
+    try_members(search, members, count, room, places);
 }

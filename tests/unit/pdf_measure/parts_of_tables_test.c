@@ -208,6 +208,23 @@ static void test_addresses(void **state)
     }
 }
 
+/* Goal: an index is not a table: four fifths of its cells have letters and digits. Method: nine rows of
+ * three cells, of which 22 have both, or 21. */
+static void test_index(void **state)
+{
+    (void)state;
+    for (int lettered = 21; lettered <= 22; lettered++) {
+        struct page page;
+
+        page_init(&page);
+        for (int cell = 0; cell < 27; cell++) {
+            page_add_word(&page, 100 + 90 * (cell % 3), 100 + 14 * (cell / 3),
+                          cell < lettered ? "Town 12" : "1,2");
+        }
+        check_page(&page, lettered == 21, 9);
+    }
+}
+
 /* Goal: parts of sentences are not a table: over half of the cells start with lower case, and under a
  * fifth have digits. Method: ten rows of three cells, with so many of each. */
 static void test_sentences(void **state)
@@ -296,6 +313,7 @@ int run_parts_of_tables_tests(void)
         cmocka_unit_test(test_contents),
         cmocka_unit_test(test_addresses),
         cmocka_unit_test(test_sentences),
+        cmocka_unit_test(test_index),
         cmocka_unit_test(test_list),
         cmocka_unit_test(test_firm),
     };

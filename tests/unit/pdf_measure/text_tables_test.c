@@ -30,7 +30,7 @@ static void add_block(struct page *page, const struct block *block)
         bool has_digit = (block->columns - 1 - column) * block->rows + row < block->digit_cells;
 
         for (int word = 0; word < block->words; word++) {
-            page_add_word(page, x + 15 * word, y, has_digit ? "A1" : "Ab");
+            page_add_word(page, x + 15 * word, y, has_digit ? "12" : "Ab");
         }
     }
 }

@@ -47,6 +47,7 @@ struct word {
     uint32_t number; /* the value of up to four digits without other glyphs; or WORD_NO_NUMBER */
     bool turned; /* its glyphs are below each other; false for a single one */
     bool has_digit;
+    bool has_letter;
     bool starts_lower; /* with a lower-case letter */
     bool is_leader; /* only dots: it leads from a label to a number */
     bool is_bullet; /* one glyph that starts an item of a list */
@@ -76,6 +77,7 @@ struct cell {
     size_t glyphs;
     uint32_t number; /* of its only word; or WORD_NO_NUMBER */
     bool has_digit;
+    bool has_letter;
     bool starts_lower; /* its first word does */
     bool is_field; /* its last word is */
 };

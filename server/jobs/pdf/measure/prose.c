@@ -207,6 +207,7 @@ static void add_cell(struct cell *cell, const struct cell *added)
     cell->glyphs += added->glyphs;
     cell->number = WORD_NO_NUMBER;
     cell->has_digit = cell->has_digit || added->has_digit;
+    cell->has_letter = cell->has_letter || added->has_letter;
     cell->is_field = added->is_field;
 }
 

@@ -102,6 +102,7 @@ size_t rows_split(const struct row *row, struct cell *cells)
         cell->glyphs += word->glyphs;
         cell->number = cell->words == 1 ? word->number : WORD_NO_NUMBER;
         cell->has_digit = !marked ? cell->has_digit || word->has_digit : word->has_digit;
+        cell->has_letter = cell->has_letter || word->has_letter;
         cell->is_field = word->is_field;
     }
     return count;

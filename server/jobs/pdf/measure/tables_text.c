@@ -45,6 +45,7 @@
 #define RISING_ROWS_SHARE_MIN 0.9
 #define MIXED_ROWS_SHARE_MAX 0.15
 #define PLAIN_ROWS_SHARE_MIN 0.35
+#define LETTERED_CELLS_SHARE_MIN 0.8
 /* Nor are parts of sentences, which have few digits. */
 #define SENTENCE_DIGITS_SHARE_MAX 0.2
 #define LOWER_CELLS_SHARE_MAX 0.5
@@ -137,6 +138,7 @@ struct chain {
     size_t cells;
     size_t words;
     size_t digit_cells;
+    size_t lettered_cells; /* that have a letter, too */
     size_t lower_cells; /* that start with a lower-case letter */
     size_t field_rows; /* rows with a label of a form or a line to write on */
     size_t wide_rows; /* with at least COLUMNS_MIN cells */
@@ -198,6 +200,7 @@ static void add_row(struct chain *chain, const struct link *link)
 
         chain->words += cell->words;
         chain->digit_cells += cell->has_digit;
+        chain->lettered_cells += cell->has_digit && cell->has_letter;
         chain->lower_cells += cell->starts_lower;
         chain->box.x1 = fmin(chain->box.x1, cell->x1);
         chain->box.x2 = fmax(chain->box.x2, cell->x2);
@@ -237,6 +240,7 @@ static void add_chain(struct link *links, struct chain *chain, const struct chai
     chain->cells += below->cells;
     chain->words += below->words;
     chain->digit_cells += below->digit_cells;
+    chain->lettered_cells += below->lettered_cells;
     chain->lower_cells += below->lower_cells;
     chain->field_rows += below->field_rows;
     chain->wide_rows += below->wide_rows;
@@ -420,14 +424,16 @@ static bool is_contents(const struct link *links, const struct chain *chain)
            (double)rising >= RISING_ROWS_SHARE_MIN * (double)chain->rows;
 }
 
-/* Returns whether the rows are addresses beside each other: either all cells of a row have digits,
- * or none has. In a table, columns are alike, not rows. */
+/* Returns whether the rows are addresses or entries of an index beside each other: either all cells
+ * of a row have digits, or none has, and there are rows without digits or text with the digits. In a
+ * table, columns are alike, not rows. */
 static bool is_directory(const struct chain *chain)
 {
     double rows = (double)chain->rows;
 
     return chain->digit_rows > 0 && (double)chain->mixed_rows <= MIXED_ROWS_SHARE_MAX * rows &&
-           (double)(chain->rows - chain->digit_rows) >= PLAIN_ROWS_SHARE_MIN * rows;
+           ((double)(chain->rows - chain->digit_rows) >= PLAIN_ROWS_SHARE_MIN * rows ||
+            (double)chain->lettered_cells >= LETTERED_CELLS_SHARE_MIN * (double)chain->cells);
 }
 
 /* Returns whether the cells are parts of sentences: most go on with a lower-case letter. */

@@ -105,6 +105,7 @@ static bool is_ordinal(const struct contents *contents, uint32_t glyphs)
 static void classify(struct word *word, const struct contents *contents)
 {
     word->has_digit = contents->digits > 0;
+    word->has_letter = contents->letters > 0;
     word->number = contents->digits == word->glyphs && contents->digits <= NUMBER_DIGITS_MAX
                        ? contents->number
                        : WORD_NO_NUMBER;

@@ -196,7 +196,7 @@ static bool starts_word(struct walk *walk, struct glyph_list glyphs, size_t at)
 {
     const struct glyph *glyph = &glyphs.items[at];
 
-    if (walk->before == NULL || stands_apart(&walk->before->box, &glyph->box)) {
+    if (walk->before == NULL || is_apart(&walk->before->box, &glyph->box)) {
         walk->leader = starts_leader(glyphs, at);
         return true;
     }

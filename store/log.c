@@ -348,20 +348,22 @@ enum err log_read(struct store_txn *txn, struct org_id org, uint64_t seq, struct
     return err != OK ? err : log_decode(org, seq, value, ret_event);
 }
 
+enum err log_read_id_row(struct slice value, uint64_t *ret_seq)
+{
+    if (value.size != sizeof(*ret_seq)) {
+        return ERR_CORRUPT;
+    }
+    *ret_seq = bytes_get_be64(value.data);
+    return OK;
+}
+
 enum err log_find(struct store_txn *txn, struct org_id org, struct uuid id, uint64_t *ret_seq)
 {
     struct key key = key_event_id(org, id);
     struct slice value = {NULL, 0};
     enum err err = store_get(txn, TABLE_EVENT_ID, key_slice(&key), &value);
 
-    if (err != OK) {
-        return err;
-    }
-    if (value.size != sizeof(*ret_seq)) {
-        return ERR_CORRUPT;
-    }
-    *ret_seq = bytes_get_be64(value.data);
-    return OK;
+    return err != OK ? err : log_read_id_row(value, ret_seq);
 }
 
 enum err log_seq_at(struct store_txn *txn, struct org_id org, int64_t time_us, uint64_t *ret_seq)

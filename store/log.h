@@ -142,6 +142,8 @@ MUST_CHECK enum err log_append(struct ctx *ctx, struct store_txn *txn,
 /* ERR_NOT_FOUND beyond the head; seq from 1. */
 MUST_CHECK enum err log_read(struct store_txn *txn, struct org_id org, uint64_t seq,
                              struct event *ret_event);
+/* Reads the value of an EVENT_ID row. ERR_CORRUPT for another shape. */
+MUST_CHECK enum err log_read_id_row(struct slice value, uint64_t *ret_seq);
 MUST_CHECK enum err log_find(struct store_txn *txn, struct org_id org, struct uuid id,
                              uint64_t *ret_seq);
 /* The seq of the last event with recorded_at at or before the time; 0 where there is none. */

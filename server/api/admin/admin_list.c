@@ -4,14 +4,22 @@
 #include "server/api/admin/admin_wire.h"
 #include "server/domain/admin/admin.h"
 #include "server/pipeline/caller.h"
+#include "server/pipeline/id_filter.h"
 
 #include <errata/v1/admin_service.fields.h>
 #include <errata/v1/admin_service.handlers.h>
 
-static enum err list_own(struct admin_service_list_organizations_call *call)
+static enum err list_own(struct admin_service_list_organizations_call *call,
+                         const struct id_prefix *prefix)
 {
+    struct slice own = slice_of(call->org.uuid.bytes, UUID_BYTES);
     struct organization_record record;
-    enum err err = admin_read_organization(call->txn, call->org.uuid, &record);
+    enum err err = OK;
+
+    if (!id_prefix_matches(prefix, own)) {
+        return OK;
+    }
+    err = admin_read_organization(call->txn, call->org.uuid, &record);
 
     if (err == OK) {
         admin_wire_put_organization(&record, LIST_ORGANIZATIONS_RESPONSE_ORGANIZATIONS_FIELD,
@@ -23,14 +31,18 @@ static enum err list_own(struct admin_service_list_organizations_call *call)
 enum err admin_service_list_organizations_read(struct admin_service_list_organizations_call *call)
 {
     struct organization_record record;
-    enum err err = OK;
+    struct id_prefix prefix;
+    enum err err = id_filter_read_uuid(call->service, call->request->id_prefix, &prefix);
 
-    if (!call->service->principal->server) {
-        return list_own(call);
+    if (err != OK) {
+        return err;
     }
-    err = admin_organization_list_begin(call->txn, call->page);
+    if (!call->service->principal->server) {
+        return list_own(call, &prefix);
+    }
+    err = admin_organization_list_begin(call->txn, &prefix, call->page);
     while (err == OK) {
-        err = admin_organization_list_next(call->page, &record);
+        err = admin_organization_list_next(&prefix, call->page, &record);
         if (err == OK) {
             admin_wire_put_organization(&record, LIST_ORGANIZATIONS_RESPONSE_ORGANIZATIONS_FIELD,
                                         call->body);
@@ -42,6 +54,7 @@ enum err admin_service_list_organizations_read(struct admin_service_list_organiz
 enum err admin_service_list_tokens_read(struct admin_service_list_tokens_call *call)
 {
     struct token_record record;
+    struct id_prefix prefix;
     struct org_id org;
     uint32_t key_id = 0;
     enum err err = caller_resolve_org(call->service, call->txn, call->request->org_id, &org);
@@ -49,9 +62,13 @@ enum err admin_service_list_tokens_read(struct admin_service_list_tokens_call *c
     if (err != OK) {
         return err;
     }
-    err = admin_token_list_begin(call->txn, org, call->page);
+    err = id_filter_read_hex(call->service, "key_id_prefix", call->request->key_id_prefix,
+                             sizeof(key_id), &prefix);
+    if (err == OK) {
+        err = admin_token_list_begin(call->txn, org, &prefix, call->page);
+    }
     while (err == OK) {
-        err = admin_token_list_next(call->txn, call->page, &key_id, &record);
+        err = admin_token_list_next(call->txn, &prefix, call->page, &key_id, &record);
         if (err == OK) {
             admin_wire_put_token(key_id, &record, LIST_TOKENS_RESPONSE_TOKENS_FIELD, call->body);
         }

@@ -4,6 +4,7 @@
  */
 #include "server/api/events/event_wire.h"
 #include "server/domain/events/event_list.h"
+#include "server/pipeline/id_filter.h"
 #include "server/pipeline/service.h"
 #include "store/base/assert.h"
 
@@ -78,6 +79,9 @@ enum err event_service_list_events_read(struct event_service_list_events_call *c
     struct event event;
     enum err err = read_filter(call->request, &list);
 
+    if (err == OK) {
+        err = id_filter_read_uuid(call->service, call->request->id_prefix, &list.id_prefix);
+    }
     if (err == OK) {
         err = event_list_begin(call->txn, &list);
     }

@@ -4,6 +4,7 @@
 #include "server/api/feedback/feedback_wire.h"
 #include "server/domain/corrections/list.h"
 #include "server/pipeline/caller.h"
+#include "server/pipeline/id_filter.h"
 #include "server/pipeline/service.h"
 #include "store/base/assert.h"
 
@@ -52,6 +53,7 @@ static enum err read_filter(struct fault *fault,
         .entity_id = slice_text(request->entity_id),
         .actor_user_id = slice_text(request->actor_user_id),
         .field = slice_text(request->field),
+        .exclude_mapping_events = request->exclude_mapping_events != 0,
     };
 
     if (UNEXPECTED(
@@ -74,6 +76,9 @@ feedback_service_list_feedback_events_read(struct feedback_service_list_feedback
     struct feedback_list list = {.filter = &filter, .org = call->org, .page = call->page};
     enum err err = read_filter(call->ctx->fault, call->request, &filter);
 
+    if (err == OK) {
+        err = id_filter_read_uuid(call->service, call->request->id_prefix, &filter.id_prefix);
+    }
     if (err == OK) {
         err = feedback_list_begin(call->txn, &list);
     }

@@ -6,6 +6,7 @@
 #include "server/domain/fingerprint/fingerprint.h"
 #include "server/domain/layouts/documents.h"
 #include "server/domain/layouts/profiles.h"
+#include "server/pipeline/id_filter.h"
 #include "server/pipeline/service.h"
 #include "store/base/assert.h"
 #include "store/base/wire.h"
@@ -111,7 +112,12 @@ enum err layout_service_list_profiles_read(struct layout_service_list_profiles_c
     if (UNEXPECTED(!profile_order_from_wire((int32_t)call->request->order, &list.order))) {
         return ERR_INTERNAL; /* check_request refuses it */
     }
-    err = profile_list_begin(call->txn, &list);
+    err = id_filter_read_hex(call->service, "layout_fingerprint_prefix",
+                             call->request->layout_fingerprint_prefix, SHA256_BYTES,
+                             &list.fingerprint_prefix);
+    if (err == OK) {
+        err = profile_list_begin(call->txn, &list);
+    }
     while (err == OK) {
         err = profile_list_next(call->ctx->arena, call->txn, &list, &profile);
         if (err == OK) {

@@ -7,6 +7,7 @@
 #include "server/domain/mappings/match.h"
 #include "server/domain/text/sku.h"
 #include "server/pipeline/env.h"
+#include "server/pipeline/id_filter.h"
 #include "server/pipeline/service.h"
 #include "store/base/assert.h"
 #include "store/base/wire.h"
@@ -236,6 +237,9 @@ enum err mapping_service_list_mappings_read(struct mapping_service_list_mappings
     struct mapping_row row;
     enum err err = read_list(call->service, call->request, &list);
 
+    if (err == OK) {
+        err = id_filter_read_uuid(call->service, call->request->id_prefix, &list.id_prefix);
+    }
     if (err == OK) {
         err = mapping_list_begin(call->txn, &list);
     }

@@ -11,8 +11,8 @@
 #define ERRATA_SERVER_DOMAIN_ADMIN_ADMIN_H
 
 #include "server/domain/admin/records.h"
+#include "store/id_prefix.h"
 #include "store/log.h"
-#include "store/page.h"
 #include "store/work.h"
 
 /* Hex digits of a key id in text. */
@@ -83,15 +83,18 @@ MUST_CHECK enum err admin_read_organization(struct store_txn *txn, struct uuid i
                                             struct organization_record *ret_organization);
 MUST_CHECK enum err admin_read_token(struct store_txn *txn, uint32_t key_id,
                                      struct token_record *ret_token);
-/* Lists: all organisations by id, and an organisation's tokens by key id. _next returns rows that are borrowed
+/* Lists: all organisations by id, and an organisation's tokens by key id, whose ids have the prefix. _next returns rows that are borrowed
  * from the transaction, and ERR_NOT_FOUND at the end of the page. */
-MUST_CHECK enum err admin_organization_list_begin(struct store_txn *txn, struct page *page);
-MUST_CHECK enum err admin_organization_list_next(struct page *page,
+MUST_CHECK enum err admin_organization_list_begin(struct store_txn *txn,
+                                                  const struct id_prefix *prefix,
+                                                  struct page *page);
+MUST_CHECK enum err admin_organization_list_next(const struct id_prefix *prefix, struct page *page,
                                                  struct organization_record *ret_organization);
 MUST_CHECK enum err admin_token_list_begin(struct store_txn *txn, struct org_id org,
-                                           struct page *page);
-MUST_CHECK enum err admin_token_list_next(struct store_txn *txn, struct page *page,
-                                          uint32_t *ret_key_id, struct token_record *ret_token);
+                                           const struct id_prefix *prefix, struct page *page);
+MUST_CHECK enum err admin_token_list_next(struct store_txn *txn, const struct id_prefix *prefix,
+                                          struct page *page, uint32_t *ret_key_id,
+                                          struct token_record *ret_token);
 
 /* The store has an organisation. Reads one row. */
 MUST_CHECK enum err admin_has_organization(struct store_txn *txn, bool *ret_has);

@@ -37,6 +37,11 @@ static bool is_wanted(const struct list_filter *filter, const struct event *even
         event->created_at_us < filter->start_us || event->created_at_us >= filter->end_us) {
         return false;
     }
+    if (filter->exclude_mapping_events &&
+        (view->event_type == FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED ||
+         view->event_type == FEEDBACK_EVENT_TYPE_MAPPING_REJECTED)) {
+        return false;
+    }
     return !asks(filter->layout_fingerprint, view->layout_fingerprint) &&
            !asks(filter->draft_order_id, view->draft_order_id) &&
            !asks(filter->document_id, view->document_id) &&
@@ -182,8 +187,9 @@ static enum err next_event(struct store_txn *txn, struct feedback_list *list,
     return err;
 }
 
-enum err feedback_list_next(struct store_txn *txn, struct feedback_list *list,
-                            const struct event **ret_event, struct feedback_event_view *ret_view)
+/* The next event of both orders that is wanted. */
+static enum err next_in_order(struct store_txn *txn, struct feedback_list *list,
+                              const struct event **ret_event, struct feedback_event_view *ret_view)
 {
     struct key before = {.size = 0};
     enum err err = page_keep(list->page) ? OK : ERR_NOT_FOUND;
@@ -207,6 +213,51 @@ enum err feedback_list_next(struct store_txn *txn, struct feedback_list *list,
         list->page->last = before; /* what was passed since the last item is not looked at again */
     }
     return err;
+}
+
+static bool by_id(const struct feedback_list *list)
+{
+    return list->filter->id_prefix.digit_count > 0;
+}
+
+/* The next event of the ids with the prefix. */
+static enum err next_by_id(struct store_txn *txn, struct feedback_list *list,
+                           struct feedback_event_view *ret_view)
+{
+    bool wanted = false;
+
+    while (!wanted) {
+        struct slice key = {NULL, 0};
+        struct slice value = {NULL, 0};
+        uint64_t seq = 0;
+        enum err err = id_prefix_next_row(&list->filter->id_prefix, list->page, &key, &value);
+
+        if (err != OK) {
+            return err;
+        }
+        err = log_read_id_row(value, &seq);
+        if (err == OK) {
+            err = log_read(txn, list->org, seq, &list->indexed);
+        }
+        if (err == OK && list->indexed.kind == EVENT_FEEDBACK) {
+            err = feedback_view_read(&list->indexed, ret_view);
+            wanted = err == OK && is_wanted(list->filter, &list->indexed, ret_view);
+        }
+        if (err != OK) {
+            return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+        }
+    }
+    return OK;
+}
+
+enum err feedback_list_next(struct store_txn *txn, struct feedback_list *list,
+                            const struct event **ret_event, struct feedback_event_view *ret_view)
+{
+    if (by_id(list)) {
+        *ret_event = &list->indexed;
+        return next_by_id(txn, list, ret_view);
+    }
+    return next_in_order(txn, list, ret_event, ret_view);
 }
 
 static struct key index_key(const struct feedback_list *list, int64_t created_at_us, uint64_t seq)
@@ -270,8 +321,12 @@ static enum err read_place(struct slice place, struct feedback_list *list)
 
 enum err feedback_list_begin(struct store_txn *txn, struct feedback_list *list)
 {
-    enum err err =
-        list->page->after.size > 0 ? read_place(list->page->after, list) : start_log(txn, list);
+    enum err err = OK;
 
+    if (by_id(list)) {
+        return id_prefix_open_page(&list->filter->id_prefix, txn, TABLE_EVENT_ID,
+                                   key_org(list->org), list->page);
+    }
+    err = list->page->after.size > 0 ? read_place(list->page->after, list) : start_log(txn, list);
     return err != OK ? err : open_index(txn, list);
 }

@@ -8,7 +8,7 @@
 #define ERRATA_SERVER_DOMAIN_CORRECTIONS_LIST_H
 
 #include "server/domain/events/feedback.h"
-#include "store/page.h"
+#include "store/id_prefix.h"
 
 /* What an event must be; empty and unspecified members match any. */
 struct list_filter {
@@ -20,6 +20,8 @@ struct list_filter {
     struct slice entity_id;
     struct slice actor_user_id;
     struct slice field;
+    bool exclude_mapping_events;
+    struct id_prefix id_prefix; /* with digits: only events with such ids, by id, oldest first */
     int64_t start_us; /* created_at at or after it; INT64_MIN: any */
     int64_t end_us; /* created_at before it; INT64_MAX: any */
 };

@@ -41,6 +41,11 @@ static bool by_index(const struct event_list *list)
     return list->by_subject && is_always_main((enum subject_kind)list->subject.kind);
 }
 
+static bool by_id(const struct event_list *list)
+{
+    return list->id_prefix.digit_count > 0;
+}
+
 enum err event_list_begin(struct store_txn *txn, const struct event_list *list)
 {
     const struct scan_range log = {
@@ -55,7 +60,27 @@ enum err event_list_begin(struct store_txn *txn, const struct event_list *list)
         .after = list->page->after,
     };
 
+    if (by_id(list)) {
+        return id_prefix_open_page(&list->id_prefix, txn, TABLE_EVENT_ID, key_org(list->org),
+                                   list->page);
+    }
     return page_open(list->page, txn, by_index(list) ? &subject : &log);
+}
+
+/* The seq of the event of the next row. */
+static enum err next_seq(const struct event_list *list, uint64_t *ret_seq)
+{
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    int64_t created_at_us = 0;
+    enum err err = by_id(list) ? id_prefix_next_row(&list->id_prefix, list->page, &key, &value)
+                               : page_next(list->page, &key, &value);
+
+    if (err != OK || by_id(list)) {
+        return err != OK ? err : log_read_id_row(value, ret_seq);
+    }
+    return by_index(list) ? key_read_newest_first(key, &created_at_us, ret_seq)
+                          : key_read_event(key, ret_seq);
 }
 
 enum err event_list_next(struct store_txn *txn, const struct event_list *list,
@@ -64,20 +89,13 @@ enum err event_list_next(struct store_txn *txn, const struct event_list *list,
     bool wanted = false;
 
     while (!wanted) {
-        struct slice key = {NULL, 0};
-        struct slice value = {NULL, 0};
-        int64_t created_at_us = 0;
         uint64_t seq = 0;
-        enum err err = page_next(list->page, &key, &value);
+        enum err err = next_seq(list, &seq);
 
         if (err != OK) {
             return err;
         }
-        err = by_index(list) ? key_read_newest_first(key, &created_at_us, &seq)
-                             : key_read_event(key, &seq);
-        if (err == OK) {
-            err = log_read(txn, list->org, seq, ret_event);
-        }
+        err = log_read(txn, list->org, seq, ret_event);
         if (err != OK) {
             return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
         }

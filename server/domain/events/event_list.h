@@ -6,13 +6,14 @@
 #define ERRATA_SERVER_DOMAIN_EVENTS_EVENT_LIST_H
 
 #include "server/domain/events/subject.h"
-#include "store/page.h"
+#include "store/id_prefix.h"
 
 struct event_list {
     struct org_id org;
     uint32_t kind; /* of events; 0: any */
     bool by_subject; /* only events about `subject` */
     struct event_subject subject;
+    struct id_prefix id_prefix; /* with digits: only events with such ids, by id, oldest first */
     struct page *page;
 };
 

@@ -65,12 +65,16 @@ enum err profile_list_next(struct arena *arena, struct store_txn *txn,
     struct sha256_digest measured;
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
-    enum err err = page_next(list->page, &key, &value);
+    enum err err = OK;
 
-    if (err != OK) {
-        return err;
-    }
-    err = key_read_profile_order(key, &measured);
+    do {
+        err = page_next(list->page, &key, &value);
+        if (err != OK) {
+            return err;
+        }
+        err = key_read_profile_order(key, &measured);
+    } while (err == OK && !id_prefix_matches(&list->fingerprint_prefix,
+                                             slice_of(measured.bytes, sizeof(measured.bytes))));
     if (err == OK) {
         err = read_profile(arena, txn, list->org, &measured, ret_profile);
     }

@@ -7,7 +7,7 @@
 #define ERRATA_SERVER_DOMAIN_LAYOUTS_PROFILES_H
 
 #include "server/domain/layouts/profile_rows.h"
-#include "store/page.h"
+#include "store/id_prefix.h"
 
 #include <errata/v1/layout_service.fields.h>
 
@@ -19,6 +19,7 @@ MUST_CHECK enum err profile_find(struct arena *arena, struct store_txn *txn, str
 struct profile_list {
     struct org_id org;
     enum profile_order order;
+    struct id_prefix fingerprint_prefix; /* without digits: all */
     struct page *page;
 };
 

@@ -7,7 +7,7 @@
 #define ERRATA_SERVER_DOMAIN_MAPPINGS_LIST_H
 
 #include "server/domain/mappings/rows.h"
-#include "store/page.h"
+#include "store/id_prefix.h"
 
 #include <errata/v1/sku_mapping.fields.h>
 
@@ -16,6 +16,7 @@ struct mapping_list {
     struct slice customer_id; /* empty: all customers' */
     enum mapping_status status; /* UNSPECIFIED: any */
     struct slice folded_prefix; /* of the customer SKU; empty: any */
+    struct id_prefix id_prefix; /* with digits: only mappings with such ids, by id */
     struct page *page;
 };
 

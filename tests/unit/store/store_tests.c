@@ -7,6 +7,7 @@ int main(void)
 {
     int failed = 0;
 
+    failed += run_id_prefix_tests();
     failed += run_page_tests();
     failed += run_scan_tests();
     failed += run_log_tests();

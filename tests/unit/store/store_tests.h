@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+int run_id_prefix_tests(void);
 int run_page_tests(void);
 int run_scan_tests(void);
 int run_log_tests(void);

@@ -95,6 +95,15 @@ static enum cli_exit print_captured(struct cli *cli, struct json_value reply)
 
 /* --- list --- */
 
+/* A mapping that is confirmed or rejected is an event, too; `errata mappings` shows mappings. */
+static enum cli_exit fill_list(struct request *request, struct cli *cli)
+{
+    if (!options_has(&cli->options, "mappings") && !options_has(&cli->options, "type")) {
+        request_raw(request, "exclude_mapping_events", SLICE("true"));
+    }
+    return CLI_OK;
+}
+
 /* On a terminal without the word that most types begin with; --type takes them so, too. */
 struct slice cell_event_type(struct cli *cli, struct json_value row, const char *name)
 {
@@ -227,6 +236,7 @@ static const struct option_spec list_options[] = {
     {"entity", "TYPE/ID", "only this entity"},
     {"actor", "USER", "only what this user did"},
     {"field", "NAME", "only where this field changed"},
+    {"mappings", NULL, "also confirmations and rejections of mappings"},
     {"since", "TIME|SPAN", "created then or later: 12h means since twelve hours ago"},
     {"until", "TIME|SPAN", "created before then"},
     CSV_OPTION,
@@ -268,13 +278,17 @@ const struct command correction_commands[] = {
     {.group = "corrections",
      .name = "list",
      .summary = "list corrections, newest first",
-     .help = "Lists corrections, newest first. Filters are combined.",
+     .help =
+         "Lists corrections, newest first, with what changed, who changed it, the document and its "
+         "layout. Filters are combined. On a terminal, ids are shortened; `errata corrections "
+         "show` takes any unique prefix of an id.",
      .examples = {{"errata corrections list --layout a1b2c3 --since 7d", NULL},
                   {"errata corrections list --field qty --all --json | jq -c .events[]",
                    "all that changed a quantity, one a line"},
                   {"errata corrections list --since 30d --all --csv > corrections.csv", NULL}},
      .options = list_options,
-     COMMAND_CALL("FeedbackService/ListFeedbackEvents", .nothing = "no corrections match")},
+     COMMAND_CALL("FeedbackService/ListFeedbackEvents", .fill = fill_list,
+                  .nothing = "no corrections match")},
     {.group = "corrections",
      .name = "show",
      .arguments = "CORRECTION",

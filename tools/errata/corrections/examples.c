@@ -3,6 +3,7 @@
  */
 #include "tools/errata/commands.h"
 #include "tools/errata/engine/command_call.h"
+#include "tools/errata/engine/connect.h"
 #include "tools/errata/engine/view_cells.h"
 #include "tools/errata/layouts/measures.h"
 
@@ -54,6 +55,40 @@ static enum cli_exit print_table(struct cli *cli, struct json_value reply)
     return CLI_OK;
 }
 
+/* The layout of --document, if none was given. */
+static enum cli_exit fill_layout(struct request *request, struct cli *cli)
+{
+    const char *document = options_get(&cli->options, "document");
+    struct request lookup;
+    struct json_value reply = {JSON_NULL, {NULL, 0}};
+    struct slice json = {NULL, 0};
+    struct slice layout = {NULL, 0};
+    enum cli_exit result = CLI_OK;
+
+    if (cli->options.word_count > 0) {
+        return CLI_OK;
+    }
+    if (document == NULL) {
+        return cli_usage(cli, "LAYOUT is missing: errata examples LAYOUT, or --document with one "
+                              "that was ingested");
+    }
+    request_begin(&lookup, cli);
+    request_text(&lookup, "document_id", slice_text(document));
+    result = cli_call(cli, "/errata.v1.LayoutService/GetDocument", request_end(&lookup), &json);
+    if (result == CLI_OK) {
+        result = reply_parse(cli, json, &reply);
+    }
+    if (result != CLI_OK) {
+        return result;
+    }
+    layout = reply_text(cli, reply_member(reply, "document"), "layoutFingerprint");
+    if (layout.size == 0) {
+        return cli_failed(cli, "document \"%s\" has no layout", document);
+    }
+    request_text(request, "layout_fingerprint", layout);
+    return CLI_OK;
+}
+
 static enum cli_exit fill_examples(struct request *request, struct cli *cli)
 {
     bool hints = options_has(&cli->options, "hints");
@@ -61,7 +96,7 @@ static enum cli_exit fill_examples(struct request *request, struct cli *cli)
     if (!cli->json || hints) {
         request_text(request, "view", hints ? SLICE("HINTS") : SLICE("EXAMPLES"));
     }
-    return CLI_OK;
+    return fill_layout(request, cli);
 }
 
 /* What an outcome cites, where there is a document that it can be of. */
@@ -100,7 +135,7 @@ static const struct option_spec options[] = {
 
 const struct command example_commands[] = {
     {.name = "examples",
-     .arguments = "LAYOUT",
+     .arguments = "[LAYOUT]",
      .summary = "the newest corrections of a layout, as the next prompt gets them",
      .help =
          "Prints the newest corrections of a layout, as they are given to the next prompt. A "
@@ -108,11 +143,11 @@ const struct command example_commands[] = {
          "error that an outcome cites (`errata extractions record --exposure`); a document that is "
          "held out of the experiment gets none.",
      .examples = {{"errata examples a1b2c3 --limit 5", NULL},
+                  {"errata examples --document invoice-17", "of the layout of a document"},
                   {"errata examples a1b2c3 --hints > hint_examples.json",
                    "the text for the prompt"},
                   {"errata examples a1b2c3 --as-of 7d", "what it was a week ago"}},
      .options = options,
-     .words_min = 1,
      .words_max = 1,
      COMMAND_CALL("PromptService/GetExamples", .fill = fill_examples, .print = print_examples)},
     {.name = NULL}};

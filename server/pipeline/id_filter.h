@@ -1,0 +1,19 @@
+/*
+ * id_filter.h: the filters of lists for the first characters of an id. Text that begins no id is reported in
+ * service->ctx->fault; the empty text asks for all.
+ */
+#ifndef ERRATA_SERVER_PIPELINE_ID_FILTER_H
+#define ERRATA_SERVER_PIPELINE_ID_FILTER_H
+
+#include "server/pipeline/service.h"
+#include "store/id_prefix.h"
+
+/* Of UUIDs, in the field id_prefix. */
+MUST_CHECK enum err id_filter_read_uuid(const struct service *service, const char *text,
+                                        struct id_prefix *ret_prefix);
+/* Of hexadecimal ids of `bytes` bytes. */
+MUST_CHECK enum err id_filter_read_hex(const struct service *service, const char *field,
+                                       const char *text, size_t bytes,
+                                       struct id_prefix *ret_prefix);
+
+#endif

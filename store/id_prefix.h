@@ -1,0 +1,34 @@
+/*
+ * id_prefix.h: the first characters of an id that people typed: a UUID's canonical text, or hexadecimal
+ * digits. Rows that are in the order of the id's bytes are found by one seek; only half of the last byte
+ * may be left to compare.
+ */
+#ifndef ERRATA_STORE_ID_PREFIX_H
+#define ERRATA_STORE_ID_PREFIX_H
+
+#include "store/page.h"
+
+struct id_prefix {
+    uint8_t bytes[SHA256_BYTES]; /* as many as an id of any kind has */
+    size_t digit_count; /* hexadecimal digits; 0: every id matches */
+};
+
+/* False for text that no UUID begins with. Accepts the empty text, and either case. */
+MUST_CHECK bool id_prefix_parse_uuid(struct slice text, struct id_prefix *ret_prefix);
+/* False for text that is not at most `bytes_max` bytes in hexadecimal digits. */
+MUST_CHECK bool id_prefix_parse_hex(struct slice text, size_t bytes_max,
+                                    struct id_prefix *ret_prefix);
+/* Whether an id, as bytes, begins with the prefix. */
+bool id_prefix_matches(const struct id_prefix *prefix, struct slice id);
+/* Appends the whole bytes of the prefix to a key. */
+void id_prefix_put(const struct id_prefix *prefix, struct key *key);
+
+/* Makes a page of the rows of a table whose key is an organisation and an id with this prefix. */
+MUST_CHECK enum err id_prefix_open_page(const struct id_prefix *prefix, struct store_txn *txn,
+                                        enum store_table table, struct key organization,
+                                        struct page *page);
+/* The next row; errors as page_next. */
+MUST_CHECK enum err id_prefix_next_row(const struct id_prefix *prefix, struct page *page,
+                                       struct slice *ret_key, struct slice *ret_value);
+
+#endif

@@ -7,9 +7,11 @@
 #include "server/jobs/pdf/pdf_jobs.h"
 #include "server/net/server.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum option_kind {
@@ -62,6 +64,9 @@ static const struct option options[] = {
      "true or false"},
 };
 
+/* The longest name of a variable, with room. */
+#define VARIABLE_BYTES_MAX 64
+
 #define OPTIONS_COUNT (sizeof(options) / sizeof(options[0]))
 
 static const char help[] =
@@ -73,8 +78,9 @@ static const char help[] =
     "  --listen ADDRESS:PORT      default 127.0.0.1:7443; port 0 picks one; printed, and written "
     "to\n"
     "                             DIR/address\n"
-    "  --config FILE              file of `name = value` lines with these names; flags override "
-    "it\n"
+    "  --config FILE              file of `name = value` lines with these names; variables such "
+    "as\n"
+    "                             ERRATA_LOG_LEVEL override it, and flags override both\n"
     "  --check-config             validate flags and config, then exit\n"
     "  --rebuild                  rebuild all tables from the log, then exit; no server may run. "
     "The\n"
@@ -283,6 +289,32 @@ static bool read_file(struct config *config, struct config_problem *ret_problem)
     return true;
 }
 
+/* ERRATA_LOG_FORMAT for `log-format`. */
+static void name_variable(const struct option *option, char *ret_name, size_t name_bytes)
+{
+    (void)snprintf(ret_name, name_bytes, "ERRATA_%s", option->name);
+    for (char *letter = ret_name; *letter != '\0'; letter++) {
+        *letter = *letter == '-' ? '_' : (char)toupper((unsigned char)*letter);
+    }
+}
+
+/* Reads the environment: a variable for each option. An empty one is not set. */
+static bool read_environment(struct config *config, struct config_problem *ret_problem)
+{
+    for (size_t i = 0; i < OPTIONS_COUNT; i++) {
+        char name[VARIABLE_BYTES_MAX];
+        const char *value = NULL;
+
+        name_variable(&options[i], name, sizeof(name));
+        value = getenv(name);
+        if (value != NULL && value[0] != '\0' &&
+            !apply_option(config, &options[i], value, name, ret_problem)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Handles flags that select an action. */
 static bool take_action(struct config *config, const char *flag)
 {
@@ -386,6 +418,27 @@ static bool check_whole(const struct config *config, struct config_problem *ret_
     return true;
 }
 
+/* Finds the log format before anything else is read, so that a problem is reported in that format. An
+ * invalid one is reported later. */
+static void find_log_format(struct config *config, int argc, char *const *argv)
+{
+    static const char flag[] = "--log-format";
+    const char *value = getenv("ERRATA_LOG_FORMAT");
+
+    for (int at = 1; at < argc; at++) {
+        size_t size = sizeof(flag) - 1;
+
+        if (strncmp(argv[at], flag, size) == 0 && argv[at][size] == '=') {
+            value = argv[at] + size + 1;
+        } else if (strcmp(argv[at], flag) == 0 && at + 1 < argc) {
+            value = argv[at + 1];
+        }
+    }
+    if (value != NULL) {
+        (void)!config_value_format(value, &config->log_format);
+    }
+}
+
 bool config_read(int argc, char *const *argv, struct config *ret_config,
                  struct config_problem *ret_problem)
 {
@@ -401,11 +454,13 @@ bool config_read(int argc, char *const *argv, struct config *ret_config,
         .address_connections_max = NET_ADDRESS_CONNECTIONS_MAX,
         .drain_timeout_ms = 30000,
     };
+    find_log_format(config, argc, argv);
     if (!read_flags(config, argc, argv, true, ret_problem)) {
         return false;
     }
     if (config->file[0] != '\0' && !read_file(config, ret_problem)) {
         return false;
     }
-    return read_flags(config, argc, argv, false, ret_problem) && check_whole(config, ret_problem);
+    return read_environment(config, ret_problem) &&
+           read_flags(config, argc, argv, false, ret_problem) && check_whole(config, ret_problem);
 }

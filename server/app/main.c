@@ -34,6 +34,17 @@ static void set_pool_threads(void)
     (void)setenv("UV_THREADPOOL_SIZE", count, 1);
 }
 
+/* Logs as JSON have no line of another form. */
+static void report_problem(const struct config *config, const struct config_problem *problem)
+{
+    if (config->log_format == LOGGER_JSON) {
+        logger_configure(LOGGER_INFO, LOGGER_JSON);
+        logger_printf(LOGGER_ERROR, "%s", problem->text);
+    } else {
+        (void)fprintf(stderr, "erratad: %s\n", problem->text);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static struct config config;
@@ -44,9 +55,10 @@ int main(int argc, char **argv)
     guard_memory();
     set_pool_threads();
     if (!config_read(argc, argv, &config, &problem)) {
-        (void)fprintf(stderr, "erratad: %s\n", problem.text);
+        report_problem(&config, &problem);
         return APP_EXIT_USAGE;
     }
+    logger_configure(config.log_level, config.log_format);
     switch (config.action) {
     case CONFIG_HELP:
         (void)fputs(config_help(), stdout);
@@ -68,6 +80,5 @@ int main(int argc, char **argv)
     case CONFIG_SERVE:
         break;
     }
-    logger_configure(config.log_level, config.log_format);
     return app_run(&config);
 }

@@ -8,18 +8,21 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static enum cli_exit run(struct cli *cli, int count, char **words)
 {
     enum cli_exit result = command_read(cli, count, words);
     const char *timeout = options_get(&cli->options, "timeout");
+    const char *name = timeout != NULL ? "--timeout" : "ERRATA_TIMEOUT";
 
     if (result != CLI_OK || cli->command == NULL) {
         return result;
     }
-    if (timeout != NULL && !input_duration(timeout, &cli->timeout_ms)) {
-        return cli_usage(cli, "--timeout \"%s\" is no span: give one such as 500ms, 5s or 2m",
-                         timeout);
+    timeout = timeout != NULL ? timeout : getenv("ERRATA_TIMEOUT");
+    if (timeout != NULL && timeout[0] != '\0' && !input_duration(timeout, &cli->timeout_ms)) {
+        return cli_usage(cli, "%s \"%s\": invalid duration; expected one such as 500ms, 5s or 2m",
+                         name, timeout);
     }
     return cli->command->run(cli);
 }

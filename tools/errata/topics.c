@@ -7,6 +7,7 @@ static const struct option_spec environment[] = {
     {"ERRATA_SERVER", NULL, "the server, HOST:PORT"},
     {"ERRATA_TOKEN_FILE", NULL, "the file that holds the token"},
     {"ERRATA_CONTEXT", NULL, "the context that is used"},
+    {"ERRATA_TIMEOUT", NULL, "the time limit of a call"},
     {"XDG_CONFIG_HOME", NULL, "where configuration stands, instead of ~/.config"},
     {"NO_COLOR", NULL, "where it is set and not empty, there are no colours"},
     {"TERM", NULL, "with `dumb` there are no colours and no progress"},

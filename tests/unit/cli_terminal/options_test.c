@@ -65,9 +65,9 @@ static void mistakes(void **state)
 
     (void)state;
     assert_false(READ(&options, 1, "--limt", "5"));
-    assert_string_equal(options.problem, "there is no option --limt here; did you mean --limit?");
+    assert_string_equal(options.problem, "unknown option '--limt'; did you mean --limit?");
     assert_false(READ(&options, 1, "--quite-different"));
-    assert_string_equal(options.problem, "there is no option --quite-different here");
+    assert_string_equal(options.problem, "unknown option '--quite-different'");
     assert_false(READ(&options, 1, "--limit"));
     assert_string_equal(options.problem, "--limit needs a value: --limit N");
     assert_false(READ(&options, 1, "--json=yes"));

@@ -10,6 +10,8 @@
 #include "tools/errata/engine/where.h"
 #include "tools/errata/layouts/measures.h"
 
+#include <time.h>
+
 static enum cli_exit print_table(struct cli *cli, struct json_value reply,
                                  const struct reply_rows *rows)
 {
@@ -125,6 +127,11 @@ static enum cli_exit print_info(struct cli *cli, struct json_value reply)
     return result == CLI_OK ? print_table(cli, reply, &counters) : result;
 }
 
+#define PDF_PART "errata.pdf"
+/* How long health waits for the PDF worker, and between two questions. */
+#define PDF_WAIT_US 2000000
+#define PDF_PAUSE_MS 50
+
 /* Parts of health that warn; nothing else depends on them. */
 #define ADMIN_PART "errata.admin"
 #define CLOCK_PART "errata.clock"
@@ -162,13 +169,31 @@ static enum cli_exit check_part(struct cli *cli, const char *part, struct slice 
     return result;
 }
 
+/* Waits a while for the PDF worker, which a server that has just started is still starting. */
+static enum cli_exit check_patiently(struct cli *cli, const char *part, struct slice *ret_json,
+                                     struct slice *ret_word)
+{
+    int64_t end_us = clock_monotonic_us(cli->ctx.clock) + PDF_WAIT_US;
+    enum cli_exit result = check_part(cli, part, ret_json, ret_word);
+
+    while (result == CLI_OK && strcmp(part, PDF_PART) == 0 &&
+           slice_equal(*ret_word, SLICE("NOT_SERVING")) &&
+           clock_monotonic_us(cli->ctx.clock) < end_us) {
+        const struct timespec pause = {0, PDF_PAUSE_MS * 1000000L};
+
+        (void)nanosleep(&pause, NULL); /* cut short by a signal: asks earlier */
+        result = check_part(cli, part, ret_json, ret_word);
+    }
+    return result;
+}
+
 /* One part, asked and told; with --json it becomes one of the list. */
 static enum cli_exit report_part(struct cli *cli, const char *part, struct buffer *json,
                                  bool *ret_serves)
 {
     struct slice reply = {NULL, 0};
     struct slice word = {NULL, 0};
-    enum cli_exit result = check_part(cli, part, &reply, &word);
+    enum cli_exit result = check_patiently(cli, part, &reply, &word);
     bool serves = slice_equal(word, SLICE("SERVING"));
 
     if (result != CLI_OK) {
@@ -210,7 +235,7 @@ static void report_to_server(struct cli *cli, struct buffer *json)
 
 static enum cli_exit run_health(struct cli *cli)
 {
-    static const char *const parts[] = {"", "errata.write", "errata.pdf", ADMIN_PART, CLOCK_PART};
+    static const char *const parts[] = {"", "errata.write", PDF_PART, ADMIN_PART, CLOCK_PART};
     const char *wanted = cli->options.word_count > 0 ? cli->options.words[0] : NULL;
     size_t count = wanted != NULL ? 1 : sizeof(parts) / sizeof(parts[0]);
     bool serving = true;
@@ -312,7 +337,9 @@ const struct command health_commands[] = {
          "(`errata.write`), of its reading of PDFs (`errata.pdf`), of its administration "
          "(`errata.admin`: not serving if the last usable ADMIN token with the server flag ends "
          "within 14 days) and of its clock (`errata.clock`: not serving if its newest event is "
-         "recorded later than its clock is now), or of one part alone. Needs no token.",
+         "recorded later than its clock is now), or of one part alone. A server that has just "
+         "started gets up to 2 s to start its PDF "
+         "worker. Needs no token.",
      .examples = {{"errata health", NULL},
                   {"until errata health errata.pdf --timeout 1s >/dev/null 2>&1; do sleep 1; done",
                    "in a script that has just started a server"}},

@@ -8,7 +8,9 @@
 
 #include "tools/errata/config/contexts.h"
 
-#define SETTINGS_SERVER_DEFAULT "127.0.0.1:7443"
+/* The port of a server that is given without one. */
+#define SETTINGS_PORT_DEFAULT "7443"
+#define SETTINGS_SERVER_DEFAULT "127.0.0.1:" SETTINGS_PORT_DEFAULT
 
 /* Where a setting comes from. */
 enum settings_source {
@@ -31,7 +33,7 @@ struct settings_given {
 
 /* Texts are borrowed from what was given and from the contexts. */
 struct settings {
-    struct slice server; /* HOST:PORT, not looked at yet */
+    struct slice server; /* HOST or HOST:PORT, not checked yet */
     enum settings_source server_source;
     struct slice token_file; /* or empty */
     struct slice token; /* its text, of a context; or empty */

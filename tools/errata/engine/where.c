@@ -146,20 +146,33 @@ const char *where_server_phrase(struct cli *cli)
 
 /* --- servers --- */
 
+/* The colon before the port; NULL if there is none. An IPv6 address needs brackets to have one. */
+static const uint8_t *find_port(struct slice server)
+{
+    const uint8_t *first = server.size > 0 ? memchr(server.data, ':', server.size) : NULL;
+    const uint8_t *last = server.size > 0 ? memrchr(server.data, ':', server.size) : NULL;
+    bool bracketed = server.size > 0 && server.data[0] == '[';
+
+    if (last == NULL || (!bracketed && first != last)) {
+        return NULL;
+    }
+    return bracketed && last[-1] != ']' ? NULL : last;
+}
+
 static bool split_server(struct cli *cli, struct slice server, const char **ret_host,
                          uint16_t *ret_port)
 {
-    const uint8_t *colon = server.size > 0 ? memrchr(server.data, ':', server.size) : NULL;
-    struct slice host = {NULL, 0};
-    struct slice port_text = {NULL, 0};
+    const uint8_t *colon = find_port(server);
+    struct slice host = server;
+    struct slice port_text = slice_text(SETTINGS_PORT_DEFAULT);
     struct slice copy = {NULL, 0};
     int64_t port = 0;
 
-    if (colon == NULL) {
-        return false;
+    if (colon != NULL) {
+        host = slice_of(server.data, (size_t)(colon - server.data));
+        port_text = slice_after(server, host.size + 1);
     }
-    host = slice_of(server.data, (size_t)(colon - server.data));
-    if (!arena_copy(&cli->kept, slice_after(server, host.size + 1), &port_text) ||
+    if (!arena_copy(&cli->kept, port_text, &port_text) ||
         !input_number((const char *)port_text.data, &port) || port < 1 || port > 65535) {
         return false;
     }
@@ -181,9 +194,10 @@ enum cli_exit where_split_server(struct cli *cli, struct slice server, const cha
     bool has_scheme = memmem(server.data, server.size, "://", 3) != NULL;
 
     if (has_scheme || !split_server(cli, server, ret_host, ret_port)) {
-        return cli_usage(cli, "\"%.*s\" is no server: give HOST:PORT, such as %s%s",
-                         (int)server.size, (const char *)server.data, SETTINGS_SERVER_DEFAULT,
-                         has_scheme ? ", without http:// in front" : "");
+        return cli_usage(
+            cli, "server \"%.*s\": invalid address; expected HOST or HOST:PORT, such as %s%s",
+            (int)server.size, (const char *)server.data, SETTINGS_SERVER_DEFAULT,
+            has_scheme ? ", without http:// in front" : "");
     }
     return CLI_OK;
 }

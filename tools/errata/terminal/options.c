@@ -25,8 +25,11 @@ static void offer_all(struct suggest *suggest, const struct option_spec *specs)
 }
 
 static bool fail_unknown(struct options *options, const struct option_spec *specs,
-                         const struct option_spec *more_specs, struct slice name)
+                         const struct option_spec *more_specs, const char *word, struct slice name)
 {
+    const char *equals = strchr(word, '=');
+    int size = equals != NULL ? (int)(equals - word) : (int)strlen(word);
+
     struct suggest suggest;
 
     suggest_init(&suggest, name);
@@ -34,11 +37,11 @@ static bool fail_unknown(struct options *options, const struct option_spec *spec
     offer_all(&suggest, more_specs);
     if (suggest.best.size > 0) {
         (void)snprintf(options->problem, sizeof(options->problem),
-                       "there is no option --%.*s here; did you mean --%s?", (int)name.size,
-                       (const char *)name.data, (const char *)suggest.best.data);
+                       "unknown option '%.*s'; did you mean --%s?", size, word,
+                       (const char *)suggest.best.data);
     } else {
-        (void)snprintf(options->problem, sizeof(options->problem), "there is no option --%.*s here",
-                       (int)name.size, (const char *)name.data);
+        (void)snprintf(options->problem, sizeof(options->problem), "unknown option '%.*s'", size,
+                       word);
     }
     return false;
 }
@@ -105,7 +108,7 @@ static bool read_option(struct options *options, const struct option_spec *specs
     spec = find(specs, typed);
     spec = spec != NULL ? spec : find(more_specs, typed);
     if (spec == NULL) {
-        return fail_unknown(options, specs, more_specs, typed);
+        return fail_unknown(options, specs, more_specs, word, typed);
     }
     return take_option(options, spec, equals, input);
 }

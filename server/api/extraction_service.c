@@ -8,8 +8,10 @@
 #include "server/pipeline/service.h"
 #include "store/base/wire.h"
 
+#include <errata/v1/extraction.views.h>
 #include <errata/v1/extraction_service.fields.h>
 #include <errata/v1/extraction_service.handlers.h>
+#include <errata/v1/warning.views.h>
 
 /* At most as many as fit: the contract's own limits have been checked. */
 static size_t read_texts(char *const *texts, size_t count, struct slice *slices, size_t max)
@@ -64,6 +66,43 @@ extraction_service_record_extraction_write(struct extraction_service_record_extr
     return err;
 }
 
+static bool is_counted(struct slice example_ids, struct slice id)
+{
+    struct slice counted = {NULL, 0};
+
+    while (view_next(&example_ids, &counted)) {
+        if (slice_equal(counted, id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Warns of each example of the request that was not counted: those that are no examples were refused, so
+ * that the rest are of another layout. */
+static enum err warn_of_examples(const struct extraction_service_record_extraction_call *call,
+                                 struct slice extraction)
+{
+    const Errata__V1__Extraction *given = call->request->extraction;
+    struct extraction_view stored;
+    enum err err = extraction_view_read(extraction, &stored);
+
+    for (size_t i = 0; err == OK && i < given->n_example_ids; i++) {
+        struct slice id = slice_text(given->example_ids[i]);
+        const struct warning_view warning = {
+            .code = WARNING_CODE_FOREIGN_LAYOUT,
+            .message = arena_printf(call->ctx->arena,
+                                    "example_ids[%zu]: example of another layout, not counted; "
+                                    "expected an example that was served for this layout",
+                                    i)};
+
+        if (!is_counted(stored.example_ids.run, id)) {
+            warning_view_put(&warning, RECORD_EXTRACTION_RESPONSE_WARNINGS_FIELD, call->body);
+        }
+    }
+    return err;
+}
+
 enum err
 extraction_service_record_extraction_answer(struct extraction_service_record_extraction_call *call)
 {
@@ -73,6 +112,7 @@ extraction_service_record_extraction_answer(struct extraction_service_record_ext
 
     if (err == OK) {
         wire_put_bytes(call->body, RECORD_EXTRACTION_RESPONSE_EXTRACTION_FIELD, extraction);
+        err = warn_of_examples(call, extraction);
     }
     return err;
 }

@@ -15,6 +15,7 @@ import recount
 from erratad import (ServerCase, admin, analytics, bad_fields, event_log, event_service, extraction,
                      extraction_service, feedback, feedback_service, internal, main, roles)
 from errata.v1 import match_mode_pb2
+from errata.v1 import warning_pb2 as warning  # noqa: E402
 
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 FIELD = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED
@@ -184,6 +185,20 @@ class Recorded(ExtractionCase):
             self.record(document_id=f"both-{n}", confidence=0.3, example_ids=[carried, newest])
         self.assertAlmostEqual(improvement(carried), 0.6 - 0.6, places=6)
         self.assertAlmostEqual(improvement(newest), 0.3 - 0.6, places=6)
+
+    def test_an_example_of_another_layout_is_a_warning(self):
+        examples = self.ready()
+        foreign = self.correct(layout_fingerprint="another").id
+        request = extraction_service.RecordExtractionRequest(extraction=extraction.Extraction(
+            layout_fingerprint="layout", document_id="w", confidence=0.5,
+            example_ids=[examples[0].id, foreign]))
+        key = (("idempotency-key", "warned"),)
+        first, again = (self.client.extractions.RecordExtraction(request, metadata=key)
+                        for _ in range(2))
+        self.assertEqual(list(first.extraction.example_ids), [examples[0].id])
+        self.assertEqual([w.code for w in first.warnings], [warning.WARNING_CODE_FOREIGN_LAYOUT])
+        self.assertIn("example_ids[1]: example of another layout", first.warnings[0].message)
+        self.assertEqual(first, again)
 
     def test_examples_come_from_references_and_ids(self):
         examples = self.ready()

@@ -224,7 +224,7 @@ class Failures(CliCase):
                 ((*typed, "--before", "@none"), 4, "none can't be read"),
                 ((*typed, "--before", "-", "--after", "-"), 2, "can be given once"),
                 ((*typed, "--entity", "line"), 2, "give TYPE/ID"),
-                ((*typed, "--created-at", "tomorrow"), 2, "is no time"),
+                ((*typed, "--created-at", "tomorrow"), 2, "not a time"),
                 ((*typed, "--created-at", "2099-01-01T00:00:00Z"), 1, "in the future"),
                 ((*typed, "--snippet", "x", "--meta", "{}"), 2, "put it into the latter"),
                 ((*capture, "{bad"), 2, "the event is no JSON: a key that is not in double quotes, at byte 1"),

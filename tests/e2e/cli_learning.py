@@ -212,10 +212,10 @@ class Learning(CliCase):
         path = self.file("mappings.csv", text)
         _, said = self.run_cli("mappings", "import", path, "--dry-run",
                                environment=self.here(ERRATA_SERVER="127.0.0.1:1"))
-        self.assertRegex(said, r"204 rows could be sent, 1 superseded ones passed over")
-        for _ in range(2):
+        self.assertRegex(said, r"204 rows are valid, 0 are not, 1 superseded ones passed over; nothing was sent")
+        for counts in ("204 new, 0 already stored", "0 new, 204 already stored"):
             _, said = self.run_cli("mappings", "import", path, "--actor", "ada")
-            self.assertRegex(said, r"^204 rows are stored, 1 superseded ones passed over, in [0-9.]+ s\n$")
+            self.assertRegex(said, rf"^rows: {counts}, 1 superseded ones passed over, in [0-9.]+ s\n$")
         listed = rows(self.run_cli("mappings", "list", "--customer", "import", "--all", "--csv")[0])
         self.assertEqual(collections.Counter(r["status"] for r in listed),
                          {"CONFIRMED": 201, "SUPERSEDED": 1, "SUGGESTED": 1, "REJECTED": 1})
@@ -230,9 +230,13 @@ class Learning(CliCase):
                         "bad,1,,,\nbad,2,x,SUGGESTED,\nbad,3,x,WRONG,\nbad,4,x,SUGGESTED,high\n"
                         f"bad,5,{'x' * 300},,\nbad,6,x,,\n")
         said = self.run_cli("mappings", "import", bad, code=2)[1]
-        for line in ("line 2: internal_sku is empty", "line 3: confidence is empty",
-                     'line 4: there is no status "WRONG"', "line 5: mapping.confidence",
-                     "line 6: INVALID_ARGUMENT: ", "1 rows are stored, 5 not"):
+        for line in ("line 2: internal_sku: empty", "line 3: confidence: empty",
+                     "line 4: status: unknown value 'WRONG'", "line 5: mapping.confidence",
+                     "4 rows are invalid: nothing was stored; --skip-invalid stores the other 2"):
+            self.assertIn(line, said)
+        said = self.run_cli("mappings", "import", bad, "--skip-invalid", code=1)[1]
+        for line in ("line 6: INVALID_ARGUMENT: ",
+                     "rows: 1 new, 0 already stored, 4 invalid ones skipped, 1 refused by the server"):
             self.assertIn(line, said)
         self.assertIn("PERMISSION_DENIED", self.run_cli("mappings", "import", path, code=1,
                                                         environment=self.token("VIEWER"))[1])
@@ -249,7 +253,7 @@ class Learning(CliCase):
             _, said = run.communicate(timeout=30)
         self.assertEqual((first["line"], first["mapping"]["customerSku"]), (2, "S-0"))
         self.assertEqual(run.returncode, 130)
-        self.assertIn("the same command again goes on", said)
+        self.assertIn("the same command again continues", said)
         self.run_cli("mappings", "import", path)
         listed = rows(self.run_cli("mappings", "list", "--customer", "stopped", "--all", "--csv")[0])
         self.assertEqual((len(listed), {r["support_count"] for r in listed}), (500, {"1"}))

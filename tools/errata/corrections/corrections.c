@@ -6,6 +6,7 @@
 #include "tools/errata/corrections/import.h"
 #include "tools/errata/engine/command_call.h"
 #include "tools/errata/engine/fill.h"
+#include "tools/errata/engine/import_report.h"
 #include "tools/errata/engine/input.h"
 #include "tools/errata/engine/paging.h"
 #include "tools/errata/engine/view_cells.h"
@@ -225,9 +226,7 @@ static const struct option_spec capture_options[] = {
     {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
     {NULL, NULL, NULL}};
 static const struct option_spec import_options[] = {
-    {"batch", "N", "events a call, 1 to 1000 (default 1000)"},
-    {"again", NULL, "store events even where this import was done within 24 hours"},
-    {NULL, NULL, NULL}};
+    {"batch", "N", "events a call, 1 to 1000 (default 1000)"}, IMPORT_OPTIONS, {NULL, NULL, NULL}};
 static const struct option_spec list_options[] = {
     {"type", "TYPE", "only this type"},
     {"layout", "LAYOUT", "only this layout"},
@@ -266,9 +265,11 @@ const struct command correction_commands[] = {
      .summary = "store many corrections, one JSON object a line",
      .help =
          "Stores the events of a file, one JSON object a line, in batches; each batch is stored "
-         "whole or not at all. Every event may bring its `created_at`. Running the same import "
-         "again within 24 hours stores nothing twice, so an interrupted one is simply repeated. "
-         "Needs an INTEGRATOR or ADMIN token.",
+         "whole or not at all. Members such as `before_json` take an object or its text, and every "
+         "event may have its `created_at`. The file is checked first: if a line is invalid, all "
+         "problems are reported and nothing is stored, unless `--skip-invalid` is given. Running "
+         "the same import again within 24 hours stores nothing twice, so an interrupted one is "
+         "repeated. Needs an INTEGRATOR or ADMIN token.",
      .examples = {{"errata corrections import history.jsonl", NULL},
                   {"gzip -dc history.jsonl.gz | errata corrections import -", NULL}},
      .options = import_options,

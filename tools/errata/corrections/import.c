@@ -1,5 +1,6 @@
 /*
- * import.c: see import.h. Each batch has an idempotency key made of its place in the file and its
+ * import.c: see import.h. The file is read twice: all of it is checked before any of it is sent; what
+ * comes from standard input is kept in a temporary file meanwhile. Each batch has an idempotency key made of its place in the file and its
  * bytes, so that repeating an interrupted import stores nothing twice.
  */
 #include "tools/errata/corrections/import.h"
@@ -7,7 +8,11 @@
 #include "store/base/json.h"
 #include "store/base/sha256.h"
 #include "tools/errata/engine/connect.h"
+#include "tools/errata/engine/csv_input.h"
+#include "tools/errata/engine/import_report.h"
 #include "tools/errata/engine/input.h"
+#include "tools/errata/engine/reply.h"
+#include "tools/errata/engine/request.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,18 +24,18 @@
 
 struct import {
     struct cli *cli;
+    struct import_report report;
     FILE *file; /* owned unless it is standard input */
     const char *path;
     char *line; /* owned: getline's */
     size_t line_capacity;
     size_t pending_bytes; /* of `line`: read, but left for the next batch */
     uint64_t line_number;
-    uint64_t stored;
     int64_t batch_events;
-    bool again;
     uint64_t read_bytes;
     uint64_t file_bytes; /* 0: not known */
-    bool closed; /* nobody reads the output any more */
+    int64_t start_us;
+    bool closed; /* the output has no reader any more */
 };
 
 /* One batch, in the cli's arena, which is emptied between batches. */
@@ -69,32 +74,64 @@ static enum cli_exit next_line(struct import *import, size_t *ret_bytes)
     return CLI_OK;
 }
 
-/* A line must be one JSON object, or it could change the batch around it. */
-static enum cli_exit check_line(struct import *import, struct slice line)
+/* Converts the line at hand into an event whose `_json` members are texts, in the cli's arena; false with
+ * cli->fault. A line must be one JSON object, or it could change the batch around it. */
+static bool read_line(struct import *import, size_t bytes, struct slice *ret_event)
 {
     const struct json_rules rules = {.depth_max = JSON_DEPTH_MAX};
+    struct cli *cli = import->cli;
     struct json_value value = {JSON_NULL, {NULL, 0}};
     struct json_problem problem = {NULL, 0};
-    struct arena arena;
-    enum err err = OK;
-    const char *what = NULL;
-    bool object = false;
+    struct buffer event;
+    enum err err = json_check(&cli->arena, slice_of(import->line, bytes), &rules, &value, &problem);
 
-    arena_init(&arena, CLI_ARENA_BYTES_MAX);
-    err = json_check(&arena, line, &rules, &value, &problem);
-    object = err == OK && value.kind == JSON_OBJECT;
-    what = problem.what;
-    arena_deinit(&arena);
-    if (object) {
-        return CLI_OK;
+    fault_init(&cli->fault, &cli->arena);
+    if (err == OK && value.kind == JSON_OBJECT) {
+        buffer_init(&event, &cli->arena, bytes + 64);
+        request_objects_to_texts(value, &event);
+        *ret_event = buffer_slice(&event);
+        return buffer_ok(&event);
     }
-    if (err == OK) {
-        what = "it is another value";
-    } else if (what == NULL) {
-        what = err_text(err);
+    (void)fault_say(&cli->fault, ERR_INVALID, "invalid JSON at byte %zu: %s; expected one object",
+                    problem.at, err == OK ? "another value" : problem.what);
+    return false;
+}
+
+/* Checks an event by the contract, as a batch of one; false with cli->fault. */
+static bool check_event(struct import *import, struct slice event)
+{
+    const struct method_info *method =
+        cli_method("/errata.v1.FeedbackService/CaptureFeedbackEvent");
+    struct cli *cli = import->cli;
+    struct slice json =
+        arena_printf(&cli->arena, "{\"event\":%.*s}", (int)event.size, (const char *)event.data);
+    struct buffer wire;
+
+    fault_init(&cli->fault, &cli->arena);
+    return cli_try_encode(cli, method, json, &wire) == OK;
+}
+
+/* Reports every line that is not valid. */
+static enum cli_exit check_file(struct import *import)
+{
+    /* The file's end ends the loop. */
+    for (;;) {
+        struct slice event = {NULL, 0};
+        size_t bytes = 0;
+        enum cli_exit result = next_line(import, &bytes);
+
+        if (result != CLI_OK || bytes == 0) {
+            return result;
+        }
+        arena_reset(&import->cli->arena);
+        import->pending_bytes = 0;
+        if (read_line(import, bytes, &event) && check_event(import, event)) {
+            import->report.valid++;
+        } else {
+            import->report.invalid++;
+            import_report_fault(&import->report, import->line_number);
+        }
     }
-    return cli_usage(import->cli, "%s line %llu is no JSON object: %s (at byte %zu)", import->path,
-                     (unsigned long long)import->line_number, what, problem.at);
 }
 
 static enum cli_exit fill_batch(struct import *import, struct batch *batch)
@@ -103,6 +140,7 @@ static enum cli_exit fill_batch(struct import *import, struct batch *batch)
     buffer_init(&batch->json, &import->cli->arena, 65536);
     buffer_append(&batch->json, SLICE("{\"events\":["));
     while (batch->count < import->batch_events) {
+        struct slice event = {NULL, 0};
         size_t bytes = 0;
         enum cli_exit result = next_line(import, &bytes);
 
@@ -112,13 +150,13 @@ static enum cli_exit fill_batch(struct import *import, struct batch *batch)
         if (bytes == 0 || (batch->count > 0 && batch->json.size + bytes > IMPORT_BATCH_BYTES_MAX)) {
             break;
         }
-        result = check_line(import, slice_of(import->line, bytes));
-        if (result != CLI_OK) {
-            return result;
+        import->pending_bytes = 0;
+        if (!read_line(import, bytes, &event) ||
+            (import->report.invalid > 0 && !check_event(import, event))) {
+            continue; /* reported by the check */
         }
         buffer_append(&batch->json, batch->count > 0 ? SLICE(",") : SLICE(""));
-        buffer_append(&batch->json, slice_of(import->line, bytes));
-        import->pending_bytes = 0;
+        buffer_append(&batch->json, event);
         batch->first_line = batch->count == 0 ? import->line_number : batch->first_line;
         batch->last_line = import->line_number;
         batch->count++;
@@ -139,6 +177,27 @@ static void make_key(const struct batch *batch, char key[KEY_BYTES])
     sha256_format(&digest, key + 7);
 }
 
+/* A batch is stored whole: its first event says whether it is new. */
+static enum cli_exit count_batch(struct import *import, const struct batch *batch,
+                                 struct slice json)
+{
+    struct json_value reply = {JSON_NULL, {NULL, 0}};
+    struct json_value event = {JSON_NULL, {NULL, 0}};
+    struct json_walk walk;
+    struct slice key = {NULL, 0};
+    enum cli_exit result = reply_parse(import->cli, json, &reply);
+
+    if (result != CLI_OK) {
+        return result;
+    }
+    walk = reply_walk(reply, "events");
+    if (json_walk_next(&walk, &key, &event)) {
+        import_report_count(&import->report, reply_text(import->cli, event, "id"),
+                            (uint64_t)batch->count);
+    }
+    return CLI_OK;
+}
+
 static enum cli_exit send_batch(struct import *import, const struct batch *batch)
 {
     struct cli *cli = import->cli;
@@ -147,13 +206,15 @@ static enum cli_exit send_batch(struct import *import, const struct batch *batch
     struct client_options options = {.timeout_ms =
                                          cli->timeout_ms > 0 ? cli->timeout_ms : CONNECT_TIMEOUT_MS,
                                      .metadata = &metadata,
-                                     .metadata_count = import->again ? 0 : 1};
+                                     .metadata_count = import->report.again ? 0 : 1};
     struct client_request request = {
         .method = cli_method("/errata.v1.FeedbackService/BatchCaptureFeedbackEvents"),
         .options = &options};
     struct slice reply = {NULL, 0};
-    enum cli_exit result =
-        cli_encode(cli, request.method, buffer_slice(&batch->json), &request.message);
+    enum cli_exit result = CLI_OK;
+
+    fault_init(&cli->fault, &cli->arena); /* without what skipped lines have */
+    result = cli_encode(cli, request.method, buffer_slice(&batch->json), &request.message);
 
     make_key(batch, key);
     if (result == CLI_OK) {
@@ -164,20 +225,21 @@ static enum cli_exit send_batch(struct import *import, const struct batch *batch
                  "nothing of lines %llu to %llu was stored; events[0] is line %llu; %llu events "
                  "before them are stored",
                  (unsigned long long)batch->first_line, (unsigned long long)batch->last_line,
-                 (unsigned long long)batch->first_line, (unsigned long long)import->stored);
+                 (unsigned long long)batch->first_line,
+                 (unsigned long long)(import->report.created + import->report.repeated));
         return result;
     }
     if (cli->json) {
         print_json(&cli->out, reply);
         import->closed = fflush(cli->out.stream) != 0;
     }
-    return CLI_OK;
+    return count_batch(import, batch, reply);
 }
 
 static void show_progress(const struct import *import)
 {
     const struct progress_state state = {.unit = "events",
-                                         .done = import->stored,
+                                         .done = import->report.created + import->report.repeated,
                                          .done_steps = import->read_bytes,
                                          .total_steps = import->file_bytes};
 
@@ -200,7 +262,6 @@ static enum cli_exit import_all(struct import *import)
         if (result != CLI_OK) {
             return result;
         }
-        import->stored += (uint64_t)batch.count;
         show_progress(import);
     }
     return CLI_OK;
@@ -209,62 +270,66 @@ static enum cli_exit import_all(struct import *import)
 static enum cli_exit open_file(struct import *import)
 {
     struct stat status;
+    enum cli_exit result = csv_input_file(import->cli, import->path, &import->file);
 
-    import->file = strcmp(import->path, "-") == 0 ? stdin : fopen(import->path, "rbe");
-    if (import->file == NULL) {
-        return cli_local(import->cli, "%s can't be read: %s", import->path, strerror(errno));
+    if (result == CLI_OK && import->file == stdin) {
+        result = csv_input_keep(import->cli, &import->file);
     }
-    if (fstat(fileno(import->file), &status) == 0 && S_ISREG(status.st_mode)) {
+    if (result == CLI_OK && fstat(fileno(import->file), &status) == 0 && S_ISREG(status.st_mode)) {
         import->file_bytes = (uint64_t)status.st_size;
     }
-    return CLI_OK;
+    return result;
 }
 
-/* How it went: the arena is empty by then. */
-static void conclude(struct import *import, enum cli_exit result, int64_t took_us)
+/* Checks the file, then sends it from its beginning. */
+static enum cli_exit import_file(struct import *import)
 {
-    struct cli *cli = import->cli;
-    struct slice span = progress_span(&cli->arena, took_us);
+    enum cli_exit result = check_file(import);
 
-    progress_hide(&cli->progress);
-    if (result == CLI_OK && import->stored == 0) {
-        cli_note(cli, "%s holds no events", import->path);
-    } else if (result == CLI_OK) {
-        cli_note(cli, "%llu events are stored, in %.*s", (unsigned long long)import->stored,
-                 (int)span.size, (const char *)span.data);
+    if (result == CLI_OK && import->report.valid + import->report.invalid == 0) {
+        cli_note(import->cli, "%s holds no events", import->path);
+        return CLI_OK;
     }
+    if (result != CLI_OK || !import_report_may_send(&import->report, &result)) {
+        return result;
+    }
+    /* The connection's settings live in the arena, which is emptied between batches. */
+    result = cli_connect(import->cli);
+    if (result == CLI_OK) {
+        result = import_report_start(&import->report);
+    }
+    if (result != CLI_OK) {
+        return result;
+    }
+    rewind(import->file);
+    import->line_number = 0;
+    import->read_bytes = 0;
+    cli_progress(import->cli);
+    import->start_us = clock_monotonic_us(import->cli->ctx.clock);
+    result = import_all(import);
+    return import_report_end(&import->report, result,
+                             clock_monotonic_us(import->cli->ctx.clock) - import->start_us);
 }
 
 enum cli_exit import_run(struct cli *cli)
 {
     const char *batch = options_get(&cli->options, "batch");
-    struct import import = {.cli = cli,
-                            .path = cli->options.words[0],
-                            .batch_events = IMPORT_BATCH_EVENTS_MAX,
-                            .again = options_has(&cli->options, "again")};
-    int64_t start_us = 0;
+    struct import import = {
+        .cli = cli, .path = cli->options.words[0], .batch_events = IMPORT_BATCH_EVENTS_MAX};
     enum cli_exit result = CLI_OK;
 
     if (batch != NULL && (!input_number(batch, &import.batch_events) || import.batch_events < 1 ||
                           import.batch_events > IMPORT_BATCH_EVENTS_MAX)) {
-        return cli_usage(cli, "--batch \"%s\": give a number from 1 to %d", batch,
+        return cli_usage(cli, "--batch \"%s\": invalid number; expected 1 to %d", batch,
                          IMPORT_BATCH_EVENTS_MAX);
     }
-    /* The connection's settings live in the arena, which is emptied between batches. */
-    result = cli_connect(cli);
-    if (result != CLI_OK) {
-        return result;
-    }
+    import_report_init(&import.report, cli, "events");
     result = open_file(&import);
-    if (result != CLI_OK) {
-        return result;
+    if (result == CLI_OK) {
+        result = import_file(&import);
     }
-    start_us = clock_monotonic_us(cli->ctx.clock);
-    cli_progress(cli);
-    result = import_all(&import);
-    conclude(&import, result, clock_monotonic_us(cli->ctx.clock) - start_us);
     free(import.line);
-    if (import.file != stdin) {
+    if (import.file != NULL && import.file != stdin) {
         (void)fclose(import.file);
     }
     return result;

@@ -47,6 +47,42 @@ enum cli_exit csv_input_open(struct csv_input *input, struct cli *cli, const cha
     return not_read(input);
 }
 
+enum cli_exit csv_input_keep(struct cli *cli, FILE **file)
+{
+    FILE *kept = tmpfile();
+    char bytes[65536];
+    size_t size = 0;
+    bool written = kept != NULL;
+
+    while (written && (size = fread(bytes, 1, sizeof(bytes), *file)) > 0) {
+        written = fwrite(bytes, 1, size, kept) == size;
+    }
+    if (written && ferror(*file) == 0 && fflush(kept) == 0) {
+        rewind(kept);
+        *file = kept;
+        return CLI_OK;
+    }
+    if (kept != NULL) {
+        (void)fclose(kept);
+    }
+    return cli_local(cli, "standard input can't be kept in a temporary file: %s", strerror(errno));
+}
+
+enum cli_exit csv_input_rewind(struct csv_input *input)
+{
+    FILE *file = input->file;
+
+    csv_reader_deinit(&input->reader);
+    rewind(file);
+    csv_reader_init(&input->reader, file);
+    return csv_read(&input->reader, &input->record) == CSV_RECORD ? CLI_OK : not_read(input);
+}
+
+bool csv_input_has(const struct csv_input *input, size_t column)
+{
+    return input->places[column] != SIZE_MAX;
+}
+
 static struct slice trim(struct slice text)
 {
     while (text.size > 0 && isspace(text.data[0])) {

@@ -28,6 +28,12 @@ struct csv_input {
 
 /* Opens a file to read, or standard input for "-". */
 MUST_CHECK enum cli_exit csv_input_file(struct cli *cli, const char *path, FILE **ret_file);
+/* Keeps standard input in a temporary file, so that it can be read twice. */
+MUST_CHECK enum cli_exit csv_input_keep(struct cli *cli, FILE **file);
+/* Begins again with the row after the heading. */
+MUST_CHECK enum cli_exit csv_input_rewind(struct csv_input *input);
+/* Whether the file has a column that was looked for. */
+bool csv_input_has(const struct csv_input *input, size_t column);
 /* Takes the file, also where it fails, and reads the heading. */
 MUST_CHECK enum cli_exit csv_input_open(struct csv_input *input, struct cli *cli, const char *path,
                                         FILE *take_file);

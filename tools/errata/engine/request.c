@@ -48,6 +48,41 @@ void request_raw(struct request *request, const char *member, struct slice json)
     buffer_append(&request->json, json);
 }
 
+static bool holds_json(struct slice key)
+{
+    const struct slice ends[] = {SLICE("_json\""), SLICE("Json\""), SLICE("_json"), SLICE("Json")};
+
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        if (key.size > ends[i].size &&
+            slice_equal(slice_after(key, key.size - ends[i].size), ends[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void request_objects_to_texts(struct json_value object, struct buffer *json)
+{
+    struct json_walk walk = json_walk_start(object);
+    struct json_value value = {JSON_NULL, {NULL, 0}};
+    struct slice key = {NULL, 0};
+    bool first = true;
+
+    buffer_append_byte(json, '{');
+    while (json_walk_next(&walk, &key, &value)) {
+        buffer_append(json, first ? SLICE("") : SLICE(","));
+        buffer_append(json, key);
+        buffer_append_byte(json, ':');
+        if (value.kind == JSON_OBJECT && holds_json(key)) {
+            json_write_string(json, value.text, false);
+        } else {
+            buffer_append(json, value.text);
+        }
+        first = false;
+    }
+    buffer_append_byte(json, '}');
+}
+
 enum cli_exit request_object(struct request *request, struct cli *cli, const char *member,
                              const char *what, struct slice json)
 {
@@ -65,7 +100,8 @@ enum cli_exit request_object(struct request *request, struct cli *cli, const cha
     if (value.kind != JSON_OBJECT) {
         return cli_usage(cli, "%s is no JSON object, {...}", what);
     }
-    request_raw(request, member, json);
+    start_member(request, member);
+    request_objects_to_texts(value, &request->json);
     return CLI_OK;
 }
 

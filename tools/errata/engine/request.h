@@ -6,6 +6,7 @@
 #define ERRATA_TOOLS_ERRATA_ENGINE_REQUEST_H
 
 #include "store/base/buffer.h"
+#include "store/base/json.h"
 #include "tools/errata/cli.h"
 
 /* Members of a request itself, without those of messages in it: more than any request has. */
@@ -28,6 +29,8 @@ void request_raw(struct request *request, const char *member, struct slice json)
  * places. `what` names it in that sentence. */
 MUST_CHECK enum cli_exit request_object(struct request *request, struct cli *cli,
                                         const char *member, const char *what, struct slice json);
+/* Appends an object as it is, but for objects in members such as `before_json`, which become texts. */
+void request_objects_to_texts(struct json_value object, struct buffer *json);
 void request_open(struct request *request, const char *member);
 void request_close(struct request *request);
 /* Adds `entity_type` and `entity_id` of --entity TYPE/ID, where it was given. */

@@ -10,7 +10,9 @@
 #include "tools/errata/engine/connect.h"
 #include "tools/errata/engine/csv_input.h"
 #include "tools/errata/engine/failure.h"
+#include "tools/errata/engine/import_report.h"
 #include "tools/errata/engine/input.h"
+#include "tools/errata/engine/reply.h"
 #include "tools/errata/engine/request.h"
 #include "tools/errata/terminal/fold.h"
 
@@ -60,56 +62,33 @@ struct mapping_import {
     struct csv_input csv;
     const char *path;
     const char *actor; /* of rows that name none; NULL: the token's user */
-    bool again;
-    bool dry_run;
+    struct import_report report;
+    bool checking; /* the first pass, which reports what is wrong */
+    bool reported[COLUMN_COUNT]; /* that the file lacks this column */
     bool has_row; /* the record at hand was not sent yet */
     bool ended; /* no more rows are read */
     struct sent sent[CALLS_MAX];
     char key[KEY_BYTES]; /* of the row that was given last */
     uint64_t file_bytes; /* 0: not known */
-    uint64_t stored;
-    uint64_t passed; /* rows that follow from others */
-    uint64_t refused; /* by the server */
-    uint64_t unreadable;
     enum cli_exit exit; /* of what stopped all */
 };
 
 /* --- what is wrong with a row --- */
 
-/* Whether this one is told, too. */
-static bool is_told(const struct mapping_import *import)
+/* Reports it in the first pass. */
+static void PRINTF_LIKE(2, 3) fail_row(struct mapping_import *import, const char *format, ...)
 {
-    return import->cli->json || import->refused + import->unreadable <= MAPPING_IMPORT_REPORTED_MAX;
-}
-
-static void PRINTF_LIKE(2, 3) note_row(struct mapping_import *import, const char *format, ...)
-{
-    char text[1024];
+    char text[256];
     va_list values;
 
-    import->unreadable++;
-    if (is_told(import)) {
-        va_start(values, format);
-        (void)vsnprintf(text, sizeof(text), format, values);
-        va_end(values);
-        cli_note(import->cli, "%s line %llu: %s", import->path,
-                 (unsigned long long)csv_input_line(&import->csv), text);
+    if (!import->checking) {
+        return;
     }
-}
-
-/* The codec's words on what the contract does not allow. */
-static void note_fault(struct mapping_import *import)
-{
-    const struct fault *fault = &import->cli->fault;
-
-    if (fault->count > 0) {
-        note_row(import, "%.*s: %.*s", (int)fault->entries[0].field.size,
-                 (const char *)fault->entries[0].field.data,
-                 (int)fault->entries[0].description.size,
-                 (const char *)fault->entries[0].description.data);
-    } else {
-        note_row(import, "%.*s", (int)fault->message.size, (const char *)fault->message.data);
-    }
+    va_start(values, format);
+    (void)vsnprintf(text, sizeof(text), format, values);
+    va_end(values);
+    import->report.invalid++;
+    import_report_problem(&import->report, csv_input_line(&import->csv), "%s", text);
 }
 
 /* --- a row's request --- */
@@ -169,13 +148,28 @@ static struct slice make_json(struct mapping_import *import, const struct action
 }
 
 /* Says which field is empty; false where none is. */
+/* A column that the file lacks is reported once, not for every row. */
+static void report_empty(struct mapping_import *import, size_t column)
+{
+    const char *name = columns[column].name;
+
+    if (csv_input_has(&import->csv, column)) {
+        fail_row(import, "%s: empty; expected a value", name);
+    } else if (!import->checking || import->reported[column]) {
+        import->report.invalid += import->checking ? 1 : 0;
+    } else {
+        import->reported[column] = true;
+        fail_row(import, "%s: the file has no such column; expected one for SUGGESTED rows", name);
+    }
+}
+
 static bool lacks_field(struct mapping_import *import, const struct action *action)
 {
     for (size_t i = 0; i < COLUMN_COUNT; i++) {
         bool needed = columns[i].required || (i == COLUMN_CONFIDENCE && action->suggests);
 
         if (needed && csv_input_field(&import->csv, i).size == 0) {
-            note_row(import, "%s is empty", columns[i].name);
+            report_empty(import, i);
             return true;
         }
     }
@@ -192,12 +186,12 @@ static bool make_call(struct mapping_import *import, struct calls_item *item)
     enum err err = OK;
 
     if (action == NULL) {
-        note_row(import, "there is no status \"%.*s\": it is one of CONFIRMED, SUGGESTED, REJECTED",
+        fail_row(import, "status: unknown value '%.*s'; expected CONFIRMED, SUGGESTED or REJECTED",
                  (int)(status.size < 64 ? status.size : 64), (const char *)status.data);
         return false;
     }
     if (action->path == NULL) {
-        import->passed++;
+        import->report.passed_over += import->checking == import->report.dry_run ? 1 : 0;
         return false;
     }
     if (lacks_field(import, action)) {
@@ -207,7 +201,10 @@ static bool make_call(struct mapping_import *import, struct calls_item *item)
     item->method = cli_method(action->path);
     err = cli_try_encode(cli, item->method, make_json(import, action), &wire);
     if (err != OK) {
-        note_fault(import);
+        if (import->checking) {
+            import->report.invalid++;
+            import_report_fault(&import->report, csv_input_line(&import->csv));
+        }
         return false;
     }
     item->message = buffer_slice(&wire);
@@ -225,7 +222,7 @@ static void make_key(struct mapping_import *import, struct calls_item *item)
 
     memcpy(import->key, "import-", 7);
     sha256_format(&digest, import->key + 7);
-    item->key = import->again ? slice_of(NULL, 0) : slice_of(import->key, KEY_BYTES);
+    item->key = import->report.again ? slice_of(NULL, 0) : slice_of(import->key, KEY_BYTES);
 }
 
 /* --- rows under way --- */
@@ -276,8 +273,9 @@ static void leave_place(struct mapping_import *import, uint64_t line_number)
 static void show_progress(const struct mapping_import *import)
 {
     const struct progress_state state = {.unit = "rows",
-                                         .done = import->stored + import->passed + import->refused +
-                                                 import->unreadable,
+                                         .done = import->report.created + import->report.repeated +
+                                                 import->report.passed_over +
+                                                 import->report.refused,
                                          .done_steps = import->csv.reader.read_bytes,
                                          .total_steps = import->file_bytes};
 
@@ -334,18 +332,27 @@ static bool is_everyones(const struct client_status *status)
            (status->code == CLIENT_CODE_UNAVAILABLE && !status->from_server);
 }
 
-static void print_stored(struct mapping_import *import, uint64_t line_number, struct slice reply)
+/* Confirmations and rejections answer alike; of a suggestion the mapping is enough, whose id is that of
+ * the first event about it. */
+static void take_reply(struct mapping_import *import, uint64_t line_number, struct slice reply)
 {
     struct cli *cli = import->cli;
-    /* Confirmations and rejections answer alike; of a suggestion the mapping is enough. */
     const struct method_info *method = cli_method("/errata.v1.MappingService/ConfirmMapping");
+    struct json_value value = {JSON_NULL, {NULL, 0}};
     struct slice json = {NULL, 0};
+    struct slice id = {NULL, 0};
     struct arena arena;
 
     arena_init(&arena, CLI_ARENA_BYTES_MAX);
-    if (cli_decode(cli, method, reply, &arena, &json) == CLI_OK) {
-        print_text(&cli->out, "{\"line\":%llu%s%.*s\n", (unsigned long long)line_number,
-                   json.size > 2 ? "," : "", (int)json.size - 1, (const char *)json.data + 1);
+    if (cli_decode(cli, method, reply, &arena, &json) == CLI_OK &&
+        reply_parse(cli, json, &value) == CLI_OK) {
+        id = reply_text(cli, value, "eventId");
+        id = id.size > 0 ? id : reply_text(cli, reply_member(value, "mapping"), "id");
+        import_report_count(&import->report, id, 1);
+        if (cli->json) {
+            print_text(&cli->out, "{\"line\":%llu%s%.*s\n", (unsigned long long)line_number,
+                       json.size > 2 ? "," : "", (int)json.size - 1, (const char *)json.data + 1);
+        }
     }
     arena_deinit(&arena);
 }
@@ -356,10 +363,7 @@ static bool done(void *user, uint64_t tag, const struct client_status *status, s
 
     leave_place(import, tag);
     if (status->code == CLIENT_CODE_OK) {
-        import->stored++;
-        if (import->cli->json) {
-            print_stored(import, tag, reply);
-        }
+        take_reply(import, tag, reply);
     } else if (is_everyones(status)) {
         import->ended = true;
         if (import->exit == CLI_OK) {
@@ -367,12 +371,10 @@ static bool done(void *user, uint64_t tag, const struct client_status *status, s
         }
         return false;
     } else if (status->from_server || status->code != CLIENT_CODE_CANCELLED) {
-        import->refused++;
-        if (is_told(import)) {
-            cli_note(import->cli, "%s line %llu: %s: %.*s", import->path, (unsigned long long)tag,
-                     client_code_name(status->code), (int)status->message.size,
-                     (const char *)status->message.data);
-        }
+        import->report.refused++;
+        import_report_problem(&import->report, tag, "%s: %.*s", client_code_name(status->code),
+                              (int)status->message.size, (const char *)status->message.data);
+        import->ended = import->ended || !import->report.skip_invalid;
     }
     show_progress(import);
     return true;
@@ -380,50 +382,19 @@ static bool done(void *user, uint64_t tag, const struct client_status *status, s
 
 /* --- the command --- */
 
-/* All rows without a server. */
-static void read_all(struct mapping_import *import)
+/* Reads all rows, and reports those that are not valid. */
+static enum cli_exit check_rows(struct mapping_import *import)
 {
     struct calls_item item = {0};
 
+    import->checking = true;
     while (next_row(import, &item)) {
-        import->stored++;
+        import->report.valid++;
         import->has_row = false;
-        show_progress(import);
     }
-}
-
-static enum cli_exit conclude(struct mapping_import *import, int64_t took_us)
-{
-    struct cli *cli = import->cli;
-    uint64_t failed = import->refused + import->unreadable;
-    struct slice span = {NULL, 0};
-    char not_stored[48] = "";
-    char passed[64] = "";
-
-    arena_reset(&cli->arena);
-    span = progress_span(&cli->arena, took_us);
-    progress_hide(&cli->progress);
-    if (failed > MAPPING_IMPORT_REPORTED_MAX && !cli->json) {
-        cli_note(cli, "and %llu more", (unsigned long long)(failed - MAPPING_IMPORT_REPORTED_MAX));
-    }
-    if (failed > 0) {
-        (void)snprintf(not_stored, sizeof(not_stored), ", %llu not", (unsigned long long)failed);
-    }
-    if (import->passed > 0) {
-        (void)snprintf(passed, sizeof(passed), ", %llu superseded ones passed over",
-                       (unsigned long long)import->passed);
-    }
-    cli_note(cli, "%llu rows %s%s%s, in %.*s", (unsigned long long)import->stored,
-             import->dry_run ? "could be sent" : "are stored", not_stored, passed, (int)span.size,
-             (const char *)span.data);
-    if (import->exit != CLI_OK) {
-        cli_note(cli, "%s", "what is stored stays: the same command again goes on");
-        return import->exit;
-    }
-    if (import->unreadable > 0) {
-        return CLI_USAGE;
-    }
-    return import->refused > 0 ? CLI_CALL_FAILED : CLI_OK;
+    import->checking = false;
+    import->ended = false;
+    return import->exit;
 }
 
 static enum cli_exit read_jobs(struct cli *cli, unsigned *ret_jobs)
@@ -445,6 +416,9 @@ static enum cli_exit open_rows(struct mapping_import *import)
     FILE *file = NULL;
     enum cli_exit result = csv_input_file(cli, import->path, &file);
 
+    if (result == CLI_OK && file == stdin) {
+        result = csv_input_keep(cli, &file);
+    }
     if (result != CLI_OK) {
         return result;
     }
@@ -455,28 +429,40 @@ static enum cli_exit open_rows(struct mapping_import *import)
     return result == CLI_OK ? csv_input_find(&import->csv, columns, COLUMN_COUNT) : result;
 }
 
-static enum cli_exit run(struct mapping_import *import)
+static enum cli_exit send_rows(struct mapping_import *import, unsigned jobs)
 {
     const struct calls_handlers handlers = {import, next, done};
     struct cli *cli = import->cli;
     int64_t start_us = clock_monotonic_us(cli->ctx.clock);
-    unsigned jobs = 0;
-    enum cli_exit result = read_jobs(cli, &jobs);
+    enum cli_exit result = import_report_start(&import->report);
 
     if (result == CLI_OK) {
-        result = open_rows(import);
+        result = csv_input_rewind(&import->csv);
     }
     if (result != CLI_OK) {
         return result;
     }
     cli_progress(cli);
-    if (import->dry_run) {
-        read_all(import);
-    } else {
-        result = calls_run(cli, jobs, &handlers);
-        import->exit = result != CLI_OK ? result : import->exit;
+    result = calls_run(cli, jobs, &handlers);
+    import->exit = result != CLI_OK ? result : import->exit;
+    return import_report_end(&import->report, import->exit,
+                             clock_monotonic_us(cli->ctx.clock) - start_us);
+}
+
+static enum cli_exit import_rows(struct mapping_import *import)
+{
+    unsigned jobs = 0;
+    enum cli_exit result = read_jobs(import->cli, &jobs);
+
+    if (result == CLI_OK) {
+        result = open_rows(import);
     }
-    return conclude(import, clock_monotonic_us(cli->ctx.clock) - start_us);
+    if (result == CLI_OK) {
+        result = check_rows(import);
+    }
+    return result == CLI_OK && import_report_may_send(&import->report, &result)
+               ? send_rows(import, jobs)
+               : result;
 }
 
 enum cli_exit mapping_import_run(struct cli *cli)
@@ -490,17 +476,15 @@ enum cli_exit mapping_import_run(struct cli *cli)
     import->cli = cli;
     import->path = cli->options.words[0];
     import->actor = options_get(&cli->options, "actor");
-    import->again = options_has(&cli->options, "again");
-    import->dry_run = options_has(&cli->options, "dry-run");
-    result = run(import);
+    import_report_init(&import->report, cli, "rows");
+    result = import_rows(import);
     csv_input_close(&import->csv);
     free(import);
     return result;
 }
 
 const struct option_spec mapping_import_options[] = {
-    {"actor", "USER", "who judged, in rows that name nobody; else the token's user"},
-    {"dry-run", NULL, "read the file and say what is wrong with it, without a server"},
-    {"jobs", "N", "rows on their way at a time, 1 to 64 (default 64)"},
-    {"again", NULL, "store rows even where this import was done within 24 hours"},
+    {"actor", "USER", "who judged, for rows without an actor; the token's user by default"},
+    {"jobs", "N", "rows sent at a time, 1 to 64 (default 64)"},
+    IMPORT_OPTIONS,
     {NULL, NULL, NULL}};

@@ -9,9 +9,6 @@
 
 /* Rows on their way at a time, unless --jobs says otherwise. */
 #define MAPPING_IMPORT_JOBS_DEFAULT 64
-/* Rows of which it is told one by one what is wrong with them; the rest are counted. */
-#define MAPPING_IMPORT_REPORTED_MAX 20
-
 extern const struct option_spec mapping_import_options[];
 
 MUST_CHECK enum cli_exit mapping_import_run(struct cli *cli);

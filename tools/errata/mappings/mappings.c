@@ -235,17 +235,14 @@ const struct command mapping_commands[] = {
          "REJECTED), confidence (of SUGGESTED), created_at and actor_user_id; others are passed "
          "over, so that what `errata mappings list --csv` wrote can be read back. Rows that are "
          "SUPERSEDED are passed over too: they follow from those that superseded them. A row with "
-         "a "
-         "created_at tells what was so then: what was confirmed or rejected since stays. Who runs "
-         "it "
-         "is the actor, or the person of `--actor`.\n\nWhat is wrong with a row is told by its "
-         "line; the others are stored. Running the same import again within 24 hours stores "
-         "nothing "
-         "twice, so an interrupted one is simply repeated.",
+         "a created_at is history: later confirmations and rejections are kept. The actor is the "
+         "token's user, or the person of `--actor`.\n\nThe file is checked first: if a row is "
+         "invalid, all problems are reported and nothing is stored, unless `--skip-invalid` is "
+         "given. Running the same import again within 24 hours stores nothing twice, so an "
+         "interrupted one is repeated.",
      .examples = {{"errata mappings import mappings.csv", NULL},
-                  {"errata mappings import mappings.csv --dry-run", "looks at the file alone"}},
-     .exits = "1 where the server refused a row, 2 where a row can't be read: in both cases the "
-              "others are stored.",
+                  {"errata mappings import mappings.csv --dry-run", "check the file alone"}},
+     .exits = "1 if the server refused a row, 2 if a row is invalid.",
      .options = mapping_import_options,
      .words_min = 1,
      .words_max = 1,

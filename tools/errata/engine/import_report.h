@@ -1,0 +1,56 @@
+/*
+ * import_report.h: what the imports of all commands have in common: a file is checked whole before any of
+ * it is sent, problems are reported by their lines, and the end says what was new.
+ */
+#ifndef ERRATA_TOOLS_ERRATA_ENGINE_IMPORT_REPORT_H
+#define ERRATA_TOOLS_ERRATA_ENGINE_IMPORT_REPORT_H
+
+#include "tools/errata/cli.h"
+
+/* Problems that are reported one by one; the rest are counted. With --json all are. */
+#define IMPORT_PROBLEMS_MAX 20
+#define IMPORT_ID_BYTES 36
+
+/* Options of every import. */
+#define IMPORT_OPTIONS                                                                             \
+    {"dry-run", NULL, "check the whole file and exit; nothing is sent"},                           \
+        {"skip-invalid", NULL, "store the valid ones, and report those that are skipped"},         \
+    {                                                                                              \
+        "again", NULL, "store them even if this import was done within 24 hours"                   \
+    }
+
+struct import_report {
+    struct cli *cli;
+    const char *path;
+    const char *unit; /* "events" or "rows" */
+    bool dry_run;
+    bool skip_invalid;
+    bool again;
+    uint64_t valid; /* of the check */
+    uint64_t invalid; /* of the check */
+    uint64_t created;
+    uint64_t repeated; /* stored by the same import before */
+    uint64_t refused; /* by the server */
+    uint64_t passed_over;
+    uint64_t problems; /* reported or counted */
+    char newest_id[IMPORT_ID_BYTES]; /* of the log before the import; zeros: it was empty */
+};
+
+/* Reads the options above. */
+void import_report_init(struct import_report *report, struct cli *cli, const char *unit);
+/* Reports a problem of a line. */
+void import_report_problem(struct import_report *report, uint64_t line, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+/* The same of cli->fault, with all its fields. */
+void import_report_fault(struct import_report *report, uint64_t line);
+/* Whether the file may be sent after its check; if not, what to exit with. Ends a dry run. */
+bool import_report_may_send(struct import_report *report, enum cli_exit *ret_exit);
+/* Asks for the newest event: later ids are of this import. Ids of one organisation only ascend. */
+MUST_CHECK enum cli_exit import_report_start(struct import_report *report);
+/* Counts events that were answered with this id. */
+void import_report_count(struct import_report *report, struct slice id, uint64_t count);
+/* Reports the totals; gives the exit code of an import that ended with `result`. */
+MUST_CHECK enum cli_exit import_report_end(struct import_report *report, enum cli_exit result,
+                                           int64_t took_us);
+
+#endif

@@ -68,8 +68,8 @@ class Help(CliCase):
                             (["call", "GetExampels"], "did you mean GetExamples?"),
                             (["examples"], "LAYOUT is missing: errata examples LAYOUT"),
                             (["call", "GetExamples", "{a:", "1}"], "needs quotes"),
-                            (["corrections", "capture", "x"], "is no event"),
-                            (["quite", "different"], "there is no command \"quite\"")):
+                            (["corrections", "capture", "x"], "is not an event"),
+                            (["quite", "different"], "unknown command \"quite\"")):
             self.assertIn(said, self.run_cli(*words, code=2)[1])
 
     def test_failures_are_json_where_asked(self):

@@ -96,10 +96,10 @@ static enum cli_exit unknown_first(struct cli *cli, const char *typed, const cha
                          (const char *)named.data);
     }
     if (near.size > 0) {
-        return cli_usage(cli, "there is no command \"%s\"; did you mean \"%s\"?", typed,
+        return cli_usage(cli, "unknown command \"%s\"; did you mean \"%s\"?", typed,
                          (const char *)near.data);
     }
-    return cli_usage(cli, "there is no command \"%s\"; `errata` lists them all", typed);
+    return cli_usage(cli, "unknown command \"%s\"; `errata` lists all commands", typed);
 }
 
 static enum cli_exit unknown_second(struct cli *cli, const char *group, const char *typed)
@@ -107,11 +107,11 @@ static enum cli_exit unknown_second(struct cli *cli, const char *group, const ch
     struct slice near = command_nearest(&command_set, group, typed, false);
 
     if (near.size > 0) {
-        return cli_usage(cli, "there is no command \"%s %s\"; did you mean \"%s %s\"?", group,
-                         typed, group, (const char *)near.data);
+        return cli_usage(cli, "unknown command \"%s %s\"; did you mean \"%s %s\"?", group, typed,
+                         group, (const char *)near.data);
     }
-    return cli_usage(cli, "there is no command \"%s %s\"; `errata %s` lists those there are", group,
-                     typed, group);
+    return cli_usage(cli, "unknown command \"%s %s\"; `errata %s` lists its commands", group, typed,
+                     group);
 }
 
 /* --- reading --- */

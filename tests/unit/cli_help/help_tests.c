@@ -177,7 +177,7 @@ static void pages(void **state)
                        "More\n"
                        "  help codes              what codes say\n"
                        "\n"
-                       "`shop help COMMAND` tells all of one, with examples to paste.\n");
+                       "`shop help COMMAND` describes a command, with examples.\n");
     page_open(&page, 0);
     help_print_group(&set, &page.out, &groups[0]);
     assert_page(&page, "shop fruit: apples and more\n"
@@ -188,7 +188,7 @@ static void pages(void **state)
                        "  fruit eat               eat one\n"
                        "  fruit list              list them\n"
                        "\n"
-                       "`shop help fruit COMMAND` tells all of one, with examples to paste.\n");
+                       "`shop help fruit COMMAND` describes a command, with examples.\n");
     page_open(&page, 0);
     help_print_topic(&set, &page.out, &topics[0]);
     assert_page(&page, "what codes say\n"

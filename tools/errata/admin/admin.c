@@ -277,18 +277,18 @@ const struct command admin_commands[] = {
      .examples =
          {{"errata admin info", NULL},
           {"errata admin info --json | jq '.counters[] | select(.name | startswith(\"pdf\"))'",
-           "what became of documents"}},
+           "counters of documents"}},
      COMMAND_CALL("AdminService/GetServerInfo", .print = print_info)},
     {.group = "admin",
      .name = "verify",
      .summary = "check the server's whole store, while it serves",
      .help =
          "Has the server copy its store, check every page and every log's chain of hashes, make "
-         "all tables anew from the logs, and compare every row. That takes seconds for each "
+         "all tables again from the logs, and compare every row. That takes seconds for each "
          "100,000 events, and as much room on the server's disk as its store has, twice; a "
          "terminal sees how far it is. Needs an ADMIN token with the server flag. One runs at a "
          "time; interrupting this program ends it.\n\nRows that differ are listed, at most 100: "
-         "`erratad --rebuild`, run while the server is stopped, makes them anew. A log or a file "
+         "`erratad --rebuild`, run while the server is stopped, rebuilds them. A log or a file "
          "that does not hold takes a backup of `errata admin backup`, restored by `erratad "
          "--restore "
          "FILE --data DIR`.",
@@ -331,20 +331,20 @@ const struct command admin_commands[] = {
 const struct command health_commands[] = {
     {.name = "health",
      .arguments = "[PART]",
-     .summary = "whether the server is there, and serves",
+     .summary = "check server health",
      .help =
          "Says which server is asked, and asks it for the health of the whole, of its writes "
          "(`errata.write`), of its reading of PDFs (`errata.pdf`), of its administration "
          "(`errata.admin`: not serving if the last usable ADMIN token with the server flag ends "
          "within 14 days) and of its clock (`errata.clock`: not serving if its newest event is "
-         "recorded later than its clock is now), or of one part alone. A server that has just "
+         "recorded later than its clock is now), or of one part. A server that has just "
          "started gets up to 2 s to start its PDF "
          "worker. Needs no token.",
      .examples = {{"errata health", NULL},
                   {"until errata health errata.pdf --timeout 1s >/dev/null 2>&1; do sleep 1; done",
                    "in a script that has just started a server"}},
      .exits = "0 if all that was asked serves, 1 if a part of it does not (of the clock only if it "
-              "is asked alone), 3 if no answer comes.",
+              "is the only part asked for), 3 if no answer comes.",
      .words_max = 1,
      .run = run_health},
     {.name = NULL}};

@@ -170,7 +170,7 @@ struct watching {
     int64_t left; /* events still wanted; -1: all */
     unsigned failures; /* tries that brought nothing, one after the other */
     enum cli_exit result;
-    bool finished; /* all that was wanted was printed, or nobody reads the output any more */
+    bool finished; /* all that was wanted was printed, or the reader of the output is gone */
     struct table_layout layout; /* of the rows that were printed */
     struct view view;
 };

@@ -58,10 +58,10 @@ const struct command org_commands[] = {
     {.group = "org",
      .name = "list",
      .summary = "list organisations",
-     .help = "Lists organisations, oldest first; with a token that has no server flag, its own "
-             "alone.",
+     .help = "Lists organisations, oldest first. A token without the server flag sees only "
+             "its own.",
      .examples = {{"errata org list", NULL},
-                  {"errata org list --all --json | jq -r .organizations[].id", "ids alone"}},
+                  {"errata org list --all --json | jq -r .organizations[].id", "only the ids"}},
      .options = list_options,
      COMMAND_CALL("AdminService/ListOrganizations", .nothing = "no organisations")},
     {.group = "org",

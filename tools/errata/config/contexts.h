@@ -53,7 +53,7 @@ bool context_token_valid(struct slice token);
  * shape. */
 struct slice context_token_key_id(struct slice token);
 
-/* NULL where there is none of this name. */
+/* NULL if there is none of this name. */
 struct context *contexts_find(const struct contexts *contexts, struct slice name);
 /* The one of this name, or a new one at the end. ERR_TOO_LARGE above CONTEXTS_MAX. */
 MUST_CHECK enum err contexts_put(struct contexts *contexts, struct slice name,

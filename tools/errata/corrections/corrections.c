@@ -57,7 +57,7 @@ static enum cli_exit fill_capture(struct request *request, struct cli *cli)
         }
         if (!looks_like_event(cli->options.words[0])) {
             return cli_usage(cli,
-                             "\"%s\" is no event: give its JSON, {...}, or @FILE, or -; or "
+                             "\"%s\" is not an event; expected its JSON, {...}, or @FILE, or -; or "
                              "--type and other options",
                              cli->options.words[0]);
         }
@@ -216,9 +216,9 @@ static const struct option_spec capture_options[] = {
     {"document", "DOCUMENT", "the document"},
     {"draft", "ID", "the draft order"},
     {"entity", "TYPE/ID", "what was corrected, such as draft_order_line/17"},
-    {"actor", "USER", "who corrected, where the token is bound to nobody"},
-    {"before", "JSON|@FILE|-", "what stood before"},
-    {"after", "JSON|@FILE|-", "what stands after"},
+    {"actor", "USER", "who corrected, if the token is bound to no user"},
+    {"before", "JSON|@FILE|-", "the values before the correction"},
+    {"after", "JSON|@FILE|-", "the values after the correction"},
     {"output", "JSON|@FILE|-", "the whole corrected result, where --after is only a part"},
     {"meta", "JSON|@FILE|-", "anything else"},
     {"snippet", "TEXT|@FILE|-", "the text that the model saw: `input_snippet` of the meta JSON"},

@@ -139,7 +139,8 @@ const struct command example_commands[] = {
      .summary = "the newest corrections of a layout, as the next prompt gets them",
      .help =
          "Prints the newest corrections of a layout, as they are given to the next prompt. A "
-         "layout without any is no error. With `--document` the reference is printed to standard "
+         "layout without examples is not an error. With `--document` the reference is printed to "
+         "standard "
          "error that an outcome cites (`errata extractions record --exposure`); a document that is "
          "held out of the experiment gets none.",
      .examples = {{"errata examples a1b2c3 --limit 5", NULL},

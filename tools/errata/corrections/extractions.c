@@ -55,7 +55,7 @@ static const struct option_spec record_options[] = {
      "what `examples`, `prompts prepare` or `mappings match` gave for it; may be given several "
      "times"},
     {"example", "CORRECTION", "an example that the prompt carried, where there is no reference"},
-    {"actor", "USER", "who recorded it, where the token is bound to nobody"},
+    {"actor", "USER", "who recorded it, if the token is bound to no user"},
     {"created-at", "TIME|SPAN", "when it was made, for history; needs INTEGRATOR or ADMIN"},
     {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
     {NULL, NULL, NULL}};

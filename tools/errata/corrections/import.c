@@ -35,7 +35,7 @@ struct import {
     uint64_t read_bytes;
     uint64_t file_bytes; /* 0: not known */
     int64_t start_us;
-    bool closed; /* the output has no reader any more */
+    bool closed; /* the reader of the output is gone */
 };
 
 /* One batch, in the cli's arena, which is emptied between batches. */

@@ -79,7 +79,7 @@ static enum err start(struct place *place, const struct calls_item *item)
                              &place->call);
 }
 
-/* Starts one in a free place; false where there is none to start now. */
+/* Starts one in a free place; false if there is none to start now. */
 static bool start_one(struct calls *calls, struct place *place)
 {
     struct calls_item item = {0};

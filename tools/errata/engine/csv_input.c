@@ -14,7 +14,7 @@ enum cli_exit csv_input_file(struct cli *cli, const char *path, FILE **ret_file)
     FILE *file = standard ? stdin : fopen(path, "rbe");
 
     if (standard && cli->read_input) {
-        return cli_usage(cli, "standard input (-) can be given once alone");
+        return cli_usage(cli, "standard input (-) can be given only once");
     }
     cli->read_input = cli->read_input || standard;
     if (file == NULL) {
@@ -94,7 +94,7 @@ static struct slice trim(struct slice text)
     return text;
 }
 
-/* Headings are typed by people: whatever the case, with a blank or a dash for an underscore. */
+/* Headings are typed by people: ignoring case, with a blank or a dash for an underscore. */
 static int heading_letter(uint8_t byte)
 {
     return byte == ' ' || byte == '-' ? '_' : tolower(byte);

@@ -74,7 +74,7 @@ enum cli_exit input_file(struct cli *cli, const char *path, size_t bytes_max,
     bool failed = false;
 
     if (standard && cli->read_input) {
-        return cli_usage(cli, "standard input (-) can be given once alone");
+        return cli_usage(cli, "standard input (-) can be given only once");
     }
     cli->read_input = cli->read_input || standard;
     if (file == NULL) {

@@ -19,7 +19,7 @@ struct pages {
     int64_t seen;
     bool begun; /* the first page came */
     bool last; /* the last page was shown */
-    bool closed; /* nobody reads the output any more */
+    bool closed; /* the reader of the output is gone */
     struct table_layout layout; /* of all pages: one heading */
     struct view view;
     const char *rows; /* the reply's array */

@@ -23,9 +23,9 @@ struct reply_rows {
 /* Checks the text and gives its value. */
 MUST_CHECK enum cli_exit reply_parse(struct cli *cli, struct slice json,
                                      struct json_value *ret_value);
-/* A member of an object; an empty object where there is none. */
+/* A member of an object; an empty object if there is none. */
 struct json_value reply_member(struct json_value object, const char *name);
-/* A member as text: a string's content, a number or a word as written, empty where there is none. */
+/* A member as text: a string's content, a number or a word as written, empty if there is none. */
 struct slice reply_text(struct cli *cli, struct json_value object, const char *name);
 /* The same for a cell of a table: on a terminal, line feeds and runs of blanks become one blank. */
 struct slice reply_one_line(struct cli *cli, struct json_value object, const char *name);
@@ -51,7 +51,7 @@ void reply_print_member(struct cli *cli, const char *title, struct slice value);
 /* Says so where a time that the server has just stamped is more than a minute off this machine's clock:
  * spans on the command line count by the latter. */
 void reply_note_clock(struct cli *cli, struct json_value object, const char *name);
-/* Starts a walk over an array member; over nothing where there is none. */
+/* Starts a walk over an array member; over nothing if there is none. */
 struct json_walk reply_walk(struct json_value object, const char *name);
 /* The rows of an array member as a table, which is not printed yet. */
 MUST_CHECK enum cli_exit reply_table(struct cli *cli, struct json_value object,

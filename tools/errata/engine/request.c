@@ -92,13 +92,14 @@ enum cli_exit request_object(struct request *request, struct cli *cli, const cha
     enum err err = json_check(&cli->arena, json, &rules, &value, &problem);
 
     if (err == ERR_INVALID) {
-        return cli_usage(cli, "%s is no JSON: %s, at byte %zu", what, problem.what, problem.at);
+        return cli_usage(cli, "%s is not valid JSON: %s, at byte %zu", what, problem.what,
+                         problem.at);
     }
     if (err != OK) {
         return cli_local(cli, "out of memory");
     }
     if (value.kind != JSON_OBJECT) {
-        return cli_usage(cli, "%s is no JSON object, {...}", what);
+        return cli_usage(cli, "%s is not a JSON object, {...}", what);
     }
     start_member(request, member);
     request_objects_to_texts(value, &request->json);

@@ -35,7 +35,7 @@ void request_open(struct request *request, const char *member);
 void request_close(struct request *request);
 /* Adds `entity_type` and `entity_id` of --entity TYPE/ID, where it was given. */
 MUST_CHECK enum cli_exit request_add_entity(struct request *request, struct cli *cli);
-/* Adds an array of the values of an option that may stand several times; texts may stand in @FILE or
+/* Adds an array of the values of an option that may be repeated; texts may stand in @FILE or
  * on standard input where `argument`. */
 MUST_CHECK enum cli_exit request_add_list(struct request *request, struct cli *cli,
                                           const char *option, const char *member, bool argument);

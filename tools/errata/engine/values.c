@@ -125,7 +125,7 @@ static bool is_end_of(struct slice given, struct slice word)
            means(given, slice_after(word, before));
 }
 
-/* The one value that the text names; NULL where there is none, or several. */
+/* The one value that the text names; NULL if there is none, or several. */
 static const struct enum_value_info *find_value(const struct enum_info *info, struct slice given)
 {
     const struct enum_value_info *found = NULL;

@@ -4,6 +4,8 @@
 #include "tools/errata/engine/view.h"
 
 #include "store/base/assert.h"
+#include "store/base/sha256.h"
+#include "store/base/uuid.h"
 #include "tools/errata/analytics/analytics.h"
 #include "tools/errata/engine/view_cells.h"
 #include "tools/errata/layouts/measures.h"
@@ -267,12 +269,19 @@ void view_init(struct view *view, const struct message_info *message)
     }
 }
 
+/* Ids that the server makes, and measured fingerprints; another layout is any text. */
+static bool may_shorten(const struct field_info *field, struct slice text)
+{
+    return (is_id(field) && text.size == UUID_TEXT_BYTES) ||
+           (is_fingerprint(field) && text.size == 2 * SHA256_BYTES);
+}
+
 void view_cells(struct cli *cli, const struct view *view, struct json_value row,
                 struct slice *cells)
 {
     for (size_t i = 0; i < view->count; i++) {
         cells[i] = column_text(cli, view->message, view->specs[i], row, false);
-        if (view->id_bytes[i] > 0 && cells[i].size > view->id_bytes[i]) {
+        if (view->id_bytes[i] > 0 && may_shorten(view->fields[i], cells[i])) {
             cells[i].size = view->id_bytes[i];
         }
     }
@@ -343,12 +352,6 @@ static size_t unique_bytes(struct slice *ids, size_t count)
     return bytes;
 }
 
-/* Ids that the server makes, and measured fingerprints; another layout is any text. */
-static bool may_shorten(const struct field_info *field, struct slice text)
-{
-    return (is_id(field) && text.size == 36) || (is_fingerprint(field) && text.size == 64);
-}
-
 static void shorten_column(struct cli *cli, struct view *view, size_t index,
                            struct json_value reply, const char *rows)
 {
@@ -362,11 +365,12 @@ static void shorten_column(struct cli *cli, struct view *view, size_t index,
     while (ids != NULL && json_walk_next(&walk, &key, &row)) {
         struct slice id = reply_text(cli, row, (const char *)field->json_name.data);
 
-        if (id.size > 0 && (!may_shorten(field, id) || count == IDS_MAX)) {
+        if (count == IDS_MAX) {
             return;
         }
-        ids[count] = id;
-        count += id.size > 0 ? 1 : 0;
+        if (may_shorten(field, id)) {
+            ids[count++] = id;
+        }
     }
     view->id_bytes[index] = ids != NULL ? unique_bytes(ids, count) : 0;
 }

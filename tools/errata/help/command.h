@@ -5,7 +5,7 @@
  *
  * What stands for a value in usage (`--role ROLE`, `FILE|FOLDER...`) tells what it is: words of one
  * kind have one name everywhere, by which they are completed. `A|B` is one of both, `[A]` may be left
- * out, `A...` may stand several times.
+ * out, `A...` may be repeated.
  */
 #ifndef ERRATA_TOOLS_ERRATA_HELP_COMMAND_H
 #define ERRATA_TOOLS_ERRATA_HELP_COMMAND_H
@@ -97,7 +97,7 @@ struct command_walk {
 
 const struct command *command_next(const struct command_set *set, struct command_walk *walk);
 
-/* NULL where there is none; a group of NULL finds commands of one word. */
+/* NULL if there is none; a group of NULL finds commands of one word. */
 const struct command *command_find(const struct command_set *set, const char *group,
                                    const char *name);
 const struct command_group *command_find_group(const struct command_set *set, const char *name);
@@ -111,7 +111,7 @@ struct slice command_nearest(const struct command_set *set, const char *group, c
  * turn, without brackets and dots. */
 struct command_values {
     const char *rest;
-    bool repeated; /* of the last one given: it may stand several times */
+    bool repeated; /* of the last one given: it may be repeated */
 };
 
 bool command_next_value(struct command_values *values, struct slice *ret_value);

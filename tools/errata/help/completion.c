@@ -133,7 +133,7 @@ static void offer_options(struct completion *completion, const struct option_spe
     }
 }
 
-/* The name of `--name` or `--name=value`; the value, or NULL where there is none yet. */
+/* The name of `--name` or `--name=value`; the value, or NULL if there is none yet. */
 static struct slice option_name(const char *word, const char **ret_value)
 {
     const char *equals = strchr(word, '=');

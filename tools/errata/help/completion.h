@@ -36,7 +36,7 @@ struct completion {
  * program's own name is not among them. */
 void completion_run(struct completion *completion, char **words, size_t count);
 
-/* Offers one candidate; nothing where it does not begin as the value was typed, whatever the case. */
+/* Offers one candidate; nothing where it does not begin as the value was typed, ignoring case. */
 void completion_offer(struct completion *completion, struct slice word, struct slice meaning);
 
 /* Splits a line as a shell does, up to its end, into words without their quotes; the last one may be

@@ -210,7 +210,7 @@ void help_print_all(const struct command_set *set, struct printer *out)
     print_heading(out, "Options of every command");
     print_options(set, out, set->options);
     print_topics(set, out);
-    print_footer(out, "`%s help COMMAND` tells all of one, with examples to paste.", set->program);
+    print_footer(out, "`%s help COMMAND` describes a command, with examples.", set->program);
 }
 
 void help_print_group(const struct command_set *set, struct printer *out,
@@ -222,8 +222,8 @@ void help_print_group(const struct command_set *set, struct printer *out,
     for (const struct command *command = group->commands; command->name != NULL; command++) {
         print_command_line(out, command);
     }
-    print_footer(out, "`%s help %s COMMAND` tells all of one, with examples to paste.",
-                 set->program, group->name);
+    print_footer(out, "`%s help %s COMMAND` describes a command, with examples.", set->program,
+                 group->name);
 }
 
 /* A line is printed as it is typed, so that it can be pasted. */

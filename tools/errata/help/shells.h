@@ -15,7 +15,7 @@ struct shell {
 
 extern const struct shell shells[];
 
-/* NULL where there is none. */
+/* NULL if there is none. */
 const struct shell *shell_find(const char *name);
 
 #endif

@@ -205,7 +205,7 @@ static enum cli_exit run_explain(struct cli *cli)
 
 static const struct option_spec ingest_options[] = {
     {"document", "ID", "the document's id, of a single file; else the file's name without .pdf"},
-    {"id-prefix", "TEXT", "stands before the name in each id, such as 2026-11/"},
+    {"id-prefix", "TEXT", "prefix of each id, such as 2026-11/"},
     {"recursive", NULL, "look into the folders of folders, too"},
     {"password-file", "FILE", "the file whose one line opens encrypted PDFs"},
     {"jobs", "N", "files at once, 1 to 16 (default 2); a server measures one a core"},
@@ -260,7 +260,7 @@ const struct command layout_commands[] = {
      .help = "Lists the documents that were ingested, newest first.",
      .examples = {{"errata layouts list", NULL},
                   {"errata layouts list --all --json | jq -r .documents[].documentId",
-                   "ids alone"}},
+                   "only the ids"}},
      .options = list_options,
      COMMAND_CALL("LayoutService/ListDocuments", .nothing = "no documents match")},
     {.group = "layouts",

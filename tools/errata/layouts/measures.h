@@ -37,7 +37,7 @@ bool measures_double(struct cli *cli, struct json_value object, const char *name
 struct slice measures_share(struct cli *cli, struct json_value object, const char *name);
 /* The size of one of a document's pages. */
 struct slice measures_page_size(struct cli *cli, struct json_value page);
-/* The size of a document's first page; empty where there is none. */
+/* The size of a document's first page; empty if there is none. */
 struct slice measures_first_size(struct cli *cli, struct json_value document, const char *name);
 /* A number's member as text; proto JSON leaves 0 out. */
 struct slice measures_number(struct cli *cli, struct json_value object, const char *name);

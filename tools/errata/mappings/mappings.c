@@ -105,7 +105,7 @@ static enum cli_exit check_suggestion(struct request *request, struct cli *cli)
 #define JUDGED_OPTIONS                                                                             \
     {"draft", "ID", "the draft order in which that was"},                                          \
         {"document", "DOCUMENT", "the document in which that was"},                                \
-        {"actor", "USER", "who judged, where the token is bound to nobody"},                       \
+        {"actor", "USER", "who judged, if the token is bound to no user"},                         \
         {"created-at", "TIME|SPAN", "when, for history; needs INTEGRATOR or ADMIN"},               \
     {                                                                                              \
         "idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"                    \
@@ -113,8 +113,8 @@ static enum cli_exit check_suggestion(struct request *request, struct cli *cli)
 
 static const struct option_spec list_options[] = {
     {"customer", "CUSTOMER", "only this customer's"},
-    {"status", "STATUS", "only those that stand so"},
-    {"prefix", "TEXT", "only where the customer's SKU begins so, whatever the case"},
+    {"status", "STATUS", "only mappings with this status"},
+    {"prefix", "TEXT", "only where the customer's SKU begins so, ignoring case"},
     CSV_OPTION,
     PAGING_OPTIONS,
     {NULL, NULL, NULL}};
@@ -149,7 +149,7 @@ const struct command mapping_commands[] = {
     {.group = "mappings",
      .name = "show",
      .arguments = "MAPPING",
-     .summary = "show one mapping: how it stands, and how often it was used",
+     .summary = "show one mapping with its status and uses",
      .help = "Shows one mapping by its id. Lines that it was applied to count as uses once an "
              "outcome cites what was served (`errata mappings record`, `errata extractions "
              "record`).",
@@ -173,7 +173,7 @@ const struct command mapping_commands[] = {
      .name = "confirm",
      .arguments = "[MAPPING]",
      .summary = "confirm a mapping, by its id or by customer and SKUs",
-     .help = "Confirms that a customer's SKU stands for one of ours. From then on it is applied "
+     .help = "Confirms that a customer's SKU means an internal SKU. From then on it is applied "
              "to that customer's lines; what was confirmed for the same SKU before is superseded. "
              "A mapping that is not there is made; a rejected one is taken back.",
      .examples = {{"errata mappings confirm --customer acme --sku HX-1 --internal 4711 \\\n"
@@ -187,7 +187,7 @@ const struct command mapping_commands[] = {
      .name = "reject",
      .arguments = "[MAPPING]",
      .summary = "reject a mapping, by its id or by customer and SKUs",
-     .help = "Says that a customer's SKU does not stand for that one of ours. It is never proposed "
+     .help = "Records that a customer's SKU does not mean that internal SKU. It is never proposed "
              "again. A confirmed mapping can be rejected too.",
      .examples = {{"errata mappings reject --customer acme --sku HX-1 --internal 4712", NULL}},
      .options = reject_options,
@@ -196,7 +196,7 @@ const struct command mapping_commands[] = {
     {.group = "mappings",
      .name = "match",
      .arguments = "[SKU...]",
-     .summary = "find what the lines of a draft stand for",
+     .summary = "match draft lines to internal SKUs",
      .help =
          "Matches lines of a draft: a line whose customer has a confirmed mapping for its SKU gets "
          "it; other lines get candidates, best first: suggestions, then confirmed SKUs of that "

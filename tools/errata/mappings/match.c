@@ -490,7 +490,7 @@ const struct option_spec match_options[] = {
     {NULL, NULL, NULL}};
 const struct option_spec record_options[] = {
     {"draft", "ID", "the draft order"},
-    {"actor", "USER", "who, where the token is bound to nobody"},
+    {"actor", "USER", "who, if the token is bound to no user"},
     {"created-at", "TIME|SPAN", "when, for history; needs INTEGRATOR or ADMIN"},
     {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
     {NULL, NULL, NULL}};

@@ -21,7 +21,7 @@ struct printing {
     const struct method_info *method;
     struct arena arena; /* of one reply */
     enum cli_exit result;
-    bool closed; /* nobody reads the output any more */
+    bool closed; /* the reader of the output is gone */
 };
 
 static bool print_reply(void *user, struct slice message)

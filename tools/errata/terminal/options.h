@@ -50,7 +50,7 @@ MUST_CHECK bool options_read(struct options *options, const struct option_spec *
 bool options_has(const struct options *options, const char *name);
 /* The value given last; NULL where it was not given. */
 const char *options_get(const struct options *options, const char *name);
-/* Walks the values of an option that may stand several times: NULL at the end. Start with *at 0. */
+/* Walks the values of an option that may be repeated: NULL at the end. Start with *at 0. */
 const char *options_next(const struct options *options, const char *name, size_t *at);
 
 #endif

@@ -14,11 +14,12 @@
 /* Adds rows 14 points apart, of a label and numbers; returns where the next row goes. */
 static double add_rows(struct page *page, double y, int rows, int columns)
 {
-    for (int row = 0; row < rows; row++, y += 14) {
+    for (int row = 0; row < rows; row++) {
         page_add_word(page, 100, y, "Label");
         for (int column = 1; column < columns; column++) {
             page_add_word(page, 100 + 80 * column, y, "1,2");
         }
+        y += 14;
     }
     return y;
 }
@@ -86,8 +87,9 @@ static void test_headings(void **state)
 
         page_init(&page);
         y = add_rows(&page, 100, 5, 3) + 6;
-        for (size_t j = 0; cases[i].headings[j] != NULL; j++, y += 14) {
+        for (size_t j = 0; cases[i].headings[j] != NULL; j++) {
             page_add_word(&page, 100, y, cases[i].headings[j]);
+            y += 14;
         }
         add_rows(&page, y + 6, 5, cases[i].columns);
         check_page(&page, cases[i].tables, cases[i].tables == 1 ? 10 : 5);
@@ -107,9 +109,10 @@ static void test_separate_tables(void **state)
 
         page_init(&page);
         y = add_rows(&page, 100, 5, 3) + 10;
-        for (int i = 0; kind == 0 && i < 3; i++, y += 12) {
+        for (int i = 0; kind == 0 && i < 3; i++) {
             page_add_word(&page, 100, y, lines[i]);
             page_add_word(&page, 165, y, "as a whole line");
+            y += 12;
         }
         if (kind > 0) {
             y += 20;
@@ -218,7 +221,9 @@ static void test_index(void **state)
 
         page_init(&page);
         for (int cell = 0; cell < 27; cell++) {
-            page_add_word(&page, 100 + 90 * (cell % 3), 100 + 14 * (cell / 3),
+            int row = cell / 3;
+
+            page_add_word(&page, 100 + 90 * (cell % 3), 100 + 14 * row,
                           cell < lettered ? "Town 12" : "1,2");
         }
         check_page(&page, lettered == 21, 9);
@@ -242,11 +247,12 @@ static void test_sentences(void **state)
 
         page_init(&page);
         for (int cell = 0; cell < 30; cell++) {
-            bool digit = cell % 3 == 2 && cell / 3 < cases[i].digits;
+            int row = cell / 3;
+            bool digit = cell % 3 == 2 && row < cases[i].digits;
             bool starts_lower = !digit && lower < cases[i].lower;
 
             lower += starts_lower;
-            page_add_word(&page, 100 + 80 * (cell % 3), 100 + 14 * (cell / 3),
+            page_add_word(&page, 100 + 80 * (cell % 3), 100 + 14 * row,
                           starts_lower ? "ab"
                           : digit      ? "A1"
                                        : "Ab");

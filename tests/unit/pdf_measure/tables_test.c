@@ -302,10 +302,11 @@ static void test_crossed(void **state)
         page_init(&page);
         add_grid(&page, &grid);
         for (int word = 0; word < 10; word++) {
-            bool moved = word % 2 == 1 && word / 2 < cases[i].moved;
+            int row = word / 2;
+            bool moved = word % 2 == 1 && row < cases[i].moved;
 
             page_add_word(&page, 105 + 60 * (word % 2) + (moved ? cases[i].x : 0),
-                          104 + 20 * (word / 2) + (moved ? cases[i].y : 0), "Ab12");
+                          104 + 20 * row + (moved ? cases[i].y : 0), "Ab12");
         }
         page_measure(&page);
         assert_int_equal(page_count(&page, PDF_TABLE_LATTICE, false), cases[i].tables);

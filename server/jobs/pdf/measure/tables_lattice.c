@@ -158,7 +158,7 @@ static void try_members(struct table_search *search, const struct member *member
     size_t first = 0;
 
     while (first < count && search->cut == PDF_CUT_NONE) {
-        struct group group = {.across = {.items = room}, .places = places};
+        struct group group = {.across = {.items = room}};
         size_t end = first;
 
         while (end < count && members[end].group == members[first].group) {
@@ -174,6 +174,7 @@ static void try_members(struct table_search *search, const struct member *member
             end++;
         }
         group.down.items = room + group.across.count;
+        group.places = places;
         try_group(search, &group);
         first = end;
     }

@@ -28,6 +28,9 @@
 #define SAME_IOU_MIN 0.5
 #define TEXT_ROWS_MIN 5 /* a text table with fewer never counts */
 #define GROUPS_MAX 128
+#define PAGES_MAX 65536
+#define RESAMPLES 1000 /* of the bootstrap */
+#define RESAMPLE_SEED 20130825
 #define WILSON_Z 1.959963985 /* of a 95% interval */
 #define MISSING (-1.0)
 
@@ -74,6 +77,13 @@ struct group {
     struct score score; /* by METHOD_ALL */
 };
 
+/* Tables of one page, by METHOD_ALL. */
+struct page_counts {
+    unsigned wanted;
+    unsigned found;
+    unsigned right;
+};
+
 struct bench {
     const char *folder;
     bool verbose;
@@ -84,6 +94,8 @@ struct bench {
     size_t samples_count;
     struct region *regions;
     size_t regions_count;
+    struct page_counts *page_counts;
+    size_t page_counts_count;
     struct score regions_score[METHODS];
     struct score layouts_score[METHODS];
     unsigned manifest_wrong;
@@ -350,6 +362,10 @@ static void score_page(struct bench *bench, const struct sample *sample, uint32_
         pick_found(explanation, (enum method)method, &found);
         right = match(&wanted, &found);
         count_page(score, wanted.count, found.count, right);
+        if (method == METHOD_ALL && bench->page_counts_count < PAGES_MAX) {
+            bench->page_counts[bench->page_counts_count++] =
+                (struct page_counts){(unsigned)wanted.count, (unsigned)found.count, right};
+        }
         if (method == METHOD_ALL && group != NULL) {
             count_page(group, wanted.count, found.count, right);
         }
@@ -486,6 +502,40 @@ static void print_regions(const struct score *scores)
     }
 }
 
+static int compare_doubles(const void *left, const void *right)
+{
+    const double *a = left;
+    const double *b = right;
+
+    return (*a > *b) - (*a < *b);
+}
+
+/* Prints the interval of F1 that 95% of resampled sets of pages have. The draws are the same in each
+ * run (Knuth's MMIX generator). */
+static void print_f1_interval(const struct bench *bench)
+{
+    static double results[RESAMPLES];
+    uint64_t state = RESAMPLE_SEED;
+
+    for (size_t i = 0; i < RESAMPLES && bench->page_counts_count > 0; i++) {
+        struct score sum = {0};
+
+        for (size_t j = 0; j < bench->page_counts_count; j++) {
+            const struct page_counts *counts = NULL;
+
+            state = state * 6364136223846793005U + 1442695040888963407U;
+            counts = &bench->page_counts[(state >> 33) % bench->page_counts_count];
+            sum.wanted += counts->wanted;
+            sum.found += counts->found;
+            sum.right += counts->right;
+        }
+        results[i] = f1_of(&sum);
+    }
+    qsort(results, RESAMPLES, sizeof *results, compare_doubles);
+    printf("F1 of all: %.3f to %.3f (95%% of %d resamples of pages)\n", results[RESAMPLES / 40],
+           results[RESAMPLES - 1 - RESAMPLES / 40], RESAMPLES);
+}
+
 static void print_groups(const struct bench *bench)
 {
     for (size_t i = 0; i < bench->groups_count; i++) {
@@ -504,6 +554,7 @@ static int print_all(const struct bench *bench)
     const struct score *all = &bench->regions_score[METHOD_ALL];
 
     print_regions(bench->regions_score);
+    print_f1_interval(bench);
     print_groups(bench);
     printf("layouts\n");
     for (int i = 0; i < METHODS; i++) {
@@ -540,7 +591,8 @@ int main(int argc, char **argv)
     bench.exact_min = judged ? number_of(argv[3]) : 0;
     bench.samples = calloc(FILES_MAX, sizeof *bench.samples);
     bench.regions = calloc(REGIONS_MAX, sizeof *bench.regions);
-    if (bench.samples == NULL || bench.regions == NULL) {
+    bench.page_counts = calloc(PAGES_MAX, sizeof *bench.page_counts);
+    if (bench.samples == NULL || bench.regions == NULL || bench.page_counts == NULL) {
         return 1;
     }
     read_manifest(&bench);
@@ -556,5 +608,6 @@ int main(int argc, char **argv)
     result = print_all(&bench);
     free(bench.samples);
     free(bench.regions);
+    free(bench.page_counts);
     return result;
 }

@@ -10,7 +10,7 @@
 #include "tools/bench/load/parse.h"
 #include "tools/errata/terminal/options.h"
 
-/* Calls of one mix: more could not be told apart in a table. */
+/* Calls of one mix: more could not be distinguished in a table. */
 #define ARGUMENTS_CALLS_MAX 16
 /* Tokens, header fields and process ids given one by one. */
 #define ARGUMENTS_LIST_MAX 32
@@ -73,7 +73,7 @@ struct arguments {
 
     struct arguments_call calls[ARGUMENTS_CALLS_MAX];
     size_t call_count;
-    const char *descriptors; /* a FileDescriptorSet; NULL: the contract alone */
+    const char *descriptors; /* a FileDescriptorSet; NULL: the contract only */
     uint64_t layout_count; /* that ${layout} draws from */
     double skew; /* of ${layout}; 0: all alike */
     bool has_serial;

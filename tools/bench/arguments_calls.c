@@ -44,7 +44,7 @@ static const char *copy(struct arena *arena, const char *from, size_t size)
     return arena_copy(arena, slice_of(from, size), &whole) ? (const char *)whole.data : NULL;
 }
 
-/* NAME=METHOD and what is behind it: `@FILE`, or for a template `{...}`. */
+/* Reads NAME=METHOD and what follows: `@FILE`, or for a template `{...}`. */
 static enum err define_call(struct arena *arena, struct arguments *arguments, const char *option,
                             const char *text, struct fault *fault)
 {
@@ -52,11 +52,11 @@ static enum err define_call(struct arena *arena, struct arguments *arguments, co
     const char *equals = strchr(text, '=');
     const char *method = equals != NULL ? equals + 1 : text;
     size_t method_size = strcspn(method, requests ? "@" : "@{");
-    const char *behind = method + method_size;
-    struct arguments_call call = {.source = SOURCE_REQUESTS, .text = behind + 1};
+    const char *rest = method + method_size;
+    struct arguments_call call = {.source = SOURCE_REQUESTS, .text = rest + 1};
 
-    if (equals == NULL || equals == text || method_size == 0 || *behind == '\0' ||
-        behind[1] == '\0' || strcspn(text, "@{") < (size_t)(equals - text)) {
+    if (equals == NULL || equals == text || method_size == 0 || *rest == '\0' || rest[1] == '\0' ||
+        strcspn(text, "@{") < (size_t)(equals - text)) {
         return fault_say(fault, ERR_INVALID,
                          "--%s: malformed \"%s\"; expected NAME=METHOD@FILE%s, such as "
                          "mine=errata.v1.EventService/GetEvent%s",
@@ -64,8 +64,8 @@ static enum err define_call(struct arena *arena, struct arguments *arguments, co
                          requests ? "@bodies" : "'{\"seq\": 7}'");
     }
     if (!requests) {
-        call.source = *behind == '@' ? SOURCE_TEMPLATE_FILE : SOURCE_TEMPLATE_TEXT;
-        call.text = *behind == '@' ? behind + 1 : behind;
+        call.source = *rest == '@' ? SOURCE_TEMPLATE_FILE : SOURCE_TEMPLATE_TEXT;
+        call.text = *rest == '@' ? rest + 1 : rest;
     }
     call.name = copy(arena, text, (size_t)(equals - text));
     call.method = copy(arena, method, method_size);
@@ -141,7 +141,7 @@ static enum err weigh_call(struct arguments *arguments, const char *name, uint32
     return OK;
 }
 
-/* NAME=WEIGHT,NAME=WEIGHT; a name alone weighs 1. */
+/* NAME=WEIGHT,NAME=WEIGHT; a name without a weight has 1. */
 static enum err read_mix(struct arena *arena, struct arguments *arguments, const char *mix,
                          struct fault *fault)
 {

@@ -13,7 +13,7 @@
 /* Lines of /proc/cpuinfo before the model's name. */
 #define LINES_MAX 200
 
-/* What stands behind `key` and its separators in a file of lines, without quotes; empty where it is
+/* Returns the value after `key` and its separators in a file of lines, without quotes; empty if it is
  * not there. */
 static struct slice find_line(struct arena *arena, const char *path, const char *key)
 {

@@ -6,7 +6,7 @@
 #include <bench_page.h>
 
 /* Inside an element a `<` could end it: JSON has another way to write that character, which can stand
- * in its texts alone. */
+ * in its texts only. */
 static void put_escaped(struct buffer *html, struct slice json)
 {
     size_t start = 0;

@@ -55,7 +55,7 @@ static void put_null(struct buffer *json, const char *name)
     buffer_append(json, SLICE("null"));
 }
 
-/* A number with as many digits behind the point as it needs, at most `digits`. */
+/* A number with as many decimals as it needs, at most `digits`. */
 static void put_number(struct buffer *json, double number, int digits)
 {
     double scale = pow(10, digits);

@@ -537,7 +537,7 @@ static void test_broken_peers(void **state)
         {"\0\0\1\1\4\0\0\0\1\xff", 10, "the server sent a header block that can't be read"},
         {"\0\0\1\1\x0c\0\0\0\1\x05", 10, "the server sent a HEADERS frame that is cut short"},
         {"\0\0\2\0\x08\0\0\0\1\x02z", 11, "the server sent a DATA frame with too much padding"},
-        {"\0\0\4\5\4\0\0\0\1\0\0\0\2", 13, "the server pushes, which it was told not to"}};
+        {"\0\0\4\5\4\0\0\0\1\0\0\0\2", 13, "the server pushed a stream, which was disabled"}};
     struct world *world = *state;
 
     for (size_t i = 0; i < COUNT(broken); i++) {

@@ -277,9 +277,9 @@ static void test_misplaced(void **state)
 
     refuse(world, "FeedbackService/ListFeedbackEvents",
            "{\"startTime\":\"2026-01-01T00:00:${uniform:10..59}Z\"}",
-           "${uniform:10..59} stands where it does not go over the wire as it is");
+           "${uniform:10..59}: its place is not encoded as written");
     refuse(world, "LayoutService/IngestDocument", "{\"documentId\":\"a\",\"content\":\"${hex:8}\"}",
-           "${hex:8} stands where");
+           "${hex:8}: its place");
     refuse(world, "PromptService/GetExamples", "{\"layout${uniform:1..9}\":\"a\"}",
            "unknown field \"layout9\"");
     refuse(world, "PromptService/GetExamples", "{\"max_examples\":${uniform:0..9999999999}}",

@@ -233,6 +233,20 @@ static void test_token_is_replaced(void **state)
     server_free(server);
 }
 
+/* What the channel logged, a line each; read it after the queue has stopped. */
+struct logged {
+    char lines[8000];
+};
+
+static void write_log(void *user, enum errata_log_level level, const char *message)
+{
+    struct logged *logged = user;
+    size_t size = strlen(logged->lines);
+
+    (void)snprintf(logged->lines + size, sizeof(logged->lines) - size, "%d %s\n", (int)level,
+                   message);
+}
+
 static void write_file(const char *path, const char *text)
 {
     FILE *file = fopen(path, "w");
@@ -251,6 +265,7 @@ static void test_token_file_is_read_again(void **state)
     struct errata_channel_config channel;
     struct errata_captures *captures = NULL;
     struct errata_captures_statistics now = {0};
+    static struct logged logged;
     char path[] = "/tmp/errata-token-XXXXXX";
     int file = mkstemp(path);
 
@@ -261,6 +276,8 @@ static void test_token_file_is_read_again(void **state)
     errata_channel_config_init(&channel);
     channel.server = server_address(server);
     channel.token_file = path;
+    channel.log.user = &logged;
+    channel.log.write = write_log;
     assert_int_equal(errata_captures_start(&channel, NULL, NULL, 0, &captures), ERRATA_OK);
     server_up(server);
     assert_int_equal(add(captures, "1"), ERRATA_OK);
@@ -273,6 +290,12 @@ static void test_token_file_is_read_again(void **state)
     write_file(path, "right\n");
     wait_for_stored(captures, 1);
     errata_captures_stop(captures, 0, NULL);
+    assert_non_null(strstr(logged.lines, "1 connected to 127.0.0.1:"));
+    assert_non_null(strstr(logged.lines, "2 the server refused the token; the token file has no"));
+    assert_non_null(strstr(logged.lines, "holds no valid token"));
+    assert_non_null(
+        strstr(logged.lines, "1 the server refused the token; read another from the token file"));
+    assert_null(strstr(logged.lines, "wrong")); /* a token */
     assert_int_equal(unlink(path), 0);
     server_free(server);
 }

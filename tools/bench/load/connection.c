@@ -75,7 +75,7 @@ static void put_setting(uint8_t *at, uint16_t id, uint32_t value)
     bytes_put_be32(at + 2, value);
 }
 
-/* Room for `more` bytes behind what waits; false without memory. */
+/* Makes room for `more` bytes after those that wait. Returns false if memory is exhausted. */
 static bool reserve(struct connection *connection, size_t more)
 {
     size_t used = connection->out_end - connection->out_start;
@@ -516,7 +516,7 @@ static void note_window(struct connection *connection, struct call *call, size_t
     call->window -= (int64_t)size;
 }
 
-/* A whole body behind its headers, written where it goes out from. */
+/* Writes a whole body after its headers into the output buffer. */
 static bool put_body_at_once(struct connection *connection, struct call *call, struct slice body)
 {
     const struct load_kind *kind = &connection->shared->kinds[call->kind];

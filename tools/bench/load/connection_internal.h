@@ -92,7 +92,7 @@ struct connection {
 /* The frame's payload is `size` bytes at the result, to be written at once; NULL without memory. */
 uint8_t *connection_put_frame(struct connection *connection, struct http2_head head);
 struct call *connection_find(struct connection *connection, uint32_t stream);
-/* Takes the call out of everything, and tells its owner how it ended. */
+/* Removes the call from all lists, and reports its end to its owner. */
 void connection_end(struct connection *connection, struct call *take_call, enum answer_wrong wrong,
                     uint64_t code);
 /* Notes why the connection ends, and gives ERR_PRECONDITION. */

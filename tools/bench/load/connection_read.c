@@ -362,7 +362,7 @@ static enum err dispatch(struct connection *connection, struct http2_head head,
     case HTTP2_WINDOW_UPDATE:
         return read_window(connection, head, payload);
     case HTTP2_PUSH_PROMISE:
-        return connection_fail(connection, "the server pushes, which it was told not to");
+        return connection_fail(connection, "the server pushed a stream, which was disabled");
     case HTTP2_PRIORITY:
         break;
     }

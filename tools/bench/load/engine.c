@@ -20,7 +20,7 @@
 #define BUSY_SHARE_MAX 0.9
 #define BUSY_CHECK_NS UINT64_C(5000000)
 #define REST_NS 50000
-/* How much later than asked for a sleep may end: 50 us unless told. */
+/* How much later than asked for a sleep may end: 50 us by default. */
 #define TIMER_SLACK_NS 1
 /* The longest sleep: signals and the clock are looked at after it. */
 #define SLEEP_NS_MAX UINT64_C(100000000)
@@ -40,7 +40,7 @@ struct engine {
     struct process_usage client_before;
     uint64_t usage_from_ns;
     bool server_known;
-    uint64_t progress_ns; /* when progress was told last */
+    uint64_t progress_ns; /* when progress was last reported */
     uint64_t second_ns; /* start of the second that is looked at, */
     uint64_t second_cpu_ns; /* and the CPU used until then */
     uint64_t busy_check_ns; /* when it was looked at last */
@@ -100,7 +100,7 @@ static void flush(struct engine *engine, size_t connection)
     }
 }
 
-/* Reads once: level-triggered, so what is left is told again. */
+/* Reads once: level-triggered, so the rest is reported again. */
 static void read_some(struct engine *engine, size_t connection)
 {
     ssize_t size = recv(engine->fds[connection], engine->in, READ_BYTES, 0);

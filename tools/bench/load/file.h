@@ -9,7 +9,7 @@
 /* Ready-made bodies of a long run of documents. */
 #define FILE_BYTES_MAX ((size_t)4 << 30)
 
-/* The bytes, for free(), with a NUL behind them. ERR_INVALID with a sentence, ERR_MEMORY. */
+/* Reads a file into memory that the caller frees, followed by a NUL. ERR_INVALID with a message, ERR_MEMORY. */
 MUST_CHECK enum err file_read(const char *path, struct fault *fault, uint8_t **ret_bytes,
                               size_t *ret_size);
 

@@ -5,7 +5,7 @@
 
 #include "store/base/assert.h"
 
-/* The dynamic table begins behind the static one (2.3.3). */
+/* The dynamic table begins after the static one (2.3.3). */
 #define STATIC_COUNT 61
 
 /* First bits of a field, and how many bits of its first byte are left for a number (6). */
@@ -58,7 +58,7 @@ enum err hpack_set_limit(struct hpack *hpack, uint32_t limit_bytes)
         return nghttp2_hd_deflate_change_table_size(hpack->deflater, limit) == 0 ? OK : ERR_MEMORY;
     }
     if (limit != hpack->limit_bytes) {
-        /* Everything is forgotten on both sides and inserted anew: this happens once, if at all. */
+        /* Both sides forget all entries and insert them again: this happens at most once. */
         hpack->limit_bytes = limit;
         hpack->limit_changed = true;
         hpack->count = 0;
@@ -95,7 +95,7 @@ static uint8_t *put_text(uint8_t *out, struct slice text)
     return out + text.size;
 }
 
-/* The index of the field (`ret_whole`), or of its name alone; 0 where there is none. */
+/* The index of the field (`ret_whole`), or of its name only; 0 if there is none. */
 static size_t find_static(const struct hpack_field *field, bool *ret_whole)
 {
     size_t name_index = 0;

@@ -62,7 +62,7 @@ MUST_CHECK enum err hpack_set_limit(struct hpack *hpack, uint32_t limit_bytes);
  * lives. `out` has HPACK_BLOCK_BYTES_MAX bytes; what hpack_fit says fits. */
 MUST_CHECK enum err hpack_encode(struct hpack *hpack, const struct hpack_field *fields,
                                  size_t count, uint8_t *out, size_t *ret_size);
-/* Whether a block of these fields fits, whatever the state of the table. */
+/* Whether a block of these fields fits, in any state of the table. */
 bool hpack_fit(const struct hpack_field *fields, size_t count);
 /* The indexed way writes the same bytes for the same unvarying fields as long as the generation
  * stays; the literal way promises nothing. */

@@ -12,7 +12,7 @@
 
 #define HTTP2_PREFACE "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 #define HTTP2_FRAME_HEAD_BYTES 9
-/* The greatest payload that nobody has to agree to. */
+/* The largest payload without a setting of the peer. */
 #define HTTP2_FRAME_BYTES_MAX 16384
 #define HTTP2_WINDOW_START 65535
 #define HTTP2_WINDOW_MAX 0x7fffffff

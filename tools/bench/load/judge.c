@@ -167,7 +167,7 @@ static void judge_generator(const struct engine_result *result, const struct run
     if ((double)lag_ns > share && lag_ns > limit.ns) {
         say(&judgement->problems,
             arena_printf(arena,
-                         "this program fell behind: one call in a hundred started %.*s late or "
+                         "this program was too slow: one call in a hundred started %.*s late or "
                          "later, and %.*s are allowed %.*s",
                          SHOWN(lag), SHOWN(allowed), SHOWN(limit.why)));
     } else if ((double)lag_ns > share && run->lag.total_count > 0) {

@@ -14,7 +14,7 @@
  * so that calls still start one after the other, as the schedule says. */
 #define JUDGE_SHARED_SHARE 0.01
 #define JUDGE_LAG_INTERVAL_SHARE 0.5
-/* A generator may be late by this part of the server's own p99, whatever the limit is. */
+/* A generator may be late by this part of the server's own p99, for any limit. */
 #define JUDGE_LAG_SHARE 0.1
 /* A generator that is this busy may be what limits the rate. */
 #define JUDGE_BUSY_SHARE 0.95

@@ -18,7 +18,7 @@ struct unit {
     double factor;
 };
 
-/* The number in front; `ret_rest` is what stands behind it. Of what strtod takes, people mean plain
+/* Reads the number at the start; `ret_rest` is the text after it. Of what strtod takes, people mean plain
  * decimals here: no hex, no exponent, no inf. */
 static bool take_number(const char *text, double *ret_number, const char **ret_rest)
 {
@@ -47,7 +47,7 @@ static bool take_number(const char *text, double *ret_number, const char **ret_r
     return true;
 }
 
-/* The factor that a unit stands for; false where there is none of that name. */
+/* Finds the factor of a unit. Returns false for an unknown unit. */
 static bool find_unit(const struct unit *units, const char *name, double *ret_factor)
 {
     for (; units->name != NULL; units++) {

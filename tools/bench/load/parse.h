@@ -1,7 +1,7 @@
 /*
  * parse.h: the values of options as people write them: counts (5000, 50k, 10M), spans (10, 500ms,
  * 2m; a bare number is seconds), ranges (A..B) and the rates of a sweep (500..20000x1.5). Nothing
- * behind a value is forgiven.
+ * after a value is ignored.
  */
 #ifndef ERRATA_TOOLS_BENCH_LOAD_PARSE_H
 #define ERRATA_TOOLS_BENCH_LOAD_PARSE_H

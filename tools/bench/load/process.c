@@ -18,7 +18,7 @@
 /* Sockets that listen at one port: one a process at most, where they share it. */
 #define LISTENERS_MAX 64
 #define TCP_LISTEN 0x0A
-/* Words of `stat` behind the one that ends the name. */
+/* Words of `stat` after the one that ends the name. */
 #define STAT_PARENT 2
 #define STAT_TIMES 12
 #define NS_A_SECOND UINT64_C(1000000000)
@@ -43,7 +43,7 @@ static uint64_t number_after(const char *text, const char *name)
     return at != NULL ? strtoull(at + strlen(name), NULL, 10) : 0;
 }
 
-/* Goes behind so many words. */
+/* Skips so many words. */
 static const char *skip_words(const char *text, size_t count)
 {
     for (text += strspn(text, " "); count > 0; count--) {
@@ -82,7 +82,7 @@ static void add(struct process_list *list, int pid)
 /* --- who listens --- */
 
 /* The inode of a line's socket where it listens at the port, else 0. Words: number, local address
- * with the port behind its colon, peer's address, state, three more, user, timeout, inode. */
+ * with the port after its colon, peer's address, state, three more, user, timeout, inode. */
 static unsigned long listening_inode(const char *line, uint16_t port)
 {
     const char *local = skip_words(line, 1);
@@ -172,7 +172,7 @@ static int parent_of(int pid)
     return after_name != NULL ? (int)strtol(skip_words(after_name, STAT_PARENT), NULL, 10) : 0;
 }
 
-/* Goes over all processes until nobody new is found: a child's number may be below its parent's. */
+/* Goes over all processes until no new one is found: a child's number may be below its parent's. */
 void process_add_children(struct process_list *list)
 {
     size_t before = 0;

@@ -1,5 +1,5 @@
 /*
- * process.h: what the measured server uses of the machine, as Linux tells in /proc: CPU of a process
+ * process.h: the resources that the measured server uses, from Linux's /proc: CPU of a process
  * and its children, those that ended among them, memory and context switches. Also finds who listens
  * at a port.
  */

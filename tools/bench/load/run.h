@@ -3,7 +3,7 @@
  * on which connection, and what is known of the answers. The run warms up, measures, and then waits
  * for what is still in flight; calls belong to the measure by when they were due.
  *
- * Open loop: a call that is due is started whatever was answered, and its time counts from when it
+ * Open loop: a call that is due is started independently of answers, and its time counts from when it
  * was due; so a stall of the server, or of this program, is in the times of all calls that came due
  * meanwhile ("coordinated omission" is to leave them out). Closed loop: an answer starts the next.
  */
@@ -14,7 +14,7 @@
 #include "tools/bench/load/histogram.h"
 #include "tools/bench/load/schedule.h"
 
-/* Kinds of wrong answers that are told apart. */
+/* Kinds of wrong answers that are counted separately. */
 #define RUN_WRONG_MAX 32
 /* Points of the curves over time: one a second, a short run's closer, a long run's farther apart. */
 #define RUN_INTERVALS_MIN 20
@@ -58,7 +58,7 @@ struct run_wrong {
     size_t message_size;
 };
 
-/* Calls that ended in one interval, by whatever phase they began in. */
+/* Calls that ended in one interval, whichever phase they began in. */
 struct run_interval {
     uint64_t count;
     struct histogram latency; /* coarse */

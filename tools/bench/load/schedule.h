@@ -23,7 +23,7 @@ void schedule_init(struct schedule *schedule, double rate, bool poisson, uint64_
                    uint64_t start_ns);
 /* When the next call is due. */
 uint64_t schedule_next_ns(const struct schedule *schedule);
-/* Goes on to the one behind it. */
+/* Advances to the next one. */
 void schedule_take(struct schedule *schedule);
 
 #endif

@@ -17,7 +17,7 @@ static double step_up(const struct sweep_range *range, double rate)
     return next < range->to ? next : range->to;
 }
 
-/* The rate behind the one that is decided; 0 where there is none. */
+/* Returns the rate after the one that is decided; 0 if there is none. */
 static double choose(const struct sweep *sweep)
 {
     if (sweep->bad <= 0) {

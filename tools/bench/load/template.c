@@ -1,6 +1,6 @@
 /*
  * template.c: see template.h. Where a placeholder went is found out by reading the text again with
- * another sample in its place and comparing the bytes: whatever the encoding does, a place that does
+ * another sample in its place and comparing the bytes: with any encoding, a place that does
  * not come out as the sample itself is refused.
  */
 #include "tools/bench/load/template_internal.h"
@@ -106,7 +106,7 @@ static bool sample_is_at(struct ctx *scratch, struct slice body, size_t at,
            slice_equal(buffer_slice(&sample), slice_of(body.data + at, sample.size));
 }
 
-/* Where a place's sample stands, by the two bodies; false where it went over the wire otherwise. */
+/* Finds a place's sample in the two bodies. Returns false if it is encoded in another form. */
 static bool locate(struct ctx *scratch, struct slice first_body, struct slice second_body,
                    struct template_place *place)
 {
@@ -171,9 +171,9 @@ static enum err locate_all(struct ctx *ctx, struct ctx *scratch, const struct me
         }
         if (err != OK || !locate(scratch, body, buffer_slice(&second), &parts->places[i])) {
             return fault_say(ctx->fault, ERR_INVALID,
-                             "%.*s stands where it does not go over the wire as it is: "
-                             "placeholders may stand in texts, and in place of int32, int64, "
-                             "uint32 and uint64",
+                             "%.*s: its place is not encoded as written; "
+                             "expected it inside a text, or instead of an int32, int64, "
+                             "uint32 or uint64",
                              SHOWN(parts->written[i]));
         }
     }
@@ -278,7 +278,7 @@ static void put_hex(uint8_t *bytes, size_t width, uint64_t number)
     }
 }
 
-/* All bytes but the last say that more follows, whatever the number is. */
+/* All bytes but the last announce that more follow, for any number. */
 static void put_varint(uint8_t *bytes, size_t width, uint64_t number)
 {
     for (size_t i = 0; i < width; i++, number >>= 7) {

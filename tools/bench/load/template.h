@@ -1,7 +1,7 @@
 /*
- * template.h: requests that differ in some places alone. A template is proto JSON (or, for calls
+ * template.h: requests that differ in some places only. A template is proto JSON (or, for calls
  * that are no gRPC, any text) with placeholders `${...}`; it becomes wire bytes once, and each
- * request is a copy of them with the places written anew. So every place has a fixed width: numbers
+ * request is a copy of them with the places written again. So every place has a fixed width: numbers
  * in texts are padded with zeros, and numbers of their own to the longest varint of their range,
  * which protobuf's readers all take.
  */
@@ -26,7 +26,7 @@
 /* gRPC's, before a message: a flag and a length. */
 #define GRPC_PREFIX_BYTES 5
 
-/* What ${layout} stands for. */
+/* The values of ${layout}. */
 struct template_keys {
     uint64_t layout_count;
     double skew; /* 0: all alike */

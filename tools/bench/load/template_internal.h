@@ -10,7 +10,7 @@
 /* A text cut at its placeholders: text, placeholder, text, ... Both lists are in the arena. */
 struct template_parts {
     struct slice texts[TEMPLATE_PLACES_MAX + 1];
-    struct slice written[TEMPLATE_PLACES_MAX]; /* each placeholder as it stands there */
+    struct slice written[TEMPLATE_PLACES_MAX]; /* each placeholder as written */
     struct template_place places[TEMPLATE_PLACES_MAX]; /* `at` not yet known */
     size_t count; /* of placeholders */
 };
@@ -21,10 +21,10 @@ MUST_CHECK enum err template_cut(struct ctx *ctx, struct slice text,
                                  struct template_parts *ret_parts);
 
 /* What a template is made from: every placeholder with its first sample, or one of them with the
- * second, which differs from the first in its last character alone, and as a varint in its first
- * byte alone. */
+ * second, which differs from the first in its last character only, and as a varint in its first
+ * byte only. */
 void template_put_sample(struct buffer *text, const struct template_place *place, bool second);
-/* The numbers behind the two samples. */
+/* The numbers of the two samples. */
 uint64_t template_sample(const struct template_place *place, bool second);
 
 #endif

@@ -170,7 +170,7 @@ static bool read_width(enum template_kind kind, struct slice rest, struct templa
     return true;
 }
 
-/* What stands between `${` and `}`. */
+/* The text between `${` and `}`. */
 static bool read_placeholder(struct slice inside, const struct template_keys *keys,
                              struct template_place *place)
 {
@@ -204,7 +204,7 @@ static bool read_placeholder(struct slice inside, const struct template_keys *ke
     return false;
 }
 
-/* Index of the next `${` at or behind `from`; the size where there is none. */
+/* Returns the index of the next `${` from `from` on; the size if there is none. */
 static size_t find_placeholder(struct slice text, size_t from)
 {
     for (size_t i = from; i + 1 < text.size; i++) {
@@ -243,7 +243,7 @@ static enum err add_placeholder(struct ctx *ctx, struct slice text, size_t at,
     const uint8_t *end = memchr(rest.data, '}', rest.size);
     struct slice written = {NULL, 0};
 
-    /* The text around it may have a brace of its own, but behind a quote. */
+    /* The text around it may have a brace of its own, but after a quote. */
     if (end == NULL || end - rest.data > PLACEHOLDER_BYTES_MAX ||
         memchr(rest.data, '"', (size_t)(end - rest.data)) != NULL) {
         rest.size = rest.size < 20 ? rest.size : 20;
@@ -296,8 +296,8 @@ enum err template_cut(struct ctx *ctx, struct slice text, const struct template_
                : ERR_MEMORY;
 }
 
-/* The greatest number of the range, so that each other one has room where it stands; not 0, which
- * proto JSON leaves out. The second differs in its lowest bits alone. */
+/* The greatest number of the range, so that each other one fits in its place; not 0, which
+ * proto JSON leaves out. The second differs in its lowest bits only. */
 uint64_t template_sample(const struct template_place *place, bool second)
 {
     uint64_t greatest = greatest_of(place);

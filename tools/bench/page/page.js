@@ -1,5 +1,5 @@
 "use strict";
-// Draws the report that stands in the page as JSON. Charts are SVG made for the width at hand.
+// Draws the report that the page holds as JSON. Charts are SVG made for the width at hand.
 const report = JSON.parse(document.getElementById("data").textContent);
 const byId = (id) => document.getElementById(id);
 const colours = ["--s0", "--s1", "--s2", "--s3", "--s4", "--s5", "--s6", "--s7"];
@@ -284,7 +284,7 @@ function drawSweep() {
   const tips = line.map((p) => ({x: p.run.offered_rate, text: tipOf(p)}));
   const knee = (sx, frame, label) => {
     if (sweep.knee_rate === null) return "";
-    const at = sx(sweep.knee_rate), end = at > frame.left + 130; // what is behind it is crowded
+    const at = sx(sweep.knee_rate), end = at > frame.left + 130; // the space after it is crowded
     return `<line class="mark" x1="${at}" x2="${at}" y1="${frame.top}" y2="${frame.bottom}"/>` + (!label ? "" :
       `<text class="mark-text" x="${at + (end ? -6 : 6)}" y="${frame.top + 10}" text-anchor="${end ? "end" : "start"}">knee ${rate(sweep.knee_rate)}/s</text>`);
   };

@@ -164,7 +164,7 @@ void script_start_org(struct script *script, uint32_t org)
     memset(script->done, 0, sizeof(script->done));
 }
 
-/* The stream that is furthest behind, so that all of them end together. */
+/* The stream with the most events left, so that all of them end together. */
 static enum script_stream next_stream(const struct script *script)
 {
     enum script_stream next = SCRIPT_CORRECTIONS;

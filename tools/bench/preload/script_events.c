@@ -1,5 +1,5 @@
 /*
- * script_events.c: the events of the script. Every text has a fixed length, whatever the numbers in it
+ * script_events.c: the events of the script. Every text has a fixed length, for any numbers in it
  * are.
  */
 #include "tools/bench/preload/script_internal.h"

@@ -16,8 +16,8 @@ struct sizes {
     uint64_t stage_bytes; /* of the largest organisation's tables */
 };
 
-/* Sets the script's text lengths and tells what its events will take. The script is fresh, and is to
- * be made anew afterwards: its randomness and its organisations are used up. */
+/* Sets the script's text lengths and reports the size of its events. The script is fresh, and is to
+ * be made again afterwards: its randomness and its organisations are used up. */
 MUST_CHECK enum err sizes_measure(struct script *script, struct sizes *ret_sizes);
 /* ERR_INVALID where an organisation's tables would take too much memory. */
 MUST_CHECK enum err sizes_check_stage(const struct sizes *sizes, struct fault *fault);

@@ -1,8 +1,8 @@
 /*
- * stage.c: see stage.h. The stage stands in front of the operations of a memory back end: it is found
+ * stage.c: see stage.h. The stage comes before the operations of a memory back end: it is found
  * through the back end's table of operations, which is its first member.
  *
- * Rows are handed on in windows, three of four first and the others behind them. The first ones are
+ * Rows are handed on in windows, three of four first, then the others. The first ones are
  * appended and fill their pages to the brim, the others split those: each table then has as many
  * pages as captures leave it, within a tenth. A store of full pages is a third smaller, and both
  * lookups and captures are faster on it than on one that grew.
@@ -124,7 +124,7 @@ struct store_backend *stage_backend(struct stage *stage)
 /* The rows of one window, those that come later or the others. */
 struct window {
     struct key from; /* its first row's key; empty: the table's first */
-    struct key next; /* the first row's behind it */
+    struct key next; /* the key of the first row after it */
     bool last; /* there is none */
 };
 

@@ -195,7 +195,7 @@ class Completion(ServerCase):
             "", "./errata token create --role "))
         self.assertEqual(answer("ev", "errata corrections capture @ev"), [":files "])
         self.assertEqual(answer("ev", "errata corrections capture --before=@ev"), [":files "])
-        self.assertEqual(answer("'lay", "errata 'lay"), ["layouts\tdocuments and their layouts"])
+        self.assertEqual(answer("'lay", "errata 'lay"), ["layouts\tmeasure documents and list their layouts"])
         self.assertEqual(answer("la", "errata \"--json\" 'token' \\create --role la"), [])
 
     # --- in the shells ---

@@ -122,10 +122,10 @@ class Failures(CliCase):
             self.assertIn("\r\x1b[K", sent.split("waiting for")[-1])
 
     def test_no_address(self):
-        """An invalid HOST:PORT is reported before any request."""
-        for server in ("here", "here:", "here:0", ":7443", "http://here:7443"):
-            self.assertIn("is no server: give HOST:PORT", self.said("--server", server, "health",
-                                                                    code=2))
+        """An invalid address is reported before anything is asked."""
+        for server in ("here:", "here:0", ":7443", "http://here:7443"):
+            self.assertIn("expected HOST or HOST:PORT", self.said("--server", server, "health",
+                                                                  code=2))
 
     def test_another_version(self):
         """A method that the server does not know."""
@@ -222,7 +222,7 @@ class Failures(CliCase):
                 ((*typed, "--before", "{qty: 1}"), 1, "event.before_json: invalid JSON"),
                 ((*typed, "--after", "[1]"), 1, "event.after_json: an array, `[1]`; expected a JSON object"),
                 ((*typed, "--before", "@none"), 4, "none can't be read"),
-                ((*typed, "--before", "-", "--after", "-"), 2, "can be given once"),
+                ((*typed, "--before", "-", "--after", "-"), 2, "can be given only once"),
                 ((*typed, "--entity", "line"), 2, "give TYPE/ID"),
                 ((*typed, "--created-at", "tomorrow"), 2, "not a time"),
                 ((*typed, "--created-at", "2099-01-01T00:00:00Z"), 1, "in the future"),

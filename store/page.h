@@ -2,7 +2,7 @@
  * page.h: one page of a list: the items that one call returns. A page ends when it has its items, before
  * it is larger than PAGE_BYTES_MAX, or after PAGE_ROWS_MAX rows; `last` is then the place where the next
  * call goes on. The list's owner looks at the rows and decides which are items; the caller appends each
- * item to the page's body before it asks for the next one. A row for which nothing is appended is no item.
+ * item to the page's body before it asks for the next one. A row for which nothing is appended is not an item.
  *
  * A place is the key of the row that was looked at last, or bytes that the list's owner chose. Rows that
  * are added before that place while a list is read are not listed, those after it are.

@@ -7,7 +7,7 @@
 
 #include "store/base/sha256.h"
 
-/* Limit of a secret; longer ones are no stronger. */
+/* Limit of a secret; longer ones add no strength. */
 #define HMAC_SECRET_BYTES_MAX 64
 
 /* SHA-256 states after the block of the inner and of the outer key. As secret as the key. */

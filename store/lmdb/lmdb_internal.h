@@ -72,7 +72,7 @@ static inline int lmdb_leave(int code)
 #define LMDB_INSIDE(call) (lmdb_inside = 1, lmdb_leave(call))
 
 /* Translates LMDB's codes, and the errno values that it returns. Records a broken environment, and
- * a full map. A failed write counts as a full disk if the file system is full, whatever the
+ * a full map. A failed write counts as a full disk if the file system is full, for any
  * code. */
 enum err lmdb_translate(struct lmdb_backend *lmdb, int code);
 /* Adds the fault `PATH: WHAT: the system's reason; advice` for an errno or one of LMDB's codes, and

@@ -1,7 +1,7 @@
 """What each kind of attack is to be answered with, for the short form of all of them and for tools/floods.
 
-A kind that breaks a rule of HTTP/2 is told so, one that floods is told ENHANCE_YOUR_CALM and of what
-there was too much. What keeps to the rules is served, as far as that harms no one else.
+A kind that breaks a rule of HTTP/2 gets its error, one that floods gets ENHANCE_YOUR_CALM with the
+exceeded limit. What keeps to the rules is served, as far as that harms no one else.
 """
 import collections
 

@@ -1,7 +1,7 @@
 /*
- * grpc_echo_server.c: the transport alone, to be measured beside the floor program: every call of any
+ * grpc_echo_server.c: only the transport, to be measured beside the floor program: every call of any
  * path is answered with the same N bytes, through the same net, HTTP/2 and gRPC code that the server
- * has, and nothing behind it. Prints the address that it listens on.
+ * has, and nothing else. Prints the address that it listens on.
  *
  *   bench_echo PORT BYTES
  */

@@ -369,7 +369,7 @@ class Experiment(ExtractionCase):
         self.assertAlmostEqual(reported.improvement_high + 1, 7.15, places=2)
         self.assertTrue(reported.target_reached)
 
-    def test_sc_005_where_nobody_was_right(self):
+    def test_sc_005_without_a_right_one(self):
         """Three with examples, all corrected, beside two, one corrected: minus all of it, or better."""
         self.client.update_settings(holdout_percent=50)
         self.ready()

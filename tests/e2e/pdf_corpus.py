@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Every document of tests/data/pdf: its pages as the manifest says, and the same measures each time.
 
-Goal: what is measured is a function of the bytes alone. Method: all files by one organisation, one after
+Goal: measures depend only on the bytes. Method: all files by one organisation, one after
 the other; then in the other order, eight at a time, under other names, by another organisation.
 """
 import concurrent.futures

@@ -1,5 +1,5 @@
 /*
- * clock_shim.c: clocks that are put ahead or back when told to, in front of a program by LD_PRELOAD. The
+ * clock_shim.c: clocks that are put ahead or back on command, in front of a program by LD_PRELOAD. The
  * file that JUMPING_CLOCK names, which a test maps too, has two numbers of 64 bits: nanoseconds that are
  * added to the wall clock, and to the monotonic one (as if the machine had slept). What waits until a
  * moment waits by the kernel's clock, so its moment is put back by as much.

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A write in doubt is made durable before anybody is told that it is there.
+"""A write in doubt is made durable before it is acknowledged.
 
 A server dies, or gives up with 75, while its last commit is on its way to the disk. The next one finds
 the commit in the kernel's memory, where the disk does not have it yet, and a repeat under the same key

@@ -1,5 +1,5 @@
 /*
- * disk_shim.c: a disk that does as it is told, put between erratad and libc by LD_PRELOAD. Every call
+ * disk_shim.c: a disk that fails on command, put between erratad and libc by LD_PRELOAD. Every call
  * that changes the data folder is numbered from the start of the process; by its number one can end
  * the process, or fail. It knows nothing of stores.
  *

@@ -1,4 +1,4 @@
-"""Writes of every kind to a server that may die at any moment, and what must be true of them behind it.
+"""Writes of every kind to a server that may die at any moment, and what must be true of them afterwards.
 
 `Load` calls every method that writes, each write under a key, and sends again what got no answer; `Log`
 reads the organisations' logs; the checks compare the two. A method that writes and has no driver here is

@@ -349,7 +349,7 @@ static void expect_reflection(const char *path)
     char empty[] = "";
     char symbol[] = "errata.v1.FeedbackService";
     char file[] = "errata/v1/feedback_service.proto";
-    char missing[] = "errata.v1.Nobody";
+    char missing[] = "errata.v1.Absent";
     const struct exchange_start start = {.path = path};
     Grpc__Reflection__V1__ServerReflectionRequest request =
         GRPC__REFLECTION__V1__SERVER_REFLECTION_REQUEST__INIT;

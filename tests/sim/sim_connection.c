@@ -110,14 +110,15 @@ static void flush(struct sim_connection *connection)
     }
 }
 
-static void tell(struct sim_connection *connection, bool *told, enum client_connection_state state)
+static void report_move(struct sim_connection *connection, bool *reported,
+                        enum client_connection_state state)
 {
     struct slice reason = {NULL, 0};
 
-    if (*told || connection->closing) {
+    if (*reported || connection->closing) {
         return;
     }
-    *told = true;
+    *reported = true;
     if (state == CLIENT_CONNECTION_LOST) {
         reason = client_session_reason(connection->session);
     }
@@ -127,13 +128,13 @@ static void tell(struct sim_connection *connection, bool *told, enum client_conn
 static void report_moves(struct sim_connection *connection)
 {
     if (client_session_is_ready(connection->session)) {
-        tell(connection, &connection->notified_ready, CLIENT_CONNECTION_READY);
+        report_move(connection, &connection->notified_ready, CLIENT_CONNECTION_READY);
     }
     if (client_session_is_draining(connection->session)) {
-        tell(connection, &connection->notified_draining, CLIENT_CONNECTION_DRAINING);
+        report_move(connection, &connection->notified_draining, CLIENT_CONNECTION_DRAINING);
     }
     if (connection->lost) {
-        tell(connection, &connection->notified_lost, CLIENT_CONNECTION_LOST);
+        report_move(connection, &connection->notified_lost, CLIENT_CONNECTION_LOST);
     }
 }
 
@@ -147,7 +148,7 @@ static void look_for_end(struct sim_connection *connection)
     }
 }
 
-/* The channel gave it back, and everything was told. */
+/* The channel gave it back, and everything was reported. */
 static void free_if_done(struct sim_connection *connection)
 {
     if (connection->closing && client_session_calls_under_way(connection->session) == 0) {
@@ -179,7 +180,7 @@ static void work(struct sim_connection *connection)
     free_if_done(connection);
 }
 
-/* --- what links tell --- */
+/* --- events of links --- */
 
 void sim_connection_connected(struct sim_connection *connection, bool accepted)
 {

@@ -144,11 +144,11 @@ static bool read_request(struct suite_call *call, struct slice message,
 }
 
 /* The message that is being delivered came compressed, or not, as its sender says. */
-static bool check_compression(struct suite_call *call, bool is_told, bool expected)
+static bool check_compression(struct suite_call *call, bool is_given, bool expected)
 {
     const struct call_core *core = call_core_of(suite_call_of(call));
 
-    if (is_told && core->input.compressed != expected) {
+    if (is_given && core->input.compressed != expected) {
         suite_fail(call, STATUS_INVALID_ARGUMENT,
                    expected ? "the message should be compressed" : "the message is compressed");
         return false;

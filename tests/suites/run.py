@@ -34,7 +34,7 @@ INTEROP_CASES = (
     "timeout_on_sleeping_server", "cancel_after_begin", "cancel_after_first_response",
     "status_code_and_message", "special_status_message", "custom_metadata", "unimplemented_method",
     "unimplemented_service", "rpc_soak", "channel_soak")
-# Of the two soak cases alone; not all clients' defaults let them run at all.
+# Only of the two soak cases; not all clients' defaults let them run at all.
 INTEROP_SOAK = ("--soak_iterations=200", "--soak_overall_timeout_seconds=40",
                 "--soak_per_iteration_max_acceptable_latency_ms=1000")
 H2SPEC_SECONDS = 300

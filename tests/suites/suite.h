@@ -3,7 +3,7 @@
  * their time and for the peer, on the transport that erratad has (server/grpc). A service takes
  * requests, queues replies and says how the call ends; when they go out is settled here.
  *
- * For tests alone: what a call queues lives in the call's arena, whose cap bounds it.
+ * Only for tests: what a call queues lives in the call's arena, whose cap bounds it.
  */
 #ifndef ERRATA_TESTS_SUITES_SUITE_H
 #define ERRATA_TESTS_SUITES_SUITE_H

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """make_hostile.py FOLDER [VARIANT]: writes hostile PDFs, small on disk and large in effect.
 
-VARIANT 0 (default) or 1 has other sizes, depths and random bytes. Needs the standard library alone, and
+VARIANT 0 (default) or 1 has other sizes, depths and random bytes. Needs only the standard library, and
 is deterministic. Tests make the files when they run; the small ones of variant 0 are in
 tests/data/pdf/hostile too. Also a module: files(variant) yields (name, bytes).
 """

@@ -1,6 +1,6 @@
 """What counters, sums and mappings must be: counted again from an organisation's log, event by event.
 
-Written from the contract alone, and sharing no code with the server: what it gives is compared with what
+Written only from the contract, without code of the server: its result is compared with what
 the server answers from the rows that it keeps.
 """
 import collections

@@ -2,7 +2,7 @@
 
 For each field it knows several ways of reading a cell. Left alone it draws one, by how much it likes each.
 An example shows a text and the corrected result: a way that gives this result where the others do not
-is the one that the example teaches, and the model follows it as often as it is told to when a run begins; a model
+is the one that the example teaches, and the model follows it with the probability given when a run begins; a model
 that never does reads no better with examples than without. It knows nothing of forms or customers; an
 example that is wrong, or of another form, would mislead it.
 """

@@ -2,7 +2,7 @@
 
 A day is worked in steps, each for all orders of the day: the prompts, the model, the matching of article
 numbers, the record of the extraction, and then the people: what the model read wrongly is corrected, and
-article numbers are confirmed or rejected. Whatever is written carries the simulated time.
+article numbers are confirmed or rejected. Every write has the simulated time.
 """
 import json
 import random

@@ -71,7 +71,7 @@ def write_documents(path, name, contents, groups):
 
 
 class Loaded:
-    """What a load is told of a server of the end-to-end tests."""
+    """The parameters of a load for a server of the end-to-end tests."""
 
     def __init__(self, server, tokens):
         self.port = int(server.address.rsplit(":", 1)[1])

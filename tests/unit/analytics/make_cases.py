@@ -5,8 +5,8 @@ Needs python3-statsmodels (made with statsmodels 0.13.5 and SciPy 1.10.1 of Debi
 neither. Where statsmodels can answer, the numbers are its own: test_proportions_2indep and
 confint_proportions_2indep with method "score" and without correction. The other cases (nothing or
 everything succeeded, counts at which its formula cancels) are solved here with 80 digits, from the
-definition alone; the same is done for statsmodels' cases, and both must agree. (statsmodels' test of
-the difference applies the correction whatever it is told, so proportions_ztest is beside the
+definition; the same is done for statsmodels' cases, and both must agree. (statsmodels' test of
+the difference always applies the correction, so proportions_ztest is beside the
 test of the ratio; and where its search for an end stopped early, by its own test, its interval is
 left out.)
 """
@@ -44,7 +44,7 @@ MIDDLE = [
     (500000, 1000000, 498615, 1000000), (9, 10, 900000, 1000000), (1, 1000000, 1, 2),
     (999999, 1000000, 1, 2), (3, 1000000, 1, 1000000), (40, 60, 20, 60), (33, 60, 22, 61),
 ]
-# Answered here alone.
+# Answered only here.
 EXTREME = [
     (0, 1, 1, 1), (1, 1, 1, 1), (1, 1, 1, 2), (1, 2, 1, 1), (0, 10, 5, 10), (0, 10, 10, 10),
     (10, 10, 10, 10), (0, 1000000, 1, 1), (1, 1, 1000000, 1000000), (1000000, 1000000, 1, 1),

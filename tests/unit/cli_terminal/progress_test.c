@@ -84,13 +84,13 @@ static void on_the_terminal(void **state)
     clock_manual_advance(&clock, PROGRESS_FIRST_US);
     progress_show(&progress, &one);
     progress_show(&progress, &one);
-    print_text(&printer, "told\n");
+    print_text(&printer, "text\n");
     print_text(&printer, "again\n");
     clock_manual_advance(&clock, PROGRESS_STEP_US);
     printer.cursor = false;
     progress_show(&progress, &one);
     assert_int_equal(fclose(printer.stream), 0);
-    assert_string_equal(text, "\r#####..... 1 of 2 files\x1b[K\r\x1b[Ktold\nagain\n");
+    assert_string_equal(text, "\r#####..... 1 of 2 files\x1b[K\r\x1b[Ktext\nagain\n");
     free(text);
 }
 

@@ -273,7 +273,7 @@ static void closing(void **state)
 static void closing_while_looking_up(void **state)
 {
     const struct client_channel_loop_config config = {
-        .connection = {.host = "nobody.invalid", .port = 1}};
+        .connection = {.host = "unknown.invalid", .port = 1}};
     struct caller caller = {.closed = 0};
 
     (void)state;

@@ -375,7 +375,7 @@ static void test_slow_to_connect(void **state)
 static void test_deadline_of_an_unreachable_server(void **state)
 {
     static const char late[] =
-        "cannot connect to nowhere: nobody listens; the deadline passed before "
+        "cannot connect to nowhere: connection refused; the deadline passed before "
         "another try succeeded";
     const struct client_options soon = {.timeout_ms = 500};
     const struct client_options waits = {.timeout_ms = 500, .wait_for_ready = true};
@@ -392,7 +392,7 @@ static void test_deadline_of_an_unreachable_server(void **state)
     assert_null(client_channel_unreachable(world.channel));
     fake_lose(world_newest(&world), true);
     assert_string_equal(client_channel_unreachable(world.channel),
-                        "cannot connect to nowhere: nobody listens");
+                        "cannot connect to nowhere: connection refused");
     world_pass(&world, 500);
     assert_int_equal(world.opened, 2);
     assert_int_equal(asked.code, CLIENT_CODE_UNAVAILABLE);

@@ -236,7 +236,7 @@ static void test_no_retry(void **state)
     fake_lose(world_newest(&world), true);
     assert_int_equal(asked.ends, 1);
     assert_int_equal(asked.code, CLIENT_CODE_UNAVAILABLE);
-    assert_string_equal(asked.message, "cannot connect to nowhere: nobody listens");
+    assert_string_equal(asked.message, "cannot connect to nowhere: connection refused");
     assert_int_equal(asked.attempts, 0);
     world_end(&world);
 }
@@ -265,11 +265,11 @@ static void test_unreachable(void **state)
         world_pass(&world, 10);
     }
     assert_int_equal(asked.code, CLIENT_CODE_UNAVAILABLE);
-    assert_string_equal(asked.message, "cannot connect to nowhere: nobody listens");
+    assert_string_equal(asked.message, "cannot connect to nowhere: connection refused");
     assert_false(asked.from_server);
     assert_int_equal(waiting.code, CLIENT_CODE_DEADLINE_EXCEEDED);
     assert_string_equal(waiting.message,
-                        "cannot connect to nowhere: nobody listens; the deadline passed before "
+                        "cannot connect to nowhere: connection refused; the deadline passed before "
                         "another try succeeded");
     assert_int_equal(world_now_ms(&world) / 1000, 60);
     assert_true(tries > CLIENT_ATTEMPTS_DEFAULT + 5);
@@ -303,7 +303,7 @@ static void test_no_wait_beyond_the_deadline(void **state)
     fake_lose(world_newest(&world), true);
     assert_int_equal(asked.ends, 1);
     assert_int_equal(asked.code, CLIENT_CODE_UNAVAILABLE);
-    assert_string_equal(asked.message, "cannot connect to nowhere: nobody listens");
+    assert_string_equal(asked.message, "cannot connect to nowhere: connection refused");
     world_end(&world);
 }
 
@@ -577,7 +577,8 @@ static void test_log(void **state)
     world_end(&world);
     assert_string_equal(
         logged,
-        "W cannot connect to nowhere: nobody listens; connecting again in 1 ms if a call needs it\n"
+        "W cannot connect to nowhere: connection refused; connecting again in 1 ms if a call needs "
+        "it\n"
         "I connected to played:1\n"
         "D /errata.v1.PromptService/GetExamples: attempt 1 ended with UNAVAILABLE: the server said "
         "so; the next one follows in 1 ms\n"

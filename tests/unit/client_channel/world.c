@@ -338,7 +338,8 @@ void fake_lose(struct fake_connection *connection, bool unseen)
                                        .unseen = unseen};
     struct world *world = connection->world;
 
-    fake_report(connection, CLIENT_CONNECTION_LOST, "cannot connect to nowhere: nobody listens");
+    fake_report(connection, CLIENT_CONNECTION_LOST,
+                "cannot connect to nowhere: connection refused");
     fake_end_all(connection, &lost);
     world_run(world);
 }

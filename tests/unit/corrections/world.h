@@ -37,7 +37,7 @@ struct pages {
 void world_begin_list(struct world *world, struct store_txn *txn, const struct pages *pages,
                       const struct list_filter *filter, struct page *page,
                       struct feedback_list *list);
-/* Ends a page; moves `pages` behind it. */
+/* Ends a page; moves `pages` after it. */
 void world_end_page(struct world *world, struct page *page, struct pages *pages);
 /* What an ADMIN token without a user calls as. */
 struct event_caller world_admin(void);

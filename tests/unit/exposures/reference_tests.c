@@ -148,7 +148,7 @@ static void test_twenty_artifacts_are_short(void **state)
 
 /* Goal: a list of any length makes a reference of at most 4 KiB; one that is too long says how many
  * there were and differs where any artifact does. Method: lengths around each limit. */
-static void test_a_long_list_stands_as_its_hash(void **state)
+static void test_a_long_list_is_stored_as_its_hash(void **state)
 {
     static struct exposed_artifact artifacts[EXPOSURE_ARTIFACTS_MAX + 500];
     struct exposure exposure;
@@ -324,7 +324,7 @@ int run_reference_tests(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trips),
         cmocka_unit_test(test_twenty_artifacts_are_short),
-        cmocka_unit_test(test_a_long_list_stands_as_its_hash),
+        cmocka_unit_test(test_a_long_list_is_stored_as_its_hash),
         cmocka_unit_test(test_every_change_is_refused),
         cmocka_unit_test(test_every_length_but_its_own_is_refused),
         cmocka_unit_test(test_foreign_ones_are_refused),

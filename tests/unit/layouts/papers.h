@@ -30,7 +30,7 @@ struct paper_pages {
 /* What ListDocuments answers for the next page. */
 Errata__V1__ListDocumentsResponse *paper_list(struct store_world *world, struct document_list *list,
                                               struct paper_pages *pages);
-/* Ends a page; moves `pages` behind it. */
+/* Ends a page; moves `pages` after it. */
 void paper_end_page(struct store_world *world, struct page *page, struct paper_pages *pages);
 /* The organisation of all papers. */
 struct org_id paper_org(void);

@@ -397,7 +397,7 @@ static void test_damage_is_refused(void **state)
         {"a bool of 2", {(const uint8_t *)"\x50\x02", 2}, ERR_CORRUPT},
         {"a known enum value", {(const uint8_t *)"\x70\x07", 2}, OK},
         {"an unknown enum value", {(const uint8_t *)"\x70\x06", 2}, ERR_CORRUPT},
-        {"a time that is no message", {(const uint8_t *)"\x7a\x01\xff", 3}, ERR_CORRUPT},
+        {"a time that is not a message", {(const uint8_t *)"\x7a\x01\xff", 3}, ERR_CORRUPT},
         {"one of a oneof", {(const uint8_t *)"\x8a\x01\x00", 3}, OK},
         {"two of a oneof", {(const uint8_t *)"\x8a\x01\x00\x90\x01\x00", 6}, ERR_CORRUPT},
         {"packed numbers", {(const uint8_t *)"\xb2\x01\x02\x01\x02", 5}, OK},

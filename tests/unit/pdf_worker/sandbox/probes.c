@@ -551,7 +551,7 @@ const struct probe probes[] = {
     {"read the root", open_root, EACCES, ENOENT},
     {"read /proc/self/mem", open_own_memory, EACCES, ENOENT},
     {"read /proc/self/environ", open_environment, EACCES, ENOENT},
-    {"open a descriptor anew", open_descriptor, KILLED(SIGSYS), ENOENT},
+    {"open a descriptor again", open_descriptor, KILLED(SIGSYS), ENOENT},
     {"read fonts.conf", read_fonts_conf, 0, ENOENT},
     {"read a CMap", read_cmap, 0, ENOENT},
     {"map executable", map_executable, KILLED(SIGSYS), KILLED(SIGSYS)},

@@ -24,7 +24,7 @@
  * that a filter in which it was not replaced allows nothing more. */
 #define OWN_PID_MARK 0x5e1f91d0u
 
-/* Calls that affect nothing outside, whatever their arguments are. The libraries need some of them:
+/* Calls that affect nothing outside, with any arguments. The libraries need some of them:
  * sysinfo for qsort, uname and sched_getaffinity for fontconfig and glib. */
 static const int harmless[] = {
     SCMP_SYS(read),

@@ -41,7 +41,7 @@ COUNTS = "tests/tidy/english.counts"
 SELF = "tests/tidy/english.py"
 SHOWN_MAX = 20  # findings of a folder that are listed
 
-SUBJECT = re.compile(r"[a-z][a-z0-9_./-]*: (\S+)( \S.*)")
+SUBJECT = re.compile(r"[a-z][a-z0-9_./-]*: (?:do not )?(\S+)( \S.*)")
 SUBJECT_CHARACTERS_MAX = 100
 VERBS = set("""
     abort accept accumulate acknowledge add adjust admit advance align allocate allow announce answer append apply
@@ -138,7 +138,7 @@ def subject_problem(subject):
     """What is wrong with a subject; None if nothing is."""
     match = SUBJECT.fullmatch(subject)
     if not match:
-        return "it does not read `module: verb object`"
+        return "it does not read `module: verb object` or `module: do not verb object`"
     if match.group(1) not in VERBS:
         return f"'{match.group(1)}' is not an imperative verb of the list in {SELF}"
     if len(subject) > SUBJECT_CHARACTERS_MAX or subject.endswith("."):

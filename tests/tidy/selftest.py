@@ -158,6 +158,8 @@ def english_cases():
         english.read_counts(english.write_counts(counts)) != counts), None
     for subject, problem in (("net: bound the queue of a connection", None),
                              ("server/net: fix it", None),
+                             ("measure: do not take an index for a table", None),
+                             ("measure: do not the table", "'the' is not an imperative verb"),
                              ("bound the queue", "does not read"),
                              ("net: the queue is bounded", "'the' is not an imperative verb"),
                              ("net: bound", "does not read"),

@@ -78,7 +78,7 @@ static bool is_counted(struct slice example_ids, struct slice id)
     return false;
 }
 
-/* Warns of each example of the request that was not counted: those that are no examples were refused, so
+/* Warns of each example of the request that was not counted: ids of other events were refused, so
  * that the rest are of another layout. */
 static enum err warn_of_examples(const struct extraction_service_record_extraction_call *call,
                                  struct slice extraction)

@@ -324,11 +324,10 @@ static enum err check_file(const struct lmdb_backend *lmdb, struct fault *fault)
     if (err == ERR_CORRUPT && lmdb->copied) {
         struct slice why = fault->message;
 
-        return fault_say(
-            fault, err,
-            "%s: is a copy that was made while a server had the original open, and its "
-            "pages are inconsistent (%.*s); " BACKUP_ADVICE,
-            lmdb->path, (int)why.size, (const char *)why.data);
+        return fault_say(fault, err,
+                         "%s: a copy made while a server had the original open, and its "
+                         "pages are inconsistent (%.*s); " BACKUP_ADVICE,
+                         lmdb->path, (int)why.size, (const char *)why.data);
     }
     return err;
 }

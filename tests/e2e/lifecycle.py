@@ -85,7 +85,7 @@ class FirstStart(unittest.TestCase):
         self.assertIn("nonsense", self.refused("--listen", "nonsense"))
 
     def test_no_address_of_the_world_without_tls(self):
-        self.assertRegex(self.refused("--listen", "0.0.0.0:0"), "does not use TLS")
+        self.assertRegex(self.refused("--listen", "0.0.0.0:0"), "speaks cleartext")
 
     def test_data_that_is_no_store(self):
         """A damaged store is refused with the reason, and left as it is."""
@@ -228,7 +228,7 @@ class Drain(unittest.TestCase):
 class Hangup(unittest.TestCase):
     """SIGHUP, which a terminal that closes sends, ends no server."""
 
-    LINE = "signal 1 ignored:"
+    LINE = "signal 1: the server goes on"
 
     def wait_for_lines(self, server, count):
         wait_until(lambda: server.read_log().count(self.LINE) >= count, f"{count} lines", 20)
@@ -239,7 +239,7 @@ class Hangup(unittest.TestCase):
                 server.process.send_signal(signal.SIGHUP)
                 self.wait_for_lines(server, count)
             server.client().capture(event_type=LINE, layout_fingerprint="life")
-            self.assertIn("the configuration is not reloaded", server.read_log())
+            self.assertIn("restart it to reload its configuration", server.read_log())
             self.assertEqual(server.stop(), 0, server.read_log())
 
     def test_while_starting(self):

@@ -58,7 +58,7 @@ def answers_of(client, wanted):
     }
 
 
-FORMAT = 4  # of the programs under test
+FORMAT = 5  # of the programs under test
 
 
 class Upgrade:
@@ -169,6 +169,12 @@ class Version3(Upgrade, unittest.TestCase):
     organisations and tokens, one of them revoked."""
 
     VERSION = 3
+
+
+class Version4(Upgrade, unittest.TestCase):
+    """The events of version 3, and documents."""
+
+    VERSION = 4
 
 
 class Version3Documents(unittest.TestCase):

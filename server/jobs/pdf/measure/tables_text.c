@@ -337,8 +337,8 @@ static bool is_interior(const struct link *links, const struct chain *above,
 }
 
 /* Returns whether a chain begins with a header of its own, after one that has numbers. */
-static bool starts_anew(const struct link *links, const struct chain *above,
-                        const struct chain *below)
+static bool starts_new_part(const struct link *links, const struct chain *above,
+                            const struct chain *below)
 {
     const struct link *head = &links[below->first];
 
@@ -377,7 +377,7 @@ static bool is_continued(struct table_search *search, const struct link *links,
         return false;
     }
     return follows_chain(above, below) && is_interior(links, above, below) &&
-           !starts_anew(links, above, below);
+           !starts_new_part(links, above, below);
 }
 
 static void join_chains(struct table_search *search, struct link *links, struct chain_list *chains)

@@ -3,6 +3,7 @@
  */
 #include "tools/errata/engine/resolve.h"
 
+#include "store/base/assert.h"
 #include "tools/errata/engine/connect.h"
 #include "tools/errata/engine/request.h"
 #include "tools/errata/engine/view.h"
@@ -66,17 +67,27 @@ bool resolve_is_known(struct slice name)
     return word != NULL && word->filter[0] != '\0';
 }
 
+/* The field of a list's reply that has its rows: every list has one. */
+static const struct field_info *rows_of(const struct message_info *reply)
+{
+    const struct field_info *rows = NULL;
+
+    for (uint32_t i = 0; rows == NULL && i < reply->count; i++) {
+        if (reply->fields[i].repeated && reply->fields[i].type == FIELD_MESSAGE) {
+            rows = &reply->fields[i];
+        }
+    }
+    ASSERT(rows != NULL);
+    return rows;
+}
+
 static struct list open_list(struct cli *cli, const struct word *word)
 {
     struct list list = {.word = word};
     struct slice path = arena_printf(&cli->arena, "/errata.v1.%s", word->list);
 
     list.method = cli_method((const char *)path.data);
-    for (uint32_t i = 0; list.rows == NULL && i < list.method->reply->count; i++) {
-        const struct field_info *field = &list.method->reply->fields[i];
-
-        list.rows = field->repeated && field->type == FIELD_MESSAGE ? field : NULL;
-    }
+    list.rows = rows_of(list.method->reply);
     list.value = view_find_field(list.rows->message, word->row);
     return list;
 }

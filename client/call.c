@@ -36,7 +36,7 @@ static enum err call_decode_binary(struct client_call *call, struct slice value,
     if (bytes == NULL) {
         return ERR_MEMORY;
     }
-    /* What is no base64 stays as it came: an odd field must not fail the call. */
+    /* An invalid base64 value is kept as received: a malformed field must not fail the call. */
     *ret_bytes = client_base64_decode(value, bytes, &size) ? slice_of(bytes, size) : value;
     return OK;
 }
@@ -159,7 +159,7 @@ bool call_headers_done(struct client_call *call)
 
     call->headers_done = true;
     if (call->has_code) {
-        return true; /* trailers alone: the end of the stream follows */
+        return true; /* only trailers: the end of the stream follows */
     }
     if (call->http_status != 200) {
         (void)snprintf(text, sizeof(text), "the server answered with HTTP status %d, not gRPC",

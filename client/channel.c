@@ -277,9 +277,9 @@ static void channel_start_waiting(struct lasting_channel *channel)
     }
 }
 
-/* Tells the ends that are due now; those that come of telling are for the next step, but for those of
+/* Reports the ends that are due now; those that come of reporting are for the next step, but for those of
  * a channel that is shut, which are the last. */
-static void channel_tell_ends(struct lasting_channel *channel)
+static void channel_report_ends(struct lasting_channel *channel)
 {
     const struct lasting_call *last = channel->lists[CALL_ENDED].last;
     bool more = last != NULL;
@@ -288,7 +288,7 @@ static void channel_tell_ends(struct lasting_channel *channel)
         struct lasting_call *call = channel->lists[CALL_ENDED].first;
 
         more = call != last;
-        call_tell_end(call);
+        call_report_end(call);
         more = (more || channel->shut) && channel->lists[CALL_ENDED].first != NULL;
     }
 }
@@ -314,7 +314,7 @@ int64_t client_channel_step(struct client_channel *channel)
     channel_expire(lasting, now_ms);
     channel_keep_links(lasting, now_ms);
     channel_start_waiting(lasting);
-    channel_tell_ends(lasting);
+    channel_report_ends(lasting);
     if (lasting->shut) {
         channel_close_links(lasting);
     }

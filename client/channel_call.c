@@ -239,7 +239,7 @@ void call_free(struct lasting_call *call)
 
 /* --- ends --- */
 
-/* Tells how a call ended, and frees it. */
+/* Reports how a call ended, and frees it. */
 static void call_finish(struct lasting_call *call, const struct client_status *status)
 {
     struct client_status reported = *status;
@@ -304,7 +304,7 @@ static uint32_t call_write_end(const struct lasting_call *call, char *text, size
     return CLIENT_CODE_UNKNOWN;
 }
 
-void call_tell_end(struct lasting_call *call)
+void call_report_end(struct lasting_call *call)
 {
     char text[END_TEXT_BYTES];
     struct client_status status = {.unseen = true};

@@ -163,8 +163,8 @@ void call_attempt_over(struct lasting_call *call, const struct client_status *st
 void call_count_failure(struct lasting_call *call);
 /* Does what is due of a call that is the first among the deadlines. */
 void call_expire(struct lasting_call *call, int64_t now_ms);
-/* Tells the end of a call of CALL_ENDED, and frees it. */
-void call_tell_end(struct lasting_call *call);
+/* Reports the end of a call of CALL_ENDED, and frees it. */
+void call_report_end(struct lasting_call *call);
 
 /* --- channel_link.c --- */
 

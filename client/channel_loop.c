@@ -20,7 +20,7 @@
 struct channel_loop {
     uv_loop_t *loop;
     struct client_channel *channel; /* owned; NULL once closing has come that far */
-    struct client_connection_config connection; /* its texts are owned, and stand below */
+    struct client_connection_config connection; /* its texts are owned, and stored below */
     char *host;
     char *user_agent; /* or NULL */
     uint8_t *token; /* or NULL */

@@ -18,7 +18,7 @@ struct client_channel_loop_config {
     uint32_t calls_max; /* 0: the default */
 };
 
-/* Copies the configuration; does not connect yet. ERR_INVALID for a host that is no name, ERR_MEMORY. */
+/* Copies the configuration; does not connect yet. ERR_INVALID for an invalid host name, ERR_MEMORY. */
 MUST_CHECK enum err client_channel_loop_open(struct uv_loop_s *loop,
                                              const struct client_channel_loop_config *config,
                                              struct client_channel **ret_channel);

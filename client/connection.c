@@ -4,7 +4,7 @@
  * turn or at the end of a read: so writes are gathered and no callback runs inside the call that
  * caused it.
  *
- * Bytes pass between socket and session at two lines alone, in connection_take and connection_flush.
+ * Bytes pass between socket and session only in connection_take and connection_flush.
  * That is where TLS would sit: what was read goes through it before the session is fed, what the
  * session gives goes through it before it is written, and the handshake comes between "connected"
  * and reading the server's bytes. The session would not change.

@@ -19,7 +19,7 @@ enum {
     DURATION_NANOS = 2
 };
 
-/* A longer delay than a day is no hint. */
+/* A delay of more than a day is ignored. */
 #define RETRY_SECONDS_MAX 86400
 
 /* Two byte fields of a message, the last of each. */

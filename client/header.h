@@ -29,7 +29,7 @@ MUST_CHECK bool client_base64_decode(struct slice text, uint8_t *bytes, size_t *
  * where milliseconds do not fit. */
 void client_timeout_write(int64_t timeout_ms, char text[CLIENT_TIMEOUT_BYTES]);
 
-/* Reads `grpc-status`. A code that gRPC does not know becomes UNKNOWN; false for what is no number. */
+/* Reads `grpc-status`. A code that gRPC does not know becomes UNKNOWN; false for anything but a number. */
 MUST_CHECK bool client_code_read(struct slice text, uint32_t *ret_code);
 /* The code for an HTTP status other than 200 without a grpc-status (http-grpc-status-mapping.md). */
 uint32_t client_code_of_http(int http_status);

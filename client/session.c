@@ -555,8 +555,8 @@ int64_t client_session_tick(struct client_session *session, int64_t now_ms)
     return deadline_ms < asking_ms ? deadline_ms : asking_ms;
 }
 
-/* Tells bytes that were held back, and gives their room back to the server. */
-static void session_tell_held(struct client_session *session, struct client_call *call)
+/* Delivers bytes that were held back, and returns their room to the server. */
+static void session_deliver_held(struct client_session *session, struct client_call *call)
 {
     struct slice rest = call_take_bytes(call, slice_of(call->held, call->held_bytes));
     size_t taken = call->held_bytes - rest.size;
@@ -575,7 +575,7 @@ static void session_tell_held(struct client_session *session, struct client_call
     }
 }
 
-static void session_tell_end(struct client_session *session, struct client_call *call)
+static void session_report_end(struct client_session *session, struct client_call *call)
 {
     struct client_status status = {.code = call->code,
                                    .message = call->message,
@@ -600,7 +600,7 @@ bool call_owes_room_now(const struct client_call *call)
     return call->owes_room && !call->half_closed && call->outbox.bytes < CLIENT_SEND_BYTES_HIGH;
 }
 
-static void session_tell_room(struct client_call *call)
+static void session_report_room(struct client_call *call)
 {
     call->owes_room = false;
     if (call->handlers.on_writable != NULL) {
@@ -610,7 +610,7 @@ static void session_tell_room(struct client_call *call)
 
 void client_session_report(struct client_session *session)
 {
-    /* Whoever asks again from inside a callback is told in this turn too; each call ends once, so
+    /* A caller that asks again from inside a callback is answered in this turn too; each call ends once, so
      * the loop ends. */
     while (session->news_first != NULL) {
         struct client_call *call = session->news_first;
@@ -621,13 +621,13 @@ void client_session_report(struct client_session *session)
         }
         call->in_news = false;
         if (!call->ended && call->held_bytes > 0 && !call->paused) {
-            session_tell_held(session, call);
+            session_deliver_held(session, call);
         }
         if (!call->ended && !call->answered && call_owes_room_now(call)) {
-            session_tell_room(call);
+            session_report_room(call);
         }
         if (call->ended && !call->in_news) {
-            session_tell_end(session, call);
+            session_report_end(session, call);
         }
     }
 }

@@ -93,7 +93,7 @@ void client_session_fail(struct client_session *session, uint32_t code, const ch
  * bytes came, so it runs in each turn in which some were fed. Gives when it wants to run at the
  * latest, 0: not before something happens. */
 int64_t client_session_tick(struct client_session *session, int64_t now_ms);
-/* Tells replies that were held back, room for messages, and ends. */
+/* Reports replies that were held back, room for messages, and ends. */
 void client_session_report(struct client_session *session);
 
 /* Something waits for report. */

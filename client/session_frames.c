@@ -1,6 +1,6 @@
 /*
  * session_frames.c: see session_internal.h. nghttp2's callbacks: they only note what happened, and enter
- * nghttp2 again by its submit functions alone.
+ * nghttp2 again only by its submit functions.
  */
 #include "client/header.h"
 #include "client/session_internal.h"

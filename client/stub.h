@@ -1,5 +1,5 @@
 /*
- * stub.h: what generated client stubs stand on: a channel that starts a call of a method with the
+ * stub.h: what generated client stubs use: a channel that starts a call of a method with the
  * request's bytes and reports replies and the end by callbacks. connection.h implements it over HTTP/2
  * and a libuv loop. Stubs are asynchronous; blocking.h has the blocking form.
  */
@@ -22,7 +22,7 @@ struct client_options {
     const struct client_metadata *metadata; /* borrowed for the length of the starting call */
     size_t metadata_count;
     bool gzip; /* compress the request, and accept a compressed answer */
-    /* The lasting channel's alone; a connection does not look at these. */
+    /* Only for the lasting channel; a connection ignores these. */
     bool wait_for_ready; /* tries to connect do not count as attempts */
     bool no_retry; /* one attempt only */
 };
@@ -90,7 +90,7 @@ enum client_connection_state {
     CLIENT_CONNECTION_LOST /* it is of no more use; its calls end in this turn */
 };
 
-/* Told of a connection's moves, each at most once and in this order; never inside a function of the
+/* Called for a connection's moves, each at most once and in this order; never inside a function of the
  * connection, and ahead of the ends of calls that come of the move. */
 struct client_connection_listener {
     void *user;

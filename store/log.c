@@ -1,6 +1,6 @@
 /*
  * log.c: events are appended, read and found. What an append and a replay have in common, the rows
- * that any event has whatever its kind, is in log_apply_envelope.
+ * that any event has, of any kind, is in log_apply_envelope.
  */
 #include "store/log.h"
 
@@ -12,7 +12,7 @@
 _Static_assert(EVENT_SUBJECTS_MAX == RECORD_SUBJECTS_MAX, "an event and its record hold as many");
 _Static_assert(EVENT_SALT_BYTES == RECORD_SALT_BYTES, "an event's salt is its record's");
 
-/* The head as its row tells. */
+/* The head of its row. */
 static enum err read_head(struct store_txn *txn, struct org_id org, struct log_head *ret_head)
 {
     struct key key = key_org(org);
@@ -30,7 +30,7 @@ static enum err read_head(struct store_txn *txn, struct org_id org, struct log_h
     if (err != OK) {
         return err;
     }
-    /* Behind these nothing could follow: no head of ours has them. */
+    /* Nothing could follow these: no head of ours has them. */
     if (record.last_seq == UINT64_MAX || record.last_recorded_at_us == INT64_MAX) {
         return ERR_CORRUPT;
     }

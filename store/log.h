@@ -51,7 +51,7 @@ struct event_idempotency {
 struct log_stamp {
     uint64_t seq;
     struct uuid id;
-    int64_t recorded_at_us; /* the wall clock's, or the last event's if the clock is behind that */
+    int64_t recorded_at_us; /* the wall clock's, or the last event's if the clock is earlier */
     int64_t created_at_us; /* the wall clock's: what a live event is dated */
 };
 
@@ -63,7 +63,7 @@ struct event_draft {
     enum annotator annotator;
     enum log_source source;
     int64_t created_at_us; /* equal to stamp.created_at_us unless source is BACKFILL */
-    struct slice actor_user_id; /* empty: unknown (imported history alone) */
+    struct slice actor_user_id; /* empty: unknown (only imported history) */
     struct event_subject subjects[EVENT_SUBJECTS_MAX]; /* the main one first */
     size_t subject_count;
     struct slice facts; /* kept for ever; wire bytes */
@@ -97,7 +97,7 @@ struct event {
     struct slice envelope; /* the encoded envelope, for the chain */
 };
 
-/* When the event was written, by the wall clock of then. Of a backfilled event that time is not kept:
+/* When the event was written, by the wall clock at that time. Of a backfilled event that time is not kept:
  * recorded_at, which is later only if the log is ahead of the clock. */
 static inline int64_t event_written_at_us(const struct event *event)
 {
@@ -112,7 +112,7 @@ static inline bool event_is_apart(const struct event *event, int64_t previous_re
     return event->source == SOURCE_BACKFILL || event->recorded_at_us == previous_recorded_at_us;
 }
 
-/* Where an organisation's log stands. */
+/* The end of an organisation's log. */
 struct log_head {
     uint64_t last_seq; /* 0: no event yet */
     int64_t last_recorded_at_us;
@@ -123,10 +123,10 @@ struct log_head {
 MUST_CHECK enum err log_read_head(struct store_txn *txn, struct org_id org,
                                   struct log_head *ret_head);
 /* The latest recorded_at of all organisations; 0 without events. A head that can't be read is passed over:
- * whoever writes to that log is told. */
+ * a writer to that log gets the error. */
 MUST_CHECK enum err log_read_newest(struct store_txn *txn, int64_t *ret_recorded_at_us);
 /* Starts a write of one or more events in this transaction: the next append is its first event and
- * carries the key (NULL: none), the ones behind it count on in write_index. */
+ * carries the key (NULL: none), the following ones count on in write_index. */
 void log_begin_write(struct store_txn *txn, const struct event_idempotency *key);
 /* The number, id and times of the next event. recorded_at is the later of the wall clock's time and the
  * last event's recorded_at, so it never decreases; while it does not grow, the next id is the last one plus
@@ -154,7 +154,7 @@ MUST_CHECK enum err log_decode(struct org_id org, uint64_t seq, struct slice rec
                                struct event *ret_event);
 /* Facts and content (where retention left it) have the hashes that the envelope gives them. */
 bool log_event_holds(const struct event *event);
-/* The generic rows of an event that stands in the log already: what a replay does before apply. */
+/* The generic rows of an event that is in the log already: what a replay does before apply. */
 MUST_CHECK enum err log_apply_envelope(struct ctx *ctx, struct store_txn *txn,
                                        const struct event *event);
 
@@ -167,7 +167,7 @@ struct log_walk {
 /* Starts at `from_seq`, upwards or downwards; 0 is the order's own end. */
 MUST_CHECK enum err log_walk_init(struct log_walk *walk, struct store_txn *txn, struct org_id org,
                                   uint64_t from_seq, enum store_order order);
-/* ERR_NOT_FOUND behind the last. */
+/* ERR_NOT_FOUND after the last. */
 MUST_CHECK enum err log_walk_next(struct log_walk *walk, struct event *ret_event);
 /* Takes a zeroed walk too. */
 void log_walk_deinit(struct log_walk *walk);
@@ -178,7 +178,7 @@ struct log_check {
     struct sha256_digest last_envelope_sha256;
 };
 
-/* Checks up to `limit` events behind check->last_seq: numbers without gaps, hashes of facts, of
+/* Checks up to `limit` events after check->last_seq: numbers without gaps, hashes of facts, of
  * content where it is still there, of the envelope before; and the head when it gets there. OK (done
  * when last_seq is the head's), or ERR_CORRUPT at event last_seq + 1. */
 MUST_CHECK enum err log_verify_chain(struct store_txn *txn, struct org_id org, uint64_t limit,

@@ -88,7 +88,7 @@ static void envelope_from_message(struct record_check *check, const errata_recor
            SHA256_BYTES);
 }
 
-/* A time that the contract can tell; so sums of times and spans fit. */
+/* A time that the contract can represent; so sums of times and spans fit. */
 static bool is_time(int64_t time_us)
 {
     return time_us >= TIMESTAMP_SECONDS_MIN * US_PER_SECOND &&

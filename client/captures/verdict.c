@@ -11,7 +11,7 @@ static int64_t read_retry_ms(const struct errata_status *status)
     struct client_details details = {.retry_ms = -1};
 
     if (client_details_read(slice_of(status->details.data, status->details.size), &details) != OK) {
-        return -1; /* damaged details are no details */
+        return -1; /* damaged details are ignored */
     }
     return details.retry_ms;
 }

@@ -7,7 +7,7 @@
 #include "store/base/slice.h"
 
 /* Copies a text to `*at`, which must have room for text.size + 1 bytes, and advances it. The text
- * may be what a server sent: a byte that is no UTF-8, or a NUL, becomes a `?`. */
+ * may be what a server sent: an invalid UTF-8 byte, or a NUL, becomes a `?`. */
 const char *place_text(char **at, struct slice text);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * health_service.c: grpc.health.v1: Check, and Watch, which tells the state at once and each change.
+ * health_service.c: grpc.health.v1: Check, and Watch, which sends the state at once and each change.
  * "" is the server (reads are answered), "errata.write" whether writes are taken, "errata.pdf" whether
  * documents are measured, "errata.admin" whether a token can administer the server for 14 days more, and
  * "errata.clock" whether the clock agrees with the log.
@@ -33,11 +33,11 @@ enum err grpc_health_v1_health_check_read(struct grpc_health_v1_health_check_cal
     return append_status(call->body, call->service->env->health[part]);
 }
 
-/* What a watcher has been told. */
+/* The last state that a watcher was sent. */
 struct watch {
     bool known;
     enum health_part part;
-    bool told;
+    bool sent;
     enum health_status status;
 };
 
@@ -63,14 +63,14 @@ enum err grpc_health_v1_health_watch_writable(struct grpc_health_v1_health_watch
     if (watch->known) {
         status = call->service->env->health[watch->part];
     }
-    if (watch->told && watch->status == status) {
+    if (watch->sent && watch->status == status) {
         stream_wait_for_events(call->stream);
         return OK;
     }
     if (!stream_wants(call->stream)) {
         return OK;
     }
-    watch->told = true;
+    watch->sent = true;
     watch->status = status;
     reply = stream_reply_begin(call->stream, 8);
     err = append_status(reply, status);

@@ -119,7 +119,7 @@ static enum err put_files(struct service *service, uint16_t first, struct buffer
     return OK;
 }
 
-/* Every service once: the methods stand in order of their paths. */
+/* Every service once: the methods are in the order of their paths. */
 static enum err put_services(struct service *service, struct buffer *body)
 {
     struct slice last = {NULL, 0};
@@ -281,7 +281,7 @@ static enum err answer(struct service *service, struct stream *stream,
 enum err grpc_reflection_v1_server_reflection_server_reflection_info_start(
     struct grpc_reflection_v1_server_reflection_server_reflection_info_call *call)
 {
-    call->stream->state = NULL; /* each question stands alone */
+    call->stream->state = NULL; /* questions are independent */
     return OK;
 }
 

@@ -1,6 +1,6 @@
 /*
  * clock_check.c: whether the log is ahead of the machine's clock. That happens after the clock was ahead
- * once and was put right, or if it is behind now. Nothing is refused or delayed for it; but somebody should
+ * once and was put right, or if it is late now. Nothing is refused or delayed for it; but somebody should
  * look at the clock, so the log, the health of "errata.clock" and GetServerInfo say so until time has caught
  * up.
  */
@@ -29,7 +29,7 @@ static void log_change(struct pipeline *pipeline, int64_t ahead_us)
     if (is_ahead) {
         logger_write(LOGGER_WARNING,
                      "the newest event is recorded later than the machine's clock is now: the "
-                     "clock was ahead, or is behind; events are dated by the clock as it is",
+                     "clock was ahead, or is late; events are dated by the clock as it is",
                      fields, sizeof(fields) / sizeof(fields[0]));
     } else {
         logger_write(LOGGER_INFO, "the machine's clock agrees with the event log again", NULL, 0);

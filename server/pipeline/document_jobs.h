@@ -1,6 +1,6 @@
 /*
  * document_jobs.h: how methods that take a PDF have it measured, without knowing how that is done:
- * the app gives the services these functions (server/jobs/pdf behind them), tests give their own.
+ * the app gives the services these functions (implemented by server/jobs/pdf), tests give their own.
  *
  * A job is one document on its way: its bytes are appended (held once, in memory that is bounded for
  * the whole server and for each organisation), then it is submitted, waits for its turn, and `work`
@@ -16,7 +16,7 @@
 
 struct document_job; /* the implementor's */
 
-/* What measuring tells. Slices live in the arena that measure was given. */
+/* The result of measuring. Slices live in the arena that measure was given. */
 struct document_measured {
     struct sha256_digest sha256; /* of the bytes */
     uint64_t size_bytes;
@@ -35,7 +35,7 @@ struct document_jobs {
      * measure. ERR_MEMORY, ERR_INTERNAL. */
     enum err (*append)(struct document_job *job, struct slice bytes);
     /* Queues it: `work` runs on the pool in its turn, then `done` on the loop, never inside this
-     * call. `work` did not run where `done` tells ERR_CANCELLED (cancel came first), ERR_UNAVAILABLE
+     * call. `work` did not run where `done` reports ERR_CANCELLED (cancel came first), ERR_UNAVAILABLE
      * (no worker was there, or soon would be) or ERR_MEMORY. ERR_BUSY when the queue is full: neither
      * runs. */
     enum err (*submit)(struct document_job *job, void (*work)(void *user),

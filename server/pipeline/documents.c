@@ -1,7 +1,7 @@
 /*
  * documents.c: the document job of a call whose method takes a PDF: opened, filled, queued and closed
  * by what pipeline_config.documents says. An error says what would make a job possible;
- * what is wrong with the document itself is the method's to tell.
+ * what is wrong with the document itself is reported by the method.
  */
 #include "server/pipeline/rpc.h"
 

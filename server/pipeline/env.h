@@ -14,7 +14,7 @@
 #include <errata/v1/admin_service.fields.h>
 
 #define ENV_PAGE_TOKEN_KEY_BYTES 32
-/* Numbers that one source tells GetServerInfo at most; net has about twenty. */
+/* Numbers that one source reports to GetServerInfo at most; net has about twenty. */
 #define ENV_COUNTERS_MAX 64
 
 /* The event log may be ahead of the clock by so much before that is a warning: clocks are set by seconds. */
@@ -34,7 +34,7 @@ enum health_part {
     HEALTH_PART_WRITE, /* "errata.write": writes are taken */
     HEALTH_PART_PDF, /* "errata.pdf": documents are measured; the server does not depend on it */
     HEALTH_PART_ADMIN, /* "errata.admin": a token that can administer the server lasts 14 days or more */
-    HEALTH_PART_CLOCK, /* "errata.clock": the event log is not ahead of the clock; a warning alone */
+    HEALTH_PART_CLOCK, /* "errata.clock": the event log is not ahead of the clock; only a warning */
     HEALTH_PART_COUNT
 };
 

@@ -45,20 +45,20 @@ void pipeline_end_read(struct pipeline *pipeline)
     pipeline->reading = false;
 }
 
-/* Texts that became empty because they could not be made safe: in whatever thread and for whatever
- * method, so one line a turn tells of them. */
-static void tell_fallbacks(struct pipeline *pipeline)
+/* Texts that became empty because they could not be made safe: in any thread and for any
+ * method, so one line a turn reports them. */
+static void report_fallbacks(struct pipeline *pipeline)
 {
     uint64_t count = sanitise_fallback_count();
     const struct logger_field fields[] = {
-        LOGGER_NUMBER_FIELD("texts", count - pipeline->told_fallbacks),
+        LOGGER_NUMBER_FIELD("texts", count - pipeline->reported_fallbacks),
         LOGGER_NUMBER_FIELD("texts_total", count),
     };
 
-    if (count != pipeline->told_fallbacks) {
+    if (count != pipeline->reported_fallbacks) {
         logger_write(LOGGER_DEBUG, "sanitiser fallback", fields,
                      sizeof(fields) / sizeof(fields[0]));
-        pipeline->told_fallbacks = count;
+        pipeline->reported_fallbacks = count;
     }
 }
 
@@ -66,7 +66,7 @@ void pipeline_end_turn(struct pipeline *pipeline)
 {
     ASSERT(!pipeline->reading);
     store_reset(pipeline->read_txn);
-    tell_fallbacks(pipeline);
+    report_fallbacks(pipeline);
 }
 
 struct arena pipeline_take_arena(struct pipeline *pipeline, size_t limit_bytes)
@@ -160,7 +160,7 @@ static enum err authenticate_again(struct rpc *rpc)
     return rpc_authenticate(rpc);
 }
 
-/* Whether the role stands in the method's options; a message that names those that do. */
+/* Whether the role is in the method's options; a message that names those that do. */
 static enum err check_role(struct rpc *rpc)
 {
     role_set roles = rpc->method->roles;
@@ -466,7 +466,7 @@ static bool is_slow(const struct rpc *rpc)
 {
     int64_t now_us = clock_monotonic_coarse_us(rpc->pipeline->config.clock);
 
-    /* Documents wait for their turn, and streams last: that is no news. */
+    /* Documents wait for their turn, and streams last: that is expected. */
     return now_us - rpc->call->started_us > PIPELINE_SLOW_US &&
            rpc->method->stream == METHOD_UNARY && !rpc_takes_document(rpc);
 }
@@ -517,7 +517,7 @@ void rpc_finish(struct rpc *rpc, enum err result)
     log_call(rpc, result);
     rpc_note_refusal(rpc, result);
     unlink_live(pipeline, rpc);
-    call_finish(call, &status); /* copies the status: its texts may stand in these arenas */
+    call_finish(call, &status); /* copies the status: its texts may be in these arenas */
     pipeline_give_arena(pipeline, &stage_arena);
     pipeline_give_arena(pipeline, &write_arena);
 }

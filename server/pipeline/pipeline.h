@@ -21,7 +21,7 @@
 #define PIPELINE_STAGE_BYTES_MAX (192u << 20)
 /* What one write may take on the writer thread, its answer included. */
 #define PIPELINE_WRITE_BYTES_MAX (64u << 20)
-/* What one turn of a stream may take: its messages stand in the connection's buffers already. */
+/* What one turn of a stream may take: its messages are in the connection's buffers already. */
 #define PIPELINE_TURN_BYTES_MAX (8u << 20)
 /* What one read on the pool may take, its answer included. */
 #define PIPELINE_READ_BYTES_MAX (64u << 20)
@@ -33,13 +33,13 @@
 #define PIPELINE_POOL_READS_WAITING_MAX 256
 /* Arenas kept for the next calls: about as many as a batch has requests. */
 #define PIPELINE_ARENAS_MAX 256
-/* Streams at once, whatever the organisation: each keeps a connection's stream busy for long. */
+/* Streams at once, of all organisations: each keeps a connection's stream busy for long. */
 #define PIPELINE_STREAMS_MAX 4096
 /* Streams served in one turn of the loop, and messages of each: 1,000 watchers that wake at once
  * take some 60 turns, between which lookups are answered. */
 #define PIPELINE_TURN_STREAMS_MAX 16
 #define PIPELINE_TURN_MESSAGES_MAX 32
-/* A call that takes longer than this is told in the log. */
+/* A call that takes longer than this is logged. */
 #define PIPELINE_SLOW_US 1000000
 
 struct pipeline;
@@ -78,7 +78,7 @@ bool pipeline_turn(struct pipeline *pipeline);
 /* There is news for the streams of an organisation that wait: a commit to its log, or what else they
  * wait for. They get their turn. */
 void pipeline_wake(struct pipeline *pipeline, struct org_id org);
-/* There is news of the verification, which its stream alone waits for: it comes many times a second. */
+/* There is news of the verification, which only its stream waits for: it comes many times a second. */
 void pipeline_wake_verify(struct pipeline *pipeline, struct org_id org);
 /* The same of the backup. */
 void pipeline_wake_backup(struct pipeline *pipeline, struct org_id org);
@@ -86,7 +86,7 @@ void pipeline_wake_backup(struct pipeline *pipeline, struct org_id org);
 void pipeline_end_backup(struct pipeline *pipeline);
 /* Lets go of the snapshot that the reads of this turn shared; to be called before the loop waits. */
 void pipeline_end_turn(struct pipeline *pipeline);
-/* Sets a part's health, and tells those who watch it. */
+/* Sets a part's health, and notifies those who watch it. */
 void pipeline_set_health(struct pipeline *pipeline, enum health_part part,
                          enum health_status status);
 /* Compares the event log with the clock: sets the health of "errata.clock", and has the log say what

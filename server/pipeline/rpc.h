@@ -1,5 +1,5 @@
 /*
- * rpc.h: one call inside the services, for the pipeline's files alone (methods.c, receive.c, stage.c,
+ * rpc.h: one call inside the services, only for the pipeline's files (methods.c, receive.c, stage.c,
  * documents.c, read.c, pool_read.c, write.c, stream.c). Lives in the call's arena until rpc_finish.
  *
  *   RECEIVING --a large message of a stream--> ON_POOL --> RECEIVING
@@ -27,7 +27,7 @@ enum rpc_state {
     RPC_ENDED
 };
 
-/* Where a stream stands among those of its services. */
+/* The place of a stream among those of its services. */
 enum rpc_queue {
     RPC_IN_NONE, /* the peer has to read first, or a request has to come */
     RPC_IN_WAITING, /* a bucket: until a commit to its organisation */
@@ -121,12 +121,12 @@ struct pipeline {
     size_t arena_count;
     struct clock_line clock_line;
     struct refusal_log refusals[REFUSAL_KIND_COUNT];
-    uint64_t told_fallbacks; /* of the sanitiser, which the logger has told */
+    uint64_t reported_fallbacks; /* of the sanitiser, which were logged */
     uint32_t *likely_bytes; /* of a method's next answer, by index: the size of its last */
 };
 
 /* methods.c */
-/* The identity behind the call, into rpc->principal. */
+/* The identity of the caller, into rpc->principal. */
 MUST_CHECK enum err rpc_authenticate(struct rpc *rpc);
 /* The token has ended since then. */
 bool rpc_has_expired(const struct rpc *rpc);
@@ -197,7 +197,7 @@ void rpc_pool_read_leave(struct rpc *rpc);
 /* write.c */
 /* Makes rpc->write, with the idempotency key of the call's metadata, checked; on the loop. */
 MUST_CHECK enum err rpc_write_begin(struct rpc *rpc);
-/* Hashes the key and the request; in the stage, behind what prepares a streamed request. */
+/* Hashes the key and the request; in the stage, after the preparation of a streamed request. */
 void rpc_write_hash(struct rpc *rpc);
 /* Hands the write to the writer; its completion ends the call. */
 void rpc_write_submit(struct rpc *rpc);
@@ -210,7 +210,7 @@ void rpc_stream_start(struct rpc *rpc);
 void rpc_stream_message(struct rpc *rpc, struct slice message);
 /* The peer has read: more may be sent. */
 void rpc_stream_writable(struct rpc *rpc);
-/* Takes a stream out of its queue and tells its method that it is over. */
+/* Takes a stream out of its queue and reports its end to its method. */
 void rpc_stream_stop(struct rpc *rpc);
 
 #endif

@@ -43,7 +43,7 @@
 #include <protobuf-c/protobuf-c.h>
 #include <stdatomic.h>
 
-/* Who calls: from the token, by the auth layer alone. */
+/* Who calls: from the token, made only by the auth layer. */
 struct principal {
     struct org_id org;
     enum role role;
@@ -75,7 +75,7 @@ struct service {
     /* In X_receive: what lives as long as the call, for what is kept of its requests. */
     struct arena *kept;
     /* Of a method whose stage is PREPARE_DOCUMENT, else NULL. X_prepare runs as the job's work, with
-     * room reserved for the request's bytes; cancelling ends it. The job is closed behind it. */
+     * room reserved for the request's bytes; cancelling ends it. The job is closed after it. */
     const struct document_jobs *documents;
     struct document_job *job;
     /* Of the same methods, where they write: what an idempotency key binds to; X_prepare sets it. */
@@ -88,7 +88,7 @@ struct service {
     atomic_bool cancelled; /* of a call that is on the pool; service_is_cancelled reads it */
 };
 
-/* Nobody waits for what is read on the pool any more: whatever X_read returns now is not sent. */
+/* No one waits for the read on the pool any more: its result is not sent. */
 static inline bool service_is_cancelled(const struct service *service)
 {
     return atomic_load_explicit(&service->cancelled, memory_order_relaxed);
@@ -109,7 +109,7 @@ struct stream {
     void *state; /* the method's own, in the call's arena */
 };
 
-/* Room for another message, and nobody stopped it. A producer asks before each. */
+/* Room for another message, and no one stopped it. A producer asks before each. */
 bool stream_wants(const struct stream *stream);
 /* Starts and ends one message of the stream; its bytes are appended in between. */
 struct buffer *stream_reply_begin(struct stream *stream, size_t likely_bytes);

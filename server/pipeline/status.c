@@ -8,7 +8,7 @@
 
 #include <google/rpc/error_details.views.h>
 
-/* What stands around the bad fields: an Any, its type's URL, and the heads of both. */
+/* The bytes around the bad fields: an Any, its type's URL, and the heads of both. */
 #define BAD_REQUEST_FRAME_BYTES 80
 /* `... (more than 100 fields in all)`, or the digits of a smaller number. */
 #define MORE_FIELDS_BYTES 48
@@ -43,7 +43,7 @@ static void put_bad_request(struct arena *arena, struct buffer *status, const st
 static struct slice message_of(struct arena *arena, enum err result, const struct fault *fault)
 {
     struct buffer message;
-    size_t told = 0;
+    size_t written = 0;
 
     if (fault == NULL || (fault->message.size == 0 && fault->count == 0)) {
         return slice_text(err_text(result));
@@ -52,17 +52,17 @@ static struct slice message_of(struct arena *arena, enum err result, const struc
         return text_first_bytes(fault->message, CALL_STATUS_MESSAGE_BYTES_MAX);
     }
     buffer_init(&message, arena, 256);
-    for (; told < fault->count && message.size < CALL_STATUS_MESSAGE_BYTES_MAX; told++) {
-        const struct fault_entry *entry = &fault->entries[told];
+    for (; written < fault->count && message.size < CALL_STATUS_MESSAGE_BYTES_MAX; written++) {
+        const struct fault_entry *entry = &fault->entries[written];
 
-        buffer_printf(&message, "%s%.*s%s%.*s", told == 0 ? "" : ". ", (int)entry->field.size,
+        buffer_printf(&message, "%s%.*s%s%.*s", written == 0 ? "" : ". ", (int)entry->field.size,
                       (const char *)entry->field.data, entry->field.size != 0 ? ": " : "",
                       (int)entry->description.size, (const char *)entry->description.data);
     }
     if (!buffer_ok(&message)) {
         return slice_text(err_text(result));
     }
-    if (message.size > CALL_STATUS_MESSAGE_BYTES_MAX || told < fault->total_count) {
+    if (message.size > CALL_STATUS_MESSAGE_BYTES_MAX || written < fault->total_count) {
         struct slice cut = text_first_bytes(buffer_slice(&message),
                                             CALL_STATUS_MESSAGE_BYTES_MAX - MORE_FIELDS_BYTES);
         /* Checks stop once there are more bad fields than are kept. */

@@ -290,10 +290,10 @@ void pipeline_set_health(struct pipeline *pipeline, enum health_part part,
                          enum health_status status)
 {
     /* Open methods have no organisation: their streams wait under the zero one. */
-    static const struct org_id nobody;
+    static const struct org_id no_org;
 
     if (env_set_health(pipeline->config.env, part, status)) {
-        pipeline_wake(pipeline, nobody);
+        pipeline_wake(pipeline, no_org);
     }
 }
 

@@ -1,6 +1,6 @@
 /*
  * verify_jobs.h: how the whole store is verified, without knowing how that is done: the app gives the
- * services these functions (a copy and a child process behind them), tests give their own. One
+ * services these functions (implemented by a copy and a child process), tests give their own. One
  * verification at a time; it belongs to the stream that started it, until cancel.
  */
 #ifndef ERRATA_SERVER_PIPELINE_VERIFY_JOBS_H
@@ -38,7 +38,7 @@ struct verify_state {
 struct verify_jobs {
     void *user;
     /* On the loop. Whenever the state changes, the stream, of `org`, is woken, never inside
-     * this call. ERR_PRECONDITION: one runs, or is being cleaned up behind; ERR_DISK_FULL: there is no
+     * this call. ERR_PRECONDITION: one runs, or is being cleaned up; ERR_DISK_FULL: there is no
      * room; `fault` says which. */
     enum err (*start)(void *user, struct org_id org, struct fault *fault);
     /* Between start and cancel. */

@@ -5,7 +5,7 @@
  *   checked   both meta pages; the file's end; the free list; every page of every tree that is
  *             reached: its place, kind and entries, the order of its keys, the runs of long values,
  *             no page used twice, none used and free
- *   not seen  what is in keys and values: a bit that changed there is found by verify alone
+ *   not seen  what is in keys and values: a bit that changed there is found only by verify
  * At open a store of ordinary size is read whole; of a larger one the free list, then the branch
  * pages, then leaves spread over each table, until the limits are reached.
  */

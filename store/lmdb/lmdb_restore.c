@@ -172,7 +172,7 @@ static enum err check_empty(struct restoring *restoring)
     if (folder == NULL) {
         return say_failed(restoring, restoring->restore->path, "read");
     }
-    // NOLINTNEXTLINE(concurrency-mt-unsafe): this stream of the folder is this thread's alone
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): only this thread uses this stream of the folder
     while (found[0] == '\0' && (entry = readdir(folder)) != NULL) {
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
             strcmp(entry->d_name, UNFINISHED) != 0) {

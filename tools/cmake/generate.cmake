@@ -1,8 +1,8 @@
 # Generated code, into ${CMAKE_BINARY_DIR}/gen; nothing of it is committed. proto/README.md says what
-# is made from what. A change of any .proto, of an .options file or of a generator makes it anew.
+# is made from what. A change of any .proto, of an .options file or of a generator rebuilds it.
 #
 #   wire         messages by protobuf-c: <errata/v1/NAME.pb-c.h>, <google/rpc/status.pb-c.h> ...
-#   wire_fields  field numbers and enums, headers alone: <errata/v1/NAME.fields.h>
+#   wire_fields  field numbers and enums, only headers: <errata/v1/NAME.fields.h>
 #   views        messages as flat structs over their bytes: <errata/v1/NAME.views.h>
 #   event_kinds  kinds of events, what each capability applies: <event_kinds.h>, <event_apply.h>
 #   event_apply  the function that calls the capabilities of an event

@@ -1,6 +1,6 @@
 /*
  * admin_service.c: AdminService: organisations and tokens. An org_id other than the token's own
- * needs its `server` flag (auth_resolve_org). Lists and the server's numbers stand in admin_list.c
+ * needs its `server` flag (auth_resolve_org). Lists and the server's numbers are in admin_list.c
  * and server_info.c.
  */
 #include "server/api/admin/admin_wire.h"

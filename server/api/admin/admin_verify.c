@@ -1,5 +1,5 @@
 /*
- * admin_verify.c: AdminService/Verify: a stream that tells how far the verification is whenever that
+ * admin_verify.c: AdminService/Verify: a stream that reports the progress of the verification whenever that
  * has changed, and ends with what was found. A slow reader misses steps in between, never the report.
  */
 #include "server/pipeline/service.h"
@@ -10,7 +10,7 @@
 #include <errata/v1/admin_service.pb-c.h>
 
 struct verifying {
-    uint64_t sent_version; /* of the state that was told last; 0: none */
+    uint64_t sent_version; /* of the last state that was sent; 0: none */
 };
 
 enum err admin_service_verify_start(struct admin_service_verify_call *call)

@@ -21,7 +21,7 @@ _Static_assert((int)INGEST_DOCUMENT_RESPONSE_PROFILE_FIELD ==
 
 _Static_assert(PDF_PAGES_MAX == 5000, "a text below says so");
 
-/* What a stream has told so far. Lives as long as the call. */
+/* The received part of a stream. Lives as long as the call. */
 struct upload {
     struct slice document_id;
     struct slice password;
@@ -174,7 +174,7 @@ static enum err store(struct service *service, struct store_txn *txn, void *prep
                                   (const struct document_event *)prepared, &result->first_seq);
 
     if (err == OK) {
-        result->count = 1; /* what is answered from, though it may have stood there before */
+        result->count = 1; /* the answer's event, which may be an earlier one */
     }
     return err;
 }

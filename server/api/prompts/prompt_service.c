@@ -148,7 +148,7 @@ static enum err read_trusted(struct arena *arena, const Errata__V1__PreparePromp
     return OK;
 }
 
-/* Where the template comes from: one of the two, and a version of a stored one alone. */
+/* Where the template comes from: one of the two, and a version only of a stored one. */
 static void read_source(struct fault *fault, const Errata__V1__PreparePromptRequest *request,
                         struct prompt_query *query)
 {

@@ -1,10 +1,10 @@
 /*
  * admin.h: organisations and tokens, as events. Deciding and applying, reading back; no RPC, no
  * secrets but their hashes. An organisation's first event is its own creation; a token's creation
- * and revocation stand in the log of the organisation that it belongs to. What belongs to no
+ * and revocation are in the log of the organisation that it belongs to. What belongs to no
  * organisation (the list of organisations, tokens by key id) is kept under the zero organisation.
  *
- * Facts: OrganizationCreated and TokenRevoked stand as they are answered. TokenCreated stands inside
+ * Facts: OrganizationCreated and TokenRevoked are stored as they are returned. TokenCreated is stored inside
  * a message of our own beside the secret's hash, so that the answer can be had without the hash.
  */
 #ifndef ERRATA_SERVER_DOMAIN_ADMIN_ADMIN_H

@@ -21,7 +21,7 @@ MUST_CHECK enum err facts_encode_token_created(struct arena *arena, uint32_t key
 MUST_CHECK enum err facts_encode_token_revoked(struct arena *arena, uint32_t key_id,
                                                struct slice *ret_facts);
 
-/* ERR_CORRUPT for bytes that are no such facts. */
+/* ERR_CORRUPT for other bytes. */
 MUST_CHECK enum err facts_decode_token_created(struct slice facts,
                                                struct facts_token_created *ret_token);
 MUST_CHECK enum err facts_decode_token_revoked(struct slice facts, uint32_t *ret_key_id);

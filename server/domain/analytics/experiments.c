@@ -92,7 +92,7 @@ enum err experiment_read_organization(struct store_txn *txn, struct org_id org,
     return err;
 }
 
-/* The organisation's own sums are no layout's. */
+/* The organisation's own sums belong to no layout. */
 static bool has_counted(const struct layout_stats_record *stats)
 {
     return stats->layout_fingerprint.size > 0 &&

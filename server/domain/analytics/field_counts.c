@@ -88,7 +88,7 @@ static int compare_names(struct slice a, struct slice b)
     return order != 0 ? order : (a.size > b.size) - (a.size < b.size);
 }
 
-/* Whether `a` stands before `b` in the answer. */
+/* Whether `a` precedes `b` in the response. */
 static bool is_before(enum field_kind kind, const struct field_count *a,
                       const struct field_count *b)
 {
@@ -148,7 +148,7 @@ size_t field_counts_top(const struct field_counts *counts, enum field_kind kind,
         }
     }
     total = heap.count;
-    /* The least of the rest goes behind the rest. */
+    /* The least of the rest follows the rest. */
     while (heap.count > 1) {
         const struct field_count *least = heap.items[0];
 

@@ -1,7 +1,7 @@
 /*
  * field_counts.h: how often each corrected field was corrected, added up over days, and the most
- * frequent of them. Fields are told apart by the hash in their counters' keys; their names stay where
- * they stand in the store.
+ * frequent of them. Fields are distinguished by the hash in their counters' keys; their names stay in the
+ * store.
  */
 #ifndef ERRATA_SERVER_DOMAIN_ANALYTICS_FIELD_COUNTS_H
 #define ERRATA_SERVER_DOMAIN_ANALYTICS_FIELD_COUNTS_H
@@ -34,7 +34,7 @@ struct field_counts {
     uint64_t seed; /* callers choose names: they must not choose places too */
 };
 
-/* Room for `count_max` different fields. ERR_MEMORY alone. */
+/* Room for `count_max` different fields. Fails only with ERR_MEMORY. */
 MUST_CHECK enum err field_counts_init(struct field_counts *counts, struct arena *arena,
                                       struct random *random, size_t count_max);
 /* ERR_CORRUPT where there are more than was said. */

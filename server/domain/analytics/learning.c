@@ -41,7 +41,7 @@ static size_t day_count_of(const struct learning_range *range)
     return (size_t)(range->last_day - range->first_day) + 1;
 }
 
-/* No counter stands before 1970. */
+/* There are no counters before 1970. */
 static uint32_t first_counted(const struct learning_range *range)
 {
     return range->first_day > 0 ? (uint32_t)range->first_day : 0;

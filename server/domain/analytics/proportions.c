@@ -49,7 +49,7 @@ static double add_root(double a, double root, double rest)
     return rest > 0 ? rest / (root - a) : 0;
 }
 
-/* By how much the observed proportions miss the ratio. Near 1 both are told by their failures. */
+/* By how much the observed proportions miss the ratio. Near 1 both are given by their failures. */
 static double miss_of(const struct sample *s, double ratio)
 {
     if (2 * s->x1 > s->n1 && 2 * s->x0 > s->n0) {

@@ -1,5 +1,5 @@
 /*
- * capture.h: from what a caller sends to events in the log. Prepare works on the values alone, before
+ * capture.h: from what a caller sends to events in the log. Prepare works only on the values, before
  * any transaction: it reduces, cuts, derives and refuses. Store decides, appends and applies in one
  * transaction, all events or none. What a stored event means for the tables is apply.h's.
  */
@@ -33,7 +33,7 @@ struct capture_input {
     struct slice corrected_output_json;
     struct slice meta_json;
     struct slice
-        mapping_changes; /* the fields of that name as wire bytes; of MappingService alone */
+        mapping_changes; /* the fields of that name as wire bytes; only of MappingService */
     const struct log_stamp *stamp; /* what the event will have, where its maker had to know that
                                       before; NULL: the log's next */
 };
@@ -49,12 +49,12 @@ struct capture_event {
     struct slice after_json;
     struct slice corrected_output_json;
     struct slice meta_json;
-    bool has_snippet; /* meta_json has input_snippet, whatever it is */
+    bool has_snippet; /* meta_json has input_snippet, of any value */
     bool reduced;
 };
 
 /* Adds what is wrong to ctx->fault and gives ERR_INVALID; ERR_DENIED for what the caller may not do;
- * else ERR_MEMORY alone. The result lives in ctx->arena. */
+ * else only ERR_MEMORY. The result lives in ctx->arena. */
 MUST_CHECK enum err capture_prepare(struct ctx *ctx, const struct event_caller *caller,
                                     const struct capture_input *input, struct slice path,
                                     struct capture_event *ret_event);

@@ -50,7 +50,7 @@ static void sort_corrected(struct slice fields_changed, struct corrected *correc
     qsort(corrected->names, corrected->count, sizeof(struct slice), compare_names);
 }
 
-/* The place of a name among the corrected ones; their count where it is none of them. */
+/* The place of a name among the corrected ones; their count if it is not among them. */
 static size_t find_corrected(const struct corrected *corrected, struct slice name)
 {
     const struct slice *found =
@@ -59,7 +59,7 @@ static size_t find_corrected(const struct corrected *corrected, struct slice nam
     return found != NULL ? (size_t)(found - corrected->names) : corrected->count;
 }
 
-/* Compares the new correction with a row that stands. */
+/* Compares the new correction with a stored row. */
 static enum err meet_row(struct ctx *ctx, struct meeting *meeting, struct slice value)
 {
     struct corrected *corrected = &meeting->corrected;

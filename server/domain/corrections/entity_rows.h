@@ -1,7 +1,7 @@
 /*
- * entity_rows.h: which corrections of an entity still stand. A correction is superseded once each of
+ * entity_rows.h: which corrections of an entity are not superseded. A correction is superseded once each of
  * its fields was corrected again later, by created_at, then seq, on the same entity; history that is
- * told later may come in the middle. Rows keep the corrections that are not superseded, each with the
+ * reported later may belong in the middle. Rows keep the corrections that are not superseded, each with the
  * fields that none later corrected; for every field the newest correction of it has a row.
  */
 #ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_ENTITY_ROWS_H

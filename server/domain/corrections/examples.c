@@ -27,7 +27,7 @@
 
 /* A chosen example: its hint is written after all examples. Slices die with the transaction. */
 struct chosen {
-    struct slice example; /* wire bytes of an Example; its id stands first */
+    struct slice example; /* wire bytes of an Example; its id is first */
     struct slice packed_hint; /* `example` is its dictionary */
 };
 
@@ -43,9 +43,9 @@ struct lookup {
     uint32_t count;
     enum experiment_arm arm;
     uint64_t as_of_seq; /* the last event that the answer could know of */
-    int64_t as_of_us; /* of the as_of event: no example of then is newer */
-    bool incomplete; /* the bound was met with places left and rows behind it */
-    bool document_known; /* the document itself told whether it is a scan */
+    int64_t as_of_us; /* of the as_of event: no example at that time is newer */
+    bool incomplete; /* the bound was met with places left and rows after it */
+    bool document_known; /* the document itself says whether it is a scan */
     bool withheld; /* it is one, or all of the layout's are: there is nothing to answer */
 };
 
@@ -149,7 +149,7 @@ static enum err take_row(struct lookup *lookup, struct slice value)
     return OK;
 }
 
-/* A row's bytes stand in pages of their own, which the processor's caches seldom have: asking for the
+/* A row's bytes are in pages of their own, which the processor's caches seldom have: asking for the
  * beginnings of all rows before the first is read lets the waits for them pass side by side. Line by
  * line: asked for faster (four in a step) they are lost where too many are under way, and a cold lookup
  * costs a tenth more. */
@@ -184,7 +184,7 @@ static enum err gather(struct store_cursor *cursor, size_t wanted, struct slice 
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-/* At the bound, with places left: whether there are rows that nobody looked at. */
+/* At the bound, with places left: whether there are rows that were not examined. */
 static enum err look_for_more(struct lookup *lookup, struct store_cursor *cursor)
 {
     struct slice key = {NULL, 0};
@@ -196,7 +196,7 @@ static enum err look_for_more(struct lookup *lookup, struct store_cursor *cursor
 }
 
 /* All documents of the layout were scans, at the time asked for. Each document is counted once and
- * for ever, so the first of them and the first with text tell. */
+ * for ever, so the first of them and the first with text decide. */
 static bool is_scanned_layout(const struct lookup *lookup)
 {
     const struct layout_marks *marks = &lookup->marks;
@@ -261,7 +261,7 @@ static enum err walk_newest(struct lookup *lookup, const struct key_fingerprint 
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-/* No example of then is newer than the time at which the as_of event was recorded. */
+/* No example at that time is newer than the time at which the as_of event was recorded. */
 static enum err walk_as_of(struct lookup *lookup, const struct key_fingerprint *fingerprint,
                            const struct key *prefix)
 {
@@ -357,7 +357,7 @@ static enum err find_bounds(struct lookup *lookup)
     return err;
 }
 
-/* What the document that is to be extracted tells, where it was ingested. */
+/* The properties of the document that is to be extracted, if it was ingested. */
 static enum err ask_document(struct lookup *lookup)
 {
     const struct examples_query *query = lookup->query;

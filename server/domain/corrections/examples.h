@@ -1,10 +1,10 @@
 /*
  * examples.h: the newest corrections of a layout as few-shot examples: the lookup that everything else
  * exists for. One seek in the layout's cluster, then as many steps as examples; stored bytes are
- * copied into the answer unparsed, and what changes about them comes from the head row, which tells too
+ * copied into the answer unparsed, and what changes about them comes from the head row, which also says
  * whether the layout's documents are all scans, and how sure extractions were with and without each
- * example; a document that is named is looked up by one more get, and the organisation's holdout. Behind
- * the answer stands a reference that proves it. It allocates nothing but the answer's own bytes.
+ * example; a document that is named is looked up by one more get, and the organisation's holdout. After
+ * the examples is a reference that proves the response. It allocates nothing but the answer's own bytes.
  */
 #ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_EXAMPLES_H
 #define ERRATA_SERVER_DOMAIN_CORRECTIONS_EXAMPLES_H
@@ -17,14 +17,14 @@
 #define EXAMPLES_LIMIT_DEFAULT 3
 #define EXAMPLES_LIMIT_MAX 20
 /* Rows that one lookup passes over at most: only filters and time travel make it pass any. Where it
- * ends with places left and rows behind it, the answer says `incomplete`. */
+ * ends with places left and rows after it, the answer says `incomplete`. */
 #define EXAMPLES_ROWS_MAX 2000
 
 /* What to answer. */
 struct examples_query {
     struct org_id org;
     struct slice layout_fingerprint;
-    struct slice document_id; /* that is to be extracted; empty: not told */
+    struct slice document_id; /* that is to be extracted; empty: not given */
     uint32_t limit; /* 1 to EXAMPLES_LIMIT_MAX */
     enum example_view view;
     bool include_superseded;

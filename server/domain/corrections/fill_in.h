@@ -10,7 +10,7 @@
 #include "server/domain/corrections/capture.h"
 
 /* Adds to a prepared event what is known of its document; leaves it alone where none is named or
- * known. What is added stands in ctx->arena. */
+ * known. Added values are in ctx->arena. */
 MUST_CHECK enum err fill_in_event(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                   struct capture_event *event);
 

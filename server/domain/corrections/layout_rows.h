@@ -27,7 +27,7 @@ MUST_CHECK enum err layout_rows_add(struct ctx *ctx, struct store_txn *txn,
 MUST_CHECK enum err layout_rows_mark(struct ctx *ctx, struct store_txn *txn,
                                      const struct example_place *place, uint64_t superseded_by_seq);
 
-/* What an extraction tells about the examples of its layout. */
+/* An extraction's contribution to the examples of its layout. */
 struct carrying_extraction {
     struct org_id org;
     struct slice layout_fingerprint; /* text */

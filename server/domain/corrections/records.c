@@ -84,7 +84,7 @@ static bool read_example_in_order(struct slice bytes, struct example_record *rec
     return reader.at == reader.end && read_hint_hash(hint_hash, record);
 }
 
-/* The row whatever the order of its fields. */
+/* Reads the row with its fields in any order. */
 static enum err read_example_by_field(struct slice bytes, struct example_record *record)
 {
     struct wire_reader reader = wire_reader_of(bytes);

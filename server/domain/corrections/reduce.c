@@ -1,5 +1,5 @@
 /*
- * reduce.c: see reduce.h. A member that alone is larger than the whole may be is never written: its
+ * reduce.c: see reduce.h. A member that is larger than the limit of the whole is never written: its
  * size is counted up to the limit and no further, so that 10 MB cost one pass and no memory.
  */
 #include "server/domain/corrections/reduce.h"
@@ -75,7 +75,7 @@ static enum err append_string(struct reduction *reduction, struct slice quoted)
 }
 
 /* Writes a value without white space into reduction->value, but stops once that is over the limit:
- * how far over does not matter, since such a value is replaced whatever the others are. A string
+ * how far over does not matter, since such a value is replaced in any case. A string
  * that is too long by itself is not copied either. */
 static enum err write_value(struct reduction *reduction, struct json_value value)
 {
@@ -124,7 +124,7 @@ static size_t replacement_bytes(const struct member *member)
     return replacement_text(member, text);
 }
 
-/* What a member takes: its name, a colon, a comma or a brace, and its value as it stands now. */
+/* What a member takes: its name, a colon, a comma or a brace, and its present value. */
 static size_t entry_bytes(const struct kept *kept)
 {
     size_t value = kept->replaced ? replacement_bytes(kept->member) : kept->bytes;
@@ -134,7 +134,7 @@ static size_t entry_bytes(const struct kept *kept)
 
 static size_t total_bytes(const struct reduction *reduction)
 {
-    size_t total = 1; /* the opening brace; the closing one stands for the last comma */
+    size_t total = 1; /* the opening brace; the closing one is counted as the last comma */
 
     for (size_t i = 0; i < reduction->count; i++) {
         total += entry_bytes(&reduction->kept[i]);
@@ -196,7 +196,7 @@ static enum err replace_largest(struct reduction *reduction)
 /* Keeps what fits, context first, and leaves the rest out. */
 static void leave_out(struct reduction *reduction)
 {
-    /* Room for both braces, and for the member that tells of what is left out. */
+    /* Room for both braces, and for the member that counts the omitted bytes. */
     size_t room = REDUCE_BYTES_MAX - 2 - REPLACEMENT_BYTES_MAX;
 
     for (int pass = 0; pass < 2; pass++) {

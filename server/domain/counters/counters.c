@@ -1,7 +1,7 @@
 /*
  * counters.c: counters by day; see counters.h. Callers invent field names, so a day counts a limited
  * number of distinct ones by name and the rest together. A counter that is full stays full: sums of
- * what is never negative come out the same in whatever order they were added.
+ * what is never negative are the same for any order of additions.
  */
 #include "server/domain/counters/counters.h"
 

@@ -12,7 +12,7 @@
 /* Distinct field names that are counted for an organisation and day; the others count as `other`. */
 #define COUNTERS_FIELD_NAMES_MAX 1000
 
-/* Where counters by day stand. */
+/* The keys of counters by day. */
 struct counter_day {
     struct org_id org;
     uint32_t day; /* counted from 1970 */

@@ -13,8 +13,8 @@ static bool may_backfill(enum role role)
     return role == ROLE_INTEGRATOR || role == ROLE_ADMIN;
 }
 
-/* What stands between the path of a message and the name of its field: nothing in the request itself. */
-static const char *dot_behind(struct slice path)
+/* The text between the path of a message and the name of its field: nothing in the request itself. */
+static const char *dot_after(struct slice path)
 {
     return path.size > 0 ? "." : "";
 }
@@ -26,13 +26,13 @@ static enum err check_time(struct ctx *ctx, const struct event_caller *caller, s
         return fault_say(ctx->fault, ERR_DENIED,
                          "%.*s%screated_at: not for this token; expected an INTEGRATOR or ADMIN "
                          "token, or no value",
-                         (int)path.size, (const char *)path.data, dot_behind(path));
+                         (int)path.size, (const char *)path.data, dot_after(path));
     }
     if (!has_created_at && caller->backfill_only) {
         return fault_say(ctx->fault, ERR_DENIED,
                          "%.*s%screated_at: missing; expected a time, since a token of this role "
                          "captures only history",
-                         (int)path.size, (const char *)path.data, dot_behind(path));
+                         (int)path.size, (const char *)path.data, dot_after(path));
     }
     return OK;
 }
@@ -51,7 +51,7 @@ enum err actor_resolve(struct ctx *ctx, const struct event_caller *caller, struc
         return fault_say(ctx->fault, ERR_DENIED,
                          "%.*s%sactor_user_id: '%.*s' is not the token's user; expected that user, "
                          "or no value",
-                         (int)path.size, (const char *)path.data, dot_behind(path), (int)shown.size,
+                         (int)path.size, (const char *)path.data, dot_after(path), (int)shown.size,
                          (const char *)shown.data);
     }
     if (named.size > 0 || has_created_at) {

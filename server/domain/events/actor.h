@@ -1,7 +1,7 @@
 /*
  * actor.h: who is said to have made a correction, and who may say when. A person's token speaks for
- * that person alone; a program may name whom it speaks for; only importers and administrators may
- * tell of the past, and only told history may lack an actor.
+ * only that person; a program may name whom it speaks for; only importers and administrators may
+ * date events in the past, and only history may lack an actor.
  */
 #ifndef ERRATA_SERVER_DOMAIN_EVENTS_ACTOR_H
 #define ERRATA_SERVER_DOMAIN_EVENTS_ACTOR_H
@@ -10,15 +10,15 @@
 
 #include <errata/v1/role.fields.h>
 
-/* Who calls, as the token tells. */
+/* Who calls, as the token says. */
 struct event_caller {
     enum role role;
     struct slice user_id; /* the user that the token is bound to, or empty */
     uint32_t key_id; /* of the token */
-    bool backfill_only; /* this role may call this method with created_at given alone */
+    bool backfill_only; /* this role may call this method only with created_at given */
 };
 
-/* The actor to store: empty for history whose actor nobody knows, else borrowed or in the arena.
+/* The actor to store: empty for history whose actor is unknown, else borrowed or in the arena.
  * ERR_DENIED with a message for one that this caller may not name, or for a time that it may not
  * give or must give; `path` is the event's in the request, empty for the request itself. */
 MUST_CHECK enum err actor_resolve(struct ctx *ctx, const struct event_caller *caller,

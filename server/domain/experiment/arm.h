@@ -1,5 +1,5 @@
 /*
- * arm.h: on which side of an experiment a document falls: by its id alone, so that the same document
+ * arm.h: on which side of an experiment a document falls: only by its id, so that the same document
  * always falls on the same side.
  */
 #ifndef ERRATA_SERVER_DOMAIN_EXPERIMENT_ARM_H

@@ -12,7 +12,7 @@
 
 static const struct slice no_name = {NULL, 0};
 
-/* The empty text stands for the organisation. */
+/* The empty text means the organisation. */
 static struct key sums_key(struct org_id org, struct slice layout_fingerprint)
 {
     struct key_fingerprint fingerprint = {{0}};

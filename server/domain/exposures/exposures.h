@@ -20,7 +20,7 @@
 #define EXPOSURE_KEY_BYTES 32
 #define EXPOSURE_TEXT_HASH_BYTES 16
 #define EXPOSURE_REFERENCE_HASH_BYTES 16
-/* The most characters of a reference. A list of artifacts that makes it longer stands as its hash,
+/* The most characters of a reference. A list of artifacts that makes it longer is replaced by its hash,
  * and credits no single artifact. */
 #define EXPOSURE_REFERENCE_CHARACTERS_MAX 4096
 /* The most artifacts that a reference may have: more never fit. */
@@ -47,7 +47,7 @@ struct exposure {
     enum experiment_arm arm;
     const struct exposed_artifact *artifacts; /* borrowed */
     size_t artifact_count;
-    bool is_listed; /* the artifacts stand in it; false: there were too many */
+    bool is_listed; /* the artifacts are in it; false: there were too many */
     uint8_t text_hash[EXPOSURE_TEXT_HASH_BYTES];
 };
 

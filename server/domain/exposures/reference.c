@@ -2,18 +2,18 @@
  * reference.c: the text of a reference. Base64url (RFC 4648, no padding, left-over bits zero) of:
  *
  *     1   the version of this layout
- *     1   kind * 16 + arm * 4 + 2 where versions stand in the list + 1 where its hash stands for it
+ *     1   kind * 16 + arm * 4 + 2 if versions are in the list + 1 if its hash replaces it
  *     8   when it was served, microseconds since 1970, big-endian
  *     v   the last event that it could know of
  *     v   how many artifacts there are
  *         each: v the distance from the one before (the first: from the last event) to its number,
- *               its sign in the lowest bit; v its version, if versions stand (else all are 1);
+ *               its sign in the lowest bit; v its version, if versions are listed (else all are 1);
  *               of MATCHES v its lines
- *         or 16 bytes that stand for a list that is too long
+ *         or 16 bytes that replace a list that is too long
  *    16   the text's hash
  *    16   the tag: HMAC-SHA256, by the server's key, of the organisation's 16 bytes and all of the above
  *
- * where v is a number of seven bits a byte, the lowest first, as in protobuf. The organisation stands in
+ * where v is a number of seven bits a byte, the lowest first, as in protobuf. The organisation is in
  * no reference: who asks with another's token makes another tag.
  */
 #include "server/domain/exposures/exposures.h"
@@ -112,7 +112,7 @@ static bool put_list(uint8_t *to, const struct exposure *exposure, bool versions
     return true;
 }
 
-/* What stands for a list that is too long: each step is the digest of the one before (at first
+/* The hash that replaces a list that is too long: each step is the digest of the one before (at first
  * zeros) and an artifact's number, version and lines, big-endian. */
 static void put_list_hash(uint8_t *to, const struct exposure *exposure)
 {

@@ -54,7 +54,7 @@ static enum err add_sums(struct ctx *ctx, struct store_txn *txn, const struct ev
     return err != OK ? err : sums_add_extraction(ctx, txn, &counted);
 }
 
-/* An extraction of no subject is no outcome that could come again. */
+/* An extraction without a subject cannot be repeated. */
 static enum err keep_outcomes(struct ctx *ctx, struct store_txn *txn, const struct event *event,
                               const struct extraction_facts *facts)
 {

@@ -69,7 +69,7 @@ static enum err read_reference(struct ctx *ctx, struct store_txn *txn,
 }
 
 /* What the request's outcomes may be kept under: its document; and, where that was filled in, the draft
- * order too, which may have been told of before it had a document. */
+ * order too, which may have been named before it had a document. */
 static enum err read_subjects(struct arena *arena, const struct extraction_input *input,
                               struct slice document_id, struct slice ret_subjects[SUBJECTS])
 {
@@ -148,7 +148,7 @@ static enum err credit(struct store_txn *txn, struct org_id org, uint64_t seq,
     return OK;
 }
 
-/* The examples that one reference tells; of a prompt, its template is none. */
+/* The examples that one reference names; the template of a prompt is not an example. */
 static enum err credit_exposure(struct store_txn *txn, struct org_id org,
                                 const struct exposure *exposure, struct slice layout_fingerprint,
                                 struct citations *citations)

@@ -23,7 +23,7 @@ struct citations {
     size_t count;
     struct credited_example examples[EXTRACTION_EXAMPLES_MAX]; /* each once */
     size_t example_count;
-    bool has_old_examples; /* references that were cited for the subject before tell some as well */
+    bool has_old_examples; /* references that were cited for the subject before name some as well */
 };
 
 /* Reads all references of a request. Those that are none of ours, and ids that are no example's, are
@@ -31,8 +31,8 @@ struct citations {
 MUST_CHECK enum err citations_read(struct ctx *ctx, struct store_txn *txn,
                                    const struct extraction_request *request,
                                    struct slice document_id, struct citations *citations);
-/* Finds the examples of a layout that references cited for the first time, and ids, tell; and whether
- * those that were cited before tell any. Ids that are
+/* Finds the examples of a layout that references cited for the first time, and ids, name; and whether
+ * those that were cited before name any. Ids that are
  * no example's are named in ctx->fault; examples of other layouts are not credited. */
 MUST_CHECK enum err citations_credit(struct ctx *ctx, struct store_txn *txn,
                                      const struct extraction_request *request,
@@ -41,7 +41,7 @@ MUST_CHECK enum err citations_credit(struct ctx *ctx, struct store_txn *txn,
 bool citations_are_old(const struct citations *citations);
 /* The first extraction that cited any of them. */
 uint64_t citations_first_outcome(const struct citations *citations);
-/* The side that all references to examples and prompts tell; NONE where they do not agree: what was
+/* The side that all references to examples and prompts name; NONE where they do not agree: what was
  * shown belongs to neither side then. False where there is no such reference. */
 bool citations_find_arm(const struct citations *citations, enum experiment_arm *ret_arm);
 

@@ -28,7 +28,7 @@ struct extraction_input {
     bool has_confidence;
     double confidence;
     struct slice model;
-    uint32_t field_count; /* 0: not told */
+    uint32_t field_count; /* 0: not reported */
     struct slice exposure_refs[EXTRACTION_REFERENCES_MAX];
     size_t exposure_ref_count;
     struct slice example_ids[EXTRACTION_EXAMPLE_IDS_MAX];
@@ -44,7 +44,7 @@ struct extraction_request {
     const struct extraction_input *input;
 };
 
-/* The events that a request made, or the one that stands for it since an earlier one. */
+/* The events that a request made, or the event of an earlier one. */
 struct extraction_stored {
     uint64_t first_seq;
     uint32_t count;

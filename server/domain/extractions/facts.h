@@ -19,11 +19,11 @@ struct extraction_decided {
     struct slice layout_fingerprint;
     double confidence;
     struct slice model;
-    uint32_t field_count; /* 0: not told */
+    uint32_t field_count; /* 0: not reported */
     enum experiment_arm arm;
     bool layout_ready;
     int64_t created_at_us;
-    const struct citations *citations; /* of which the new ones are told */
+    const struct citations *citations; /* of which the new ones are recorded */
 };
 
 /* What apply reads. Slices are borrowed from the event; the list of numbers lies in the arena. */

@@ -1,6 +1,6 @@
 /*
  * store.c: decides what a request to record an extraction becomes. Everything is checked before the
- * first event is appended, so that all that is wrong is told at once and nothing is stored of it.
+ * first event is appended, so that all problems are reported at once and nothing is stored of it.
  */
 #include "server/domain/experiment/arm.h"
 #include "server/domain/experiment/sums.h"
@@ -68,7 +68,7 @@ static void check_values(struct ctx *ctx, const struct extraction_input *input)
     }
 }
 
-/* The side of the experiment: what the references tell, else the document's. */
+/* The side of the experiment: what the references name, else the document's. */
 static enum err find_arm(struct store_txn *txn, struct org_id org,
                          const struct citations *citations, struct extraction_decided *decided)
 {
@@ -141,7 +141,7 @@ static enum err append_extraction(struct ctx *ctx, struct store_txn *txn,
     return err != OK ? err : event_draft_append(ctx, txn, &draft, extractions_apply, &seq);
 }
 
-/* The exposures first, so that the extraction can point to them; then what it tells of mappings. */
+/* The exposures first, so that the extraction can point to them; then its effect on mappings. */
 static enum err append_all(struct ctx *ctx, struct store_txn *txn,
                            const struct extraction_request *request, struct citations *citations,
                            struct extraction_decided *decided)

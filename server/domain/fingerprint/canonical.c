@@ -157,7 +157,7 @@ static enum err write_start(struct canonical_writer *writer, struct json_value v
     return ERR_INTERNAL;
 }
 
-/* The next value of the innermost level; false at its end. Writes what stands before the value. */
+/* The next value of the innermost level; false at its end. Writes the separator before the value. */
 static bool next_value(struct canonical_writer *writer, struct level *level,
                        struct json_value *ret_value)
 {

@@ -19,7 +19,7 @@ struct canonical_number {
 struct canonical_number canonical_read_number(struct slice text);
 /* Appends a float; NaN, Infinity and -Infinity by these names. */
 void canonical_write_double(struct buffer *buffer, double value);
-/* Appends a checked value. Fails with ERR_MEMORY alone. */
+/* Appends a checked value. Fails only with ERR_MEMORY. */
 MUST_CHECK enum err canonical_write(struct arena *arena, struct buffer *buffer,
                                     struct json_value value);
 

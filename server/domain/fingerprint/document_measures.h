@@ -1,5 +1,5 @@
 /*
- * document_measures.h: a document as measured, as plain values: what the worker program told, before
+ * document_measures.h: a document as measured, as plain values: the worker program's results, before
  * anything is rounded, computed or stored.
  */
 #ifndef ERRATA_SERVER_DOMAIN_FINGERPRINT_DOCUMENT_MEASURES_H

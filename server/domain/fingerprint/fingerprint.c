@@ -1,5 +1,5 @@
 /*
- * fingerprint.c: see fingerprint.h. The four members stand in the order of their names, so the outer
+ * fingerprint.c: see fingerprint.h. The four members are in the order of their names, so the outer
  * object is written by hand; what is inside them may be any JSON.
  */
 #include "server/domain/fingerprint/fingerprint.h"

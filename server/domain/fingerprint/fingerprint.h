@@ -25,8 +25,8 @@ struct layout_fingerprint {
     char text[2 * SHA256_BYTES]; /* lower-case hex, without NUL */
 };
 
-/* ERR_INVALID with `metadata_json` in ctx->fault for what is no JSON object, and for what Python
- * would raise on: a ratio that is no number, an integer of too many digits. */
+/* ERR_INVALID with `metadata_json` in ctx->fault for anything but a JSON object, and for what Python
+ * would raise on: a ratio that is not a number, an integer of too many digits. */
 MUST_CHECK enum err fingerprint_compute(struct ctx *ctx, struct slice metadata_json,
                                         struct layout_fingerprint *ret_fingerprint);
 
@@ -34,7 +34,7 @@ MUST_CHECK enum err fingerprint_compute(struct ctx *ctx, struct slice metadata_j
 double fingerprint_round(double value);
 /* The part of page 1 that its glyphs cover, rounded; 0 where no cells were counted. */
 double fingerprint_coverage(const struct document_measures *measures);
-/* The fingerprint of a document whose tables were counted. ERR_MEMORY alone. */
+/* The fingerprint of a document whose tables were counted. Fails only with ERR_MEMORY. */
 MUST_CHECK enum err fingerprint_of_measures(struct arena *arena,
                                             const struct document_measures *measures,
                                             struct layout_fingerprint *ret_fingerprint);

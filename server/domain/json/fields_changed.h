@@ -9,7 +9,7 @@
 
 #include "server/domain/json/members.h"
 
-/* Names that an event has at most; those behind are not listed. */
+/* Names that an event has at most; further ones are not listed. */
 #define FIELDS_CHANGED_MAX 200
 /* The most bytes of a name; a longer one is cut between characters. */
 #define FIELDS_CHANGED_NAME_BYTES_MAX 256
@@ -20,7 +20,7 @@ struct fields_changed {
 };
 
 /* `before` and `after` are compared already; `meta` is a checked object. Names that are empty or
- * have control characters are left out. ERR_MEMORY alone. */
+ * have control characters are left out. Fails only with ERR_MEMORY. */
 MUST_CHECK enum err fields_changed_derive(struct arena *arena, const struct members *before,
                                           const struct members *after, struct json_value meta,
                                           struct fields_changed *ret_fields);

@@ -1,5 +1,5 @@
 /*
- * members.c: see members.h. Names are sorted, not hashed: nobody can choose names that make it slow.
+ * members.c: see members.h. Names are sorted, not hashed: no caller can choose names that make it slow.
  */
 #include "server/domain/json/members.h"
 

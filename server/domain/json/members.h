@@ -1,5 +1,5 @@
 /*
- * members.h: the members of two JSON objects side by side: which stand in both, and which differ.
+ * members.h: the members of two JSON objects side by side: which are in both, and which differ.
  * What reduction, the changed fields and the diff are all made from. Takes only text that passed
  * json_check; a before of 10 MB is read once and compared in the order of its sorted names.
  */
@@ -24,10 +24,10 @@ struct members {
 
 /* The value of a checked text, without the white space around it; the empty text gives `{}`. */
 struct json_value members_value_of(struct slice json);
-/* Reads an object; any other value has no members. ERR_MEMORY alone. */
+/* Reads an object; any other value has no members. Fails only with ERR_MEMORY. */
 MUST_CHECK enum err members_read(struct arena *arena, struct json_value object,
                                  struct members *ret_members);
-/* Sets `differs` in both. Values are equal as JSON, not as text. ERR_MEMORY alone. */
+/* Sets `differs` in both. Values are equal as JSON, not as text. Fails only with ERR_MEMORY. */
 MUST_CHECK enum err members_compare(struct arena *arena, struct members *a, struct members *b);
 /* NULL where there is no member of this name. */
 const struct member *members_find(const struct members *members, struct slice name);

@@ -109,7 +109,7 @@ static enum err apply_profile(struct ctx *ctx, struct store_txn *txn, const stru
     return profile_row_write(ctx->arena, txn, event->org, &old, &profile);
 }
 
-/* Tells lookups which layouts are scans; written where that is news. */
+/* Records for lookups which layouts are scans; written if that changed. */
 static enum err apply_head(struct ctx *ctx, struct store_txn *txn, const struct event *event,
                            const struct document_facts *facts, const struct sha256_digest *measured)
 {

@@ -42,7 +42,7 @@ static enum err put_lists(struct arena *arena, const struct document_measures *m
     return buffer_ok(&warning_run) && buffer_ok(&pages) ? OK : ERR_MEMORY;
 }
 
-/* The ends of pages and lines alone are no text. */
+/* Ends of pages and lines do not count as text. */
 static bool is_white(struct slice text)
 {
     for (size_t i = 0; i < text.size; i++) {

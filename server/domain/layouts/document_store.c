@@ -1,6 +1,6 @@
 /*
- * document_store.c: decides what a measured document becomes: nothing where it stands there already,
- * else one event, whose facts tell the document and its layout's profile as they are behind it.
+ * document_store.c: decides what a measured document becomes: nothing if it is stored already,
+ * else one event, whose facts hold the document and its layout's profile after it.
  */
 #include "server/domain/events/draft.h"
 #include "server/domain/layouts/document_event.h"

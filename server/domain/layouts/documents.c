@@ -33,7 +33,7 @@ enum err document_read_by_id(struct store_txn *txn, struct org_id org, struct uu
     if (err == OK) {
         err = document_facts_read(event.facts, &facts);
     }
-    /* The document may stand in a later event by now. */
+    /* The document may be in a later event by now. */
     return err != OK ? err : document_read(txn, org, facts.document.document_id, ret_event);
 }
 
@@ -57,7 +57,7 @@ enum err document_find(struct store_txn *txn, struct org_id org, struct slice do
     return err;
 }
 
-/* What the document's first event told: its later one came after the time asked for. */
+/* The state of the document's first event: its later one came after the time asked for. */
 static enum err read_first_scan(struct store_txn *txn, struct org_id org, uint64_t first_seq,
                                 bool *ret_scan)
 {

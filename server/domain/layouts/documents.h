@@ -1,6 +1,6 @@
 /*
  * documents.h: documents and the profiles of their layouts: what an ingested document becomes in the
- * log and in the tables, and how both are read. Prepare works on values alone: it rounds, computes
+ * log and in the tables, and how both are read. Prepare works only on values: it rounds, computes
  * the fingerprint and the warnings. Store decides, appends and applies in one transaction. Profiles
  * are listed by profiles.h.
  */
@@ -20,10 +20,10 @@
 /* A document that only lacks what the transaction gives it. */
 struct document_event;
 
-/* ERR_MEMORY alone. The result lives in ctx->arena. */
+/* Fails only with ERR_MEMORY. The result lives in ctx->arena. */
 MUST_CHECK enum err document_prepare(struct ctx *ctx, const struct document_measures *measures,
                                      struct slice actor_user_id, struct document_event **ret_event);
-/* Stores it, or finds that it stands there already (`ret_seq` is the event that recorded it then).
+/* Stores it, or finds that it is stored already (`ret_seq` is the event that recorded it then).
  * ERR_EXISTS with a message that names the stored sha256 where other bytes have its id. A document
  * that was kept without a fingerprint is stored again once it has one. */
 MUST_CHECK enum err document_store(struct ctx *ctx, struct store_txn *txn, struct org_id org,
@@ -43,7 +43,7 @@ MUST_CHECK enum err document_find(struct store_txn *txn, struct org_id org,
 MUST_CHECK enum err document_is_scan(struct store_txn *txn, struct org_id org,
                                      struct slice document_id, uint64_t as_of_seq, bool *ret_scan);
 
-/* The event that a document stands in, by the caller's id or by the server's. ERR_NOT_FOUND for one
+/* The event that has a document, by the caller's id or by the server's. ERR_NOT_FOUND for one
  * that this organisation does not have. */
 MUST_CHECK enum err document_read(struct store_txn *txn, struct org_id org,
                                   struct slice document_id, struct event *ret_event);
@@ -58,7 +58,7 @@ struct document_detail {
 /* The Document of an EVENT_DOCUMENT_INGESTED event, borrowed from it. */
 MUST_CHECK enum err document_of_event(const struct event *event, struct document_detail detail,
                                       struct document_view *ret_document);
-/* The bytes of its LayoutProfile as of then; empty if it has none. */
+/* The bytes of its LayoutProfile at that time; empty if it has none. */
 MUST_CHECK enum err document_profile_of_event(const struct event *event, struct slice *ret_profile);
 /* The whole DocumentIngested; its document is put together in the arena, with its content. */
 MUST_CHECK enum err document_ingested_of_event(struct arena *arena, const struct event *event,

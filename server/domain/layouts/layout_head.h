@@ -1,7 +1,7 @@
 /*
  * layout_head.h: the head row of a layout's cluster: the one row that holds what changes about a
- * layout and a lookup needs. Corrections count events and keep marks in it, documents tell whether
- * they are scans; each changes its own members alone. Written by apply only.
+ * layout and a lookup needs. Corrections count events and keep marks in it, documents record whether
+ * they are scans; each changes only its own members. Written by apply only.
  */
 #ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_LAYOUT_HEAD_H
 #define ERRATA_SERVER_DOMAIN_LAYOUTS_LAYOUT_HEAD_H

@@ -44,7 +44,7 @@ struct head_lists {
     struct packed carried_sum;
 };
 
-/* One of the packed lists; false for a field that is none of them. */
+/* One of the packed lists; false for any other field. */
 static bool find_list(struct head_lists *lists, uint32_t number, struct packed **ret_list)
 {
     switch (number) {
@@ -115,7 +115,7 @@ static bool read_head_field(const struct wire_field *field, struct layout_head_r
     return field->type == wanted;
 }
 
-/* A head as it stands in its bytes. */
+/* A head as decoded from its bytes. */
 struct head_slices {
     struct slice family_id;
     uint64_t feedback_count;
@@ -213,7 +213,7 @@ static void copy_head(const struct head_slices *head, struct layout_head_record 
     record->updated_at_us = (int64_t)head->updated_at_us;
 }
 
-/* The head whatever the order of its fields. */
+/* Reads the head with its fields in any order. */
 static enum err read_head_by_field(struct slice bytes, struct layout_head_record *head,
                                    struct head_lists *lists)
 {

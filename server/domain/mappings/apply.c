@@ -17,7 +17,7 @@
 /* What one event needs at most, several times over: the rows of 1,500 applied mappings take most. */
 #define APPLY_BYTES_MAX (16u << 20)
 
-/* One mapping before and behind an event. */
+/* One mapping before and after an event. */
 struct moving {
     bool existed;
     struct mapping_row old; /* its texts in the arena; zeros where it did not exist */

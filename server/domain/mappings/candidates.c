@@ -5,7 +5,7 @@
 
 #include "store/base/assert.h"
 
-/* What the mappings of the line's own SKU tell. */
+/* The evidence of the mappings of the line's own SKU. */
 struct own {
     struct slice rejected[MAPPING_SKU_ROWS_MAX]; /* folded internal SKUs */
     size_t rejected_count;

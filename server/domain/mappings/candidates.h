@@ -30,7 +30,7 @@ struct candidates_query {
     struct slice customer_id;
     struct slice folded_customer_sku; /* not empty */
     size_t limit; /* 1 to CANDIDATES_MAX */
-    struct past *past; /* NULL: as things stand */
+    struct past *past; /* NULL: the present state */
 };
 
 MUST_CHECK enum err candidates_find(struct arena *arena, struct store_txn *txn,

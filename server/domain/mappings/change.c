@@ -189,7 +189,7 @@ enum err mapping_read_past(struct store_txn *txn, struct org_id org, const struc
     return seq != 0 ? ERR_NOT_FOUND : ERR_CORRUPT;
 }
 
-/* Whether an event is the confirmation of a mapping; it may tell of one that it superseded too. */
+/* Whether an event is the confirmation of a mapping; it may also name one that it superseded. */
 static enum err is_confirmation_of(const struct event *event, const struct mapping_row *row,
                                    bool *ret_is)
 {

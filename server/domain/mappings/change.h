@@ -1,5 +1,5 @@
 /*
- * change.h: what events tell of mappings: a MappingChange is the mapping as it stood behind the event,
+ * change.h: effects of events on mappings: a MappingChange is the mapping after the event,
  * and where its story goes on backwards. In the facts of EVENT_MAPPING_SUGGESTED there is one, in those
  * of a confirmation or rejection the judged mapping's and, where it took the place of another, that
  * one's.
@@ -38,13 +38,13 @@ MUST_CHECK enum err mapping_change_put(struct arena *arena, struct buffer *body,
  * what they must. */
 MUST_CHECK enum err mapping_changes_read(const struct event *event,
                                          struct mapping_changes *ret_changes);
-/* A mapping as it stood after the event `as_of_seq`. ERR_NOT_FOUND where it was not made yet, or was
+/* A mapping after the event `as_of_seq`. ERR_NOT_FOUND where it was not made yet, or was
  * changed more than MAPPING_HISTORY_MAX times since (then `ret_is_cut`). */
 MUST_CHECK enum err mapping_read_past(struct store_txn *txn, struct org_id org,
                                       const struct mapping_row *row, uint64_t as_of_seq,
                                       struct mapping_row *ret_past, bool *ret_is_cut);
-/* Whether a person confirmed a mapping later than some time, whatever became of it then; as far as
- * MAPPING_HISTORY_MAX events tell. */
+/* Whether a person confirmed a mapping later than some time, regardless of its later state; as far as
+ * MAPPING_HISTORY_MAX events reach. */
 MUST_CHECK enum err mapping_was_confirmed_since(struct store_txn *txn, struct org_id org,
                                                 const struct mapping_row *row, int64_t time_us,
                                                 bool *ret_was);

@@ -1,6 +1,6 @@
 /*
- * judge.c: what a person's confirmation or rejection becomes: the mapping as it stands behind it, the one
- * that it supersedes, and the feedback event that tells of both.
+ * judge.c: what a person's confirmation or rejection becomes: the mapping after it, the one
+ * that it supersedes, and the feedback event that records both.
  */
 #include "server/domain/mappings/mappings.h"
 #include "server/domain/mappings/quote.h"
@@ -17,10 +17,10 @@ struct judging {
     struct log_stamp stamp; /* of the event to come */
     int64_t created_at_us; /* of the same */
     bool existed;
-    struct mapping_row before; /* as it stands; its names alone where it did not exist */
+    struct mapping_row before; /* the present state; only its names if it did not exist */
     struct mapping_pair pair;
     bool has_other; /* another mapping is confirmed for the same customer SKU */
-    struct mapping_row other; /* as it stands */
+    struct mapping_row other; /* the present state */
     bool
         has_newer; /* of a confirmation: another internal SKU was confirmed later than created_at_us */
 };

@@ -1,6 +1,6 @@
 /*
  * list.h: one page of mappings: a customer's in the order of their folded SKUs, as far as the first
- * KEY_SKU_BYTES tell them apart, then in the order in which they were made; all customers' customer by
+ * KEY_SKU_BYTES distinguish them, then in the order in which they were made; all customers' customer by
  * customer. What the order does not know is found by walking it, a bounded number of rows a page.
  */
 #ifndef ERRATA_SERVER_DOMAIN_MAPPINGS_LIST_H

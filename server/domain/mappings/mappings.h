@@ -3,10 +3,10 @@
  *
  * A matcher's suggestion makes a SUGGESTED mapping or gives one its new confidence; it changes nothing
  * that a person has judged. A person's judgement is a feedback event, stored by the same capture as any
- * (corrections/capture.h), which tells of the mapping it judged and of the one that it superseded.
+ * (corrections/capture.h), which records the mapping it judged and of the one that it superseded.
  *
- * What is told late (its created_at is before what is known already) changes no status that was settled
- * later: mappings stand as if all had been told in the order of its time. A mapping keeps what its newest
+ * A backdated event (its created_at is before what is known already) changes no status that was settled
+ * later: mappings are as if all events had arrived in the order of their times. A mapping keeps what its newest
  * judgement made of it, and a late confirmation whose customer SKU was confirmed for another internal SKU
  * since is SUPERSEDED itself, though that one may be rejected by now; one that was rejected since supersedes
  * what was confirmed before it. A late confirmation counts as support all the same. A judgement outranks a suggestion, whichever is newer.
@@ -34,7 +34,7 @@ struct mapping_name {
 };
 
 /* Checks and folds. Adds every field that is wrong to ctx->fault, below `path` (empty: the request
- * itself), and gives ERR_INVALID; else ERR_MEMORY alone. Borrows the texts. */
+ * itself), and gives ERR_INVALID; else only ERR_MEMORY. Borrows the texts. */
 MUST_CHECK enum err mapping_name_read(struct ctx *ctx, struct slice path, struct slice customer_id,
                                       struct slice customer_sku, struct slice internal_sku,
                                       struct mapping_name *ret_name);
@@ -57,14 +57,14 @@ struct mapping_judgement {
     bool is_by_id;
     struct uuid id;
     struct mapping_name name; /* where it is not by id */
-    struct slice suggestions; /* what was shown, a JSON array; empty: what stands is quoted */
+    struct slice suggestions; /* what was shown, a JSON array; empty: the present ones are quoted */
     struct slice draft_order_id;
     struct slice document_id;
     struct slice actor_user_id;
     struct event_time time;
 };
 
-/* ERR_NOT_FOUND for an id that is no mapping's of this organisation. The first change of event
+/* ERR_NOT_FOUND for an unknown id of this organisation. The first change of event
  * `ret_seq` is the mapping. */
 MUST_CHECK enum err mapping_judge(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                   const struct event_caller *caller,

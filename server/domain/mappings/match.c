@@ -37,7 +37,7 @@ enum err match_look_up(struct arena *arena, struct store_txn *txn, struct match 
 }
 
 /* The reference's hash is over, of each line: its method, one byte; of an exact one the bytes of its
- * internal SKU behind their number, four bytes. */
+ * internal SKU after their number, four bytes. */
 static void note_served(struct match *match, enum match_method method, struct slice internal_sku)
 {
     uint8_t size[sizeof(uint32_t)];

@@ -33,7 +33,7 @@ struct match {
     struct match_line *lines; /* given */
     size_t line_count; /* given; 1 to MATCH_LINES_MAX */
     size_t candidates; /* given; a line's at most, 0 to MATCH_CANDIDATES_MAX */
-    struct past *past; /* given; NULL: as things stand */
+    struct past *past; /* given; NULL: the present state */
     uint64_t as_of_seq; /* given; the last event that the answer can know of */
     bool is_looked_up; /* the lines are, in the transaction at hand */
     size_t candidate_line_count; /* lines without a confirmed mapping that get candidates */

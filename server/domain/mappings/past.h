@@ -1,5 +1,5 @@
 /*
- * past.h: mappings as they stood after an event of the past. Each one's story is followed back through
+ * past.h: mappings after an event of the past. Each one's story is followed back through
  * its events; a customer's are read once for all lines of a request. It takes as long as it takes: never
  * on the loop.
  */

@@ -88,7 +88,7 @@ enum err quote_suggestions(struct arena *arena, struct store_txn *txn, struct or
     return err != ERR_NOT_FOUND ? err : write_suggestions(arena, suggestions, ret_array);
 }
 
-/* How the mapping stood, as the first members of an object. */
+/* The mapping's state before, as the first members of an object. */
 static void put_before(struct buffer *json, const struct mapping_row *before)
 {
     buffer_append_byte(json, '{');

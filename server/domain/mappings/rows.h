@@ -1,5 +1,5 @@
 /*
- * rows.h: mappings as they stand in their tables: by number, by customer and both SKUs, by customer and
+ * rows.h: rows of mappings in their tables: by number, by customer and both SKUs, by customer and
  * customer SKU, and what a customer SKU is confirmed for. SKUs are looked up folded (text/sku.h).
  */
 #ifndef ERRATA_SERVER_DOMAIN_MAPPINGS_ROWS_H
@@ -9,7 +9,7 @@
 #include "store/log.h"
 #include "store/scan.h"
 
-/* One mapping: the number of the event that made it, and how it stands. */
+/* One mapping: the number of the event that made it, and its state. */
 struct mapping_row {
     uint64_t seq;
     struct mapping_record record; /* its slices are borrowed from the transaction */
@@ -22,7 +22,7 @@ struct mapping_pair {
     struct slice folded_internal_sku;
 };
 
-/* ERR_NOT_FOUND for a number that is no mapping's. */
+/* ERR_NOT_FOUND for an unknown number. */
 MUST_CHECK enum err mapping_row_read(struct store_txn *txn, struct org_id org, uint64_t seq,
                                      struct mapping_row *ret_row);
 MUST_CHECK enum err mapping_row_write(struct arena *arena, struct store_txn *txn, struct org_id org,
@@ -34,7 +34,7 @@ MUST_CHECK enum err mapping_row_find(struct store_txn *txn, struct org_id org,
                                      const struct mapping_pair *pair, struct mapping_row *ret_row);
 /* Which of two suggestions comes first: the surer one; of two as sure the one that was made first. */
 bool mapping_row_is_surer(const struct mapping_row *row, const struct mapping_row *other);
-/* By its id. ERR_NOT_FOUND for an id that is no mapping's. */
+/* By its id. ERR_NOT_FOUND for an unknown id. */
 MUST_CHECK enum err mapping_row_find_id(struct store_txn *txn, struct org_id org, struct uuid id,
                                         struct mapping_row *ret_row);
 /* What a customer's SKU is confirmed for. ERR_NOT_FOUND where it is for nothing. */

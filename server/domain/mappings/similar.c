@@ -93,7 +93,7 @@ enum err similar_enter(struct arena *arena, struct store_txn *txn, struct org_id
     return store_put(txn, TABLE_MAPPING_SIMILAR, key_slice(&key), bytes);
 }
 
-/* The block that a mapping stands in, and its entry there. */
+/* The block that has a mapping, and its entry there. */
 static enum err find_entry(struct store_txn *txn, const struct key *key, uint64_t seq,
                            struct slice *ret_bytes, size_t *ret_entry)
 {

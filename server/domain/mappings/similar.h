@@ -21,7 +21,7 @@
  * trigrams, which is like no other. */
 MUST_CHECK enum err similar_enter(struct arena *arena, struct store_txn *txn, struct org_id org,
                                   const struct mapping_row *row, uint32_t *ret_block);
-/* A mapping leaves the block that it stands in. */
+/* A mapping leaves its block. */
 MUST_CHECK enum err similar_leave(struct arena *arena, struct store_txn *txn, struct org_id org,
                                   const struct mapping_row *row);
 /* The mapping `seq`, of the same SKU, takes the place of one that leaves. */

@@ -10,7 +10,7 @@
 
 #define HEADER_BYTES 8
 #define COUNT_BYTES 2
-#define ROOM_AT 2 /* where these stand in the header */
+#define ROOM_AT 2 /* where these are in the header */
 #define LEAST_AT 4
 #define SEQ_BYTES 8
 #define ROOM_MIN 8
@@ -275,7 +275,7 @@ static void load_row(const struct similar_block *block, size_t row, similar_lane
     }
 }
 
-/* Adds a row to the first plane, and what is carried to those behind it, up to `plane_count`. */
+/* Adds a row to the first plane, and what is carried to the following ones, up to `plane_count`. */
 static void add_row(struct similar_sums *sums, const similar_lanes *row, size_t plane_count)
 {
     similar_lanes carry = *row;
@@ -289,7 +289,7 @@ static void add_row(struct similar_sums *sums, const similar_lanes *row, size_t 
 }
 
 /* The same of two rows at once, which costs little more: the first plane takes both, and there is one
- * carry behind it. */
+ * carry after it. */
 static void add_rows(struct similar_sums *sums, const similar_lanes *a, const similar_lanes *b,
                      size_t plane_count)
 {

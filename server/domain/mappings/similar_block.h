@@ -2,8 +2,8 @@
  * similar_block.h: up to 512 confirmed SKUs of a customer in one value, so that the SKUs which share
  * trigrams with another are found without reading each. Every trigram falls on one of 168 rows of bits;
  * a row has a bit for each entry, set where one of the entry's trigrams falls on it. The sum of a
- * text's rows tells for every entry at once how many of the text's trigrams it can have at most: never
- * too few, since what an entry has sets its bit, whatever else falls on the same row. store/FORMAT.md
+ * text's rows gives for every entry at once how many of the text's trigrams it can have at most: never
+ * too few, since what an entry has sets its bit, also if others fall on the same row. store/FORMAT.md
  * has the bytes. A block is as large as it needs to be, and grows by widening its rows: a small one costs
  * a customer little, and of a full one a row is one line of the processor's cache.
  */
@@ -17,7 +17,7 @@
 #define SIMILAR_ENTRIES_MAX 512
 #define SIMILAR_BLOCK_BYTES_MAX (8 + SIMILAR_ENTRIES_MAX * (SIMILAR_ROWS / 8 + 2 + 8))
 
-/* A block's bytes, taken apart where they stand. */
+/* A block's bytes, parsed in place. */
 struct similar_block {
     const uint8_t *rows; /* SIMILAR_ROWS of row_bytes each */
     const uint8_t *trigram_counts; /* 2 bytes each, little-endian */
@@ -30,14 +30,14 @@ struct similar_block {
 /* The row that a trigram falls on. */
 size_t similar_row_of(uint64_t trigram);
 
-/* ERR_CORRUPT for bytes that are no block. Borrows them. */
+/* ERR_CORRUPT for bytes that are not a block. Borrows them. */
 MUST_CHECK enum err similar_block_read(struct slice bytes, struct similar_block *ret_block);
 uint16_t similar_block_trigram_count(const struct similar_block *block, size_t entry);
 uint64_t similar_block_seq(const struct similar_block *block, size_t entry);
 /* The entry of a mapping; the block's count where it has none. */
 size_t similar_block_find(const struct similar_block *block, uint64_t seq);
 
-/* The bytes of a block with one entry more (of the empty slice: of a block of this entry alone). The
+/* The bytes of a block with one entry more (of the empty slice: of a block of only this entry). The
  * block is not full, and has no entry of this mapping. */
 MUST_CHECK enum err similar_block_add(struct arena *arena, struct slice bytes, uint64_t seq,
                                       const struct trigrams *trigrams, struct slice *ret_bytes);

@@ -71,7 +71,7 @@ static bool changes(const struct mapping_row *row, const struct mapping_suggesti
            (!time->is_given || row->record.settled_at_us <= time->created_at_us);
 }
 
-/* The mapping behind the suggestion; `existed` tells that `change` holds it as it stands. */
+/* The mapping after the suggestion; if `existed`, `change` has its present state. */
 static void decide(const struct mapping_suggestion *suggestion, const struct event_draft *draft,
                    bool existed, struct mapping_change *change)
 {
@@ -121,7 +121,7 @@ enum err mapping_suggest(struct ctx *ctx, struct store_txn *txn, struct org_id o
                          const struct event_caller *caller,
                          const struct mapping_suggestion *suggestion, uint64_t *ret_seq)
 {
-    const struct slice nobody = {NULL, 0};
+    const struct slice no_actor = {NULL, 0};
     const struct event_time *time = &suggestion->time;
     struct event_draft draft = {
         .org = org,
@@ -130,8 +130,8 @@ enum err mapping_suggest(struct ctx *ctx, struct store_txn *txn, struct org_id o
     };
     struct mapping_change change = {.previous_seq = 0};
     bool existed = false;
-    enum err err =
-        actor_resolve(ctx, caller, SLICE("mapping"), nobody, time->is_given, &draft.actor_user_id);
+    enum err err = actor_resolve(ctx, caller, SLICE("mapping"), no_actor, time->is_given,
+                                 &draft.actor_user_id);
 
     if (err == OK) {
         err = event_draft_stamp(ctx, txn, time, &draft);

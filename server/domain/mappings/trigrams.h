@@ -1,7 +1,7 @@
 /*
  * trigrams.h: how alike two SKUs are written: the Jaccard index of their sets of trigrams, as
  * PostgreSQL's pg_trgm makes them: each word of letters and digits, with two spaces before and one
- * behind it, gives all its runs of three characters.
+ * after it, gives all its runs of three characters.
  */
 #ifndef ERRATA_SERVER_DOMAIN_MAPPINGS_TRIGRAMS_H
 #define ERRATA_SERVER_DOMAIN_MAPPINGS_TRIGRAMS_H
@@ -21,10 +21,10 @@ struct trigrams {
 
 /* `folded` is valid UTF-8 of at most SKU_FOLDED_BYTES_MAX bytes. */
 void trigrams_read(struct slice folded, struct trigrams *ret_trigrams);
-/* How many stand in both. */
+/* How many are in both. */
 size_t trigrams_count_shared(const struct trigrams *a, const struct trigrams *b);
 
-/* The index of two sets of so many, of which `shared` stand in both. 0 for two empty ones. */
+/* The index of two sets of so many, of which `shared` are in both. 0 for two empty ones. */
 static inline double trigrams_similarity(size_t a_count, size_t b_count, size_t shared)
 {
     return shared == 0 ? 0 : (double)shared / (double)(a_count + b_count - shared);

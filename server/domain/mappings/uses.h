@@ -16,7 +16,7 @@
 struct mapping_citation {
     struct org_id org;
     const struct exposure_citer *citer; /* for the envelope of the event */
-    const struct cited_exposure *cited; /* it stands in the log (exposure_record) */
+    const struct cited_exposure *cited; /* it is in the log (exposure_record) */
     struct slice draft_order_id; /* empty: none was named */
     struct slice document_id; /* the outcome's subject where no draft order is named; or empty */
 };

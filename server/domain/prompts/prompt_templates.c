@@ -174,13 +174,13 @@ static enum err make_shipped(struct ctx *ctx, struct prompt_template *ret_templa
     return put_tokens(ctx->arena, &template, &ret_template->view.tokens.run);
 }
 
-/* The newest of `newest` versions, gapless from 1, whose event is not behind `as_of_seq`; 0: none is.
+/* The newest of `newest` versions, gapless from 1, whose event is not after `as_of_seq`; 0: none.
  * Later versions have later events. */
 static enum err newest_as_of(struct store_txn *txn, const struct prompt_template_query *query,
                              uint32_t newest, uint32_t *ret_version)
 {
-    uint32_t low = 0; /* is not behind, or none */
-    uint32_t high = newest; /* none behind this is looked at */
+    uint32_t low = 0; /* is not after it, or none */
+    uint32_t high = newest; /* later ones are not examined */
 
     while (low < high) {
         uint32_t middle = low + (high - low + 1) / 2;

@@ -83,7 +83,7 @@ static enum err find_template(struct ctx *ctx, struct store_txn *txn,
     return err;
 }
 
-/* The layout whose examples are asked for: the caller's, else the document's, as of then. */
+/* The layout whose examples are asked for: the caller's, else the document's, at that time. */
 static enum err find_layout(struct store_txn *txn, const struct examples_query *query,
                             struct slice *ret_fingerprint)
 {
@@ -133,7 +133,7 @@ static enum err find_examples(struct ctx *ctx, struct store_txn *txn,
     return examples_find(ctx->arena, txn, &examples, &prompt->examples);
 }
 
-/* What stands for one name, as it was given. */
+/* The value of one name, as given. */
 static struct template_value find_one(const struct prompt_query *query, const struct prompt *prompt,
                                       struct slice name)
 {

@@ -2,7 +2,7 @@
  * prompts.h: a prompt made of a template: the layout's examples and the caller's values in the places
  * of its tokens. A read: what was served is proved by the reference in the answer. `hint_examples` is
  * ours; every other token is the caller's, who says which values people, documents or models wrote:
- * those pass the sanitiser. Whatever is put in is not read again.
+ * those pass the sanitiser. Inserted text is not expanded again.
  */
 #ifndef ERRATA_SERVER_DOMAIN_PROMPTS_PROMPTS_H
 #define ERRATA_SERVER_DOMAIN_PROMPTS_PROMPTS_H
@@ -57,7 +57,7 @@ MUST_CHECK enum err prompt_check(struct ctx *ctx, const struct prompt_query *que
  * The query has passed the check. */
 MUST_CHECK enum err prompt_prepare(struct ctx *ctx, struct store_txn *txn,
                                    const struct prompt_query *query, struct prompt *ret_prompt);
-/* Writes the text and its reference, in the arena. ERR_MEMORY alone. */
+/* Writes the text and its reference, in the arena. Fails only with ERR_MEMORY. */
 MUST_CHECK enum err prompt_fill(struct arena *arena, const struct prompt_query *query,
                                 struct prompt *prompt);
 

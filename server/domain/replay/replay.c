@@ -13,10 +13,10 @@ struct key replay_prefix(struct uuid org)
 {
     struct org_id owner = {org};
 
-    return replay_is_nobody(org) ? key_global_prefix() : key_org(owner);
+    return replay_is_no_org(org) ? key_global_prefix() : key_org(owner);
 }
 
-bool replay_is_nobody(struct uuid org)
+bool replay_is_no_org(struct uuid org)
 {
     static const struct uuid zero;
 
@@ -42,7 +42,7 @@ enum err replay_last_seq(struct store_txn *txn, struct uuid org, uint64_t *ret_s
     return err;
 }
 
-enum err replay_tell(struct replay *replay)
+enum err replay_report_progress(struct replay *replay)
 {
     const struct replay_config *config = replay->config;
 
@@ -111,7 +111,7 @@ const char *replay_break_text(enum replay_break broken_by)
     case REPLAY_WHOLE:
         return "holds";
     case REPLAY_GAP:
-        return "is missing, and events behind it are there";
+        return "is missing, and later events are there";
     case REPLAY_BYTES:
         return "does not decode";
     case REPLAY_HASH:

@@ -1,7 +1,7 @@
 /*
- * replay.h: the tables made anew from the log, and compared with those that are stored. Of a source
+ * replay.h: the tables rebuilt from the log, and compared with those that are stored. Of a source
  * one snapshot is read; a target is an empty back end of the caller's own. Nothing
- * here knows LMDB, a clock of its own or a process: who spawns, who renames and who tells people is
+ * here knows LMDB, a clock of its own or a process: who spawns, who renames and who reports is
  * above.
  *
  * Order: organisation by organisation as the log's table has them, each by number. So an event may
@@ -36,9 +36,9 @@ struct replay_config {
     struct store_backend *target; /* empty; the caller's */
     const struct clock *clock; /* handed to apply's ctx, which must not read it */
     struct random *random; /* the same */
-    /* The wall clock, for replay_log's choice of idempotency rows alone. */
+    /* The wall clock, for replay_log's choice of idempotency rows only. */
     int64_t now_us;
-    /* Called behind each batch; false ends the work with ERR_CANCELLED. May be NULL. */
+    /* Called after each batch; false ends the work with ERR_CANCELLED. May be NULL. */
     bool (*on_progress)(void *user, const struct replay_progress *progress);
     void *user;
 };
@@ -62,7 +62,7 @@ struct replay_difference {
 /* What is wrong with an event. */
 enum replay_break {
     REPLAY_WHOLE, /* nothing */
-    REPLAY_GAP, /* it is not there, others behind it are */
+    REPLAY_GAP, /* it is not there, later ones are */
     REPLAY_BYTES, /* its bytes do not decode */
     REPLAY_HASH, /* facts or content do not have their hashes */
     REPLAY_CHAIN, /* it does not follow the event before it */
@@ -90,7 +90,7 @@ struct replay_report {
 MUST_CHECK enum err replay_log(const struct replay_config *config,
                                struct replay_report *ret_report);
 /* Checks the chain of every organisation, replays it into the target, and compares every key of the
- * tables of class PROJECTION. OK whatever was found: the report says it (replay_is_clean). ERR_CORRUPT
+ * tables of class PROJECTION. OK for any finding: the report says it (replay_is_clean). ERR_CORRUPT
  * where the source can't even be walked. */
 MUST_CHECK enum err replay_verify(const struct replay_config *config,
                                   struct replay_report *ret_report);

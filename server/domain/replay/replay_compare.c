@@ -49,7 +49,7 @@ static void note_difference(struct replay *replay, enum replay_difference_kind k
     report->difference_count++;
 }
 
-/* Judges the rows that the two walks stand on, and moves those that were judged. */
+/* Judges the rows that the two walks are at, and moves those that were judged. */
 static enum err compare_row(struct replay *replay, enum store_table table, struct side *stored,
                             struct side *made)
 {
@@ -82,7 +82,7 @@ static enum err compare_rows(struct replay *replay, enum store_table table, stru
         replay->report->rows++;
         replay->progress.rows = replay->report->rows;
         if (err == OK && replay->report->rows % REPLAY_PROGRESS_ROWS == 0) {
-            err = replay_tell(replay);
+            err = replay_report_progress(replay);
         }
     }
     return err;
@@ -116,7 +116,7 @@ static enum err is_whole(struct replay *replay, struct store_txn *source, struct
     uint64_t last_seq = 0;
     enum err err = OK;
 
-    if (replay_is_nobody(org) || replay->report->broken_count == 0) {
+    if (replay_is_no_org(org) || replay->report->broken_count == 0) {
         *ret_whole = replay->report->broken_count == 0;
         return OK;
     }
@@ -161,7 +161,7 @@ static enum err choose_next(struct store_txn *txn, enum store_table table, const
     return OK;
 }
 
-/* The next organisation that either side has a row of. ERR_NOT_FOUND behind the last. */
+/* The next organisation that either side has a row of. ERR_NOT_FOUND after the last. */
 static enum err next_org(struct store_txn *source, struct store_txn *target,
                          const struct uuid *after, struct uuid *ret_org)
 {
@@ -215,5 +215,5 @@ enum err replay_compare(struct replay *replay, struct store_txn *source)
     replay->progress.step = "compare";
     err = compare_all(replay, source, target);
     store_abort(target);
-    return err != OK ? err : replay_tell(replay);
+    return err != OK ? err : replay_report_progress(replay);
 }

@@ -1,7 +1,7 @@
 /*
  * replay_events.c: events are read from the source one by one, checked, copied into the target and
  * applied there, in batches of one organisation. An event that does not hold ends its organisation:
- * what stands behind it can't be trusted.
+ * later events can't be trusted.
  */
 #include "server/domain/replay/replay_internal.h"
 #include "store/work.h"
@@ -86,7 +86,7 @@ static enum err read_event(struct org_walk *walk, struct slice key, struct slice
     }
     err = log_decode(walk->org, seq, value, ret_event);
     if (err != OK ||
-        (ret_event->idempotency.present && replay_is_nobody(ret_event->idempotency.org.uuid))) {
+        (ret_event->idempotency.present && replay_is_no_org(ret_event->idempotency.org.uuid))) {
         return break_at(walk, seq, REPLAY_BYTES);
     }
     return log_event_holds(ret_event) ? OK : break_at(walk, seq, REPLAY_HASH);
@@ -172,7 +172,7 @@ static enum err replay_batches(struct replay *replay, struct org_walk *walk)
         if (err == OK) {
             replay->report->events = events_before + walk->last_seq;
             replay->progress.events = replay->report->events;
-            err = replay_tell(replay);
+            err = replay_report_progress(replay);
         }
     }
     return err;
@@ -238,7 +238,7 @@ static enum err replay_or_break(struct replay *replay, struct store_txn *source,
     enum err err = OK;
 
     replay->report->organizations++;
-    if (replay_is_nobody(org)) {
+    if (replay_is_no_org(org)) {
         (void)break_at(&walk, 1, REPLAY_BYTES); /* events of no organisation */
         return note_broken(replay, &walk);
     }

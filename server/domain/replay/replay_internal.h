@@ -14,18 +14,18 @@ struct replay {
     bool keeps_keys; /* idempotency rows are wanted */
     bool stops; /* at the first event that does not hold */
     struct ctx ctx;
-    struct arena arena; /* behind ctx: emptied behind each event */
+    struct arena arena; /* of ctx: emptied after each event */
 };
 
 /* The 16 bytes with which the keys of an organisation, or of none, begin. */
 struct key replay_prefix(struct uuid org);
-/* The zero id, under which stands what belongs to no organisation. */
-bool replay_is_nobody(struct uuid org);
+/* The zero id: the owner of rows that belong to no organisation. */
+bool replay_is_no_org(struct uuid org);
 /* The number in the key of an organisation's last event. ERR_NOT_FOUND without any, ERR_CORRUPT for a
  * key of another shape. */
 MUST_CHECK enum err replay_last_seq(struct store_txn *txn, struct uuid org, uint64_t *ret_seq);
-/* Tells the caller how far it is; ERR_CANCELLED where it wants no more. */
-MUST_CHECK enum err replay_tell(struct replay *replay);
+/* Reports the progress to the caller; ERR_CANCELLED where it wants no more. */
+MUST_CHECK enum err replay_report_progress(struct replay *replay);
 /* Every organisation's events into the target. */
 MUST_CHECK enum err replay_events(struct replay *replay, struct store_txn *source);
 /* The rows that are stored beside those that were made. */

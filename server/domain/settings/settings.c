@@ -1,6 +1,6 @@
 /*
- * settings.c: see settings.h. A change reads what stands, lays the change over it, and appends both
- * whole: so the answer, the row and the history come from the event alone.
+ * settings.c: see settings.h. A change reads the present settings, lays the change over it, and appends both
+ * whole: so the answer, the row and the history come only from the event.
  */
 #include "server/domain/settings/settings.h"
 

@@ -1,6 +1,6 @@
 /*
  * settings.h: what an organisation has chosen, as events: each change is one EVENT_SETTINGS_UPDATED,
- * whose facts are a SettingsUpdated with all settings before and behind it. Reading them is one get;
+ * whose facts are a SettingsUpdated with all settings before and after it. Reading them is one get;
  * an organisation that has chosen nothing has the defaults.
  */
 #ifndef ERRATA_SERVER_DOMAIN_SETTINGS_SETTINGS_H

@@ -2,7 +2,7 @@
  * allowed.h: the characters that notes and guidelines may have, by Unicode's categories, less those
  * of forbidden.def: letters (L*), marks (M*), digits and numbers (N*), punctuation (P*), common symbols
  * (Sc currency, Sm mathematics, Sk modifiers, So others: degree, check marks, arrows, emoji), space and
- * line feed. What stands in no category (unassigned, private use), moves or hides text (Cc, Cf,
+ * line feed. A code point without a category (unassigned, private use), moves or hides text (Cc, Cf,
  * ignorable) is not allowed.
  */
 #ifndef ERRATA_SERVER_DOMAIN_TEXT_ALLOWED_H

@@ -1,6 +1,6 @@
 /*
  * fold.c: see fold.h. Unicode's own foldings come from utf8proc, which allocates nothing for a
- * single character; what Unicode keeps apart though it looks the same stands in look_alikes.def.
+ * single character; what Unicode keeps apart though it looks the same is in look_alikes.def.
  */
 #include "server/domain/text/fold.h"
 

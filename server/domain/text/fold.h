@@ -24,7 +24,7 @@ static inline uint8_t fold_ascii(uint8_t byte)
 
 /* The small ASCII character that the code point looks like, 0 where it looks like none. */
 uint8_t fold_to_ascii(uint32_t code_point);
-/* Letters of one ligature that are told apart. */
+/* Letters of one ligature that are distinguished. */
 #define FOLD_LETTERS_MAX 3
 /* The same, where the code point may look like several: a ligature, a parenthesised letter. Gives how
  * many, 0 where it looks like none. */

@@ -1,6 +1,6 @@
 /*
  * hint.c: see hint.h. The output is written token by token; commas are made new, so that a member
- * can be left out wherever it stands.
+ * can be left out wherever it is.
  */
 #include "server/domain/text/hint.h"
 
@@ -12,7 +12,7 @@
 struct hint_writer {
     struct arena *arena;
     struct buffer *buffer;
-    bool wants_comma; /* something stands before in the same object or array */
+    bool wants_comma; /* something precedes it in the same object or array */
     bool drops_changed; /* members with a changed name are left out */
     bool changed_name; /* some name was changed */
 };

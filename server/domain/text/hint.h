@@ -11,7 +11,7 @@
 
 /* `{"input_snippet":...,"output":{...}}` in the arena. `output_json` is a checked JSON object.
  * Members whose names become equal once they are sanitised would make the text ambiguous: then all
- * members with a changed name are left out. Fails with ERR_MEMORY alone. */
+ * members with a changed name are left out. Fails only with ERR_MEMORY. */
 MUST_CHECK enum err hint_make_piece(struct arena *arena, struct slice input_snippet,
                                     struct slice output_json, struct slice *ret_piece);
 

@@ -1,6 +1,6 @@
 /*
  * json_tokens.c: see json_tokens.h. White space and structure are single bytes, strings end at the
- * first quote that an even number of backslashes stands before, and everything else runs up to the
+ * first quote that follows an even number of backslashes, and everything else runs up to the
  * next of those.
  */
 #include "server/domain/text/json_tokens.h"

@@ -23,7 +23,7 @@ struct json_token {
     struct slice text; /* as written; borrowed from the walked text */
 };
 
-/* Where a walk stands. */
+/* The position of a walk. */
 struct json_tokens {
     struct slice rest;
 };

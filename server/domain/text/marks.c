@@ -1,7 +1,7 @@
 /*
  * marks.c: see marks.h. Every match runs forward once over a bounded piece (a line, a token), so a
  * hostile text costs at most a constant for each of its characters; roles are looked for at line
- * starts alone.
+ * starts only.
  */
 #include "server/domain/text/marks.h"
 
@@ -32,7 +32,7 @@ static const char *const bracket_words[] = {
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* `ascii` is no letter and no digit. */
+/* `ascii` is neither a letter nor a digit. */
 static inline bool looks_like(struct points text, size_t at, char ascii)
 {
     uint32_t code_point = at < text.count ? text.at[at] : 0;
@@ -55,7 +55,7 @@ static size_t skip_spaces(struct points text, size_t at)
     return at;
 }
 
-/* The first letter of what stands at `at`, to pass over the words that begin with another: most do. */
+/* The first letter at `at`, to pass over the words that begin with another: most do. */
 static uint8_t first_letter(struct points text, size_t at)
 {
     uint8_t letters[FOLD_LETTERS_MAX] = {0};
@@ -69,7 +69,7 @@ static uint8_t first_letter(struct points text, size_t at)
     return fold_to_letters(text.at[at], letters) > 0 ? letters[0] : 0;
 }
 
-/* What is left of a word behind the letters that one character looks like; NULL where they are
+/* The rest of a word after the letters that one character looks like; NULL where they are
  * others. */
 static const char *word_after(const char *word, uint32_t code_point)
 {
@@ -90,7 +90,7 @@ static const char *word_after(const char *word, uint32_t code_point)
 }
 
 /* Passes over a word, with combining marks (and, where `spaced`, spaces) between its letters.
- * False, and nothing passed, where another text stands there. */
+ * False, and nothing passed, if another text is there. */
 static bool pass_word(struct points text, size_t *at, const char *word, bool spaced)
 {
     size_t next = *at;
@@ -173,8 +173,8 @@ static size_t skip_lines(struct points text, size_t at)
     return at;
 }
 
-/* Passes over attributes up to the closing bracket, which is passed too. They stand on one line; the
- * bracket, or `/>`, may stand on a later one. */
+/* Passes over attributes up to the closing bracket, which is passed too. They are on one line; the
+ * bracket, or `/>`, may be on a later one. */
 static bool pass_attributes(struct points text, size_t *at)
 {
     size_t start = *at;

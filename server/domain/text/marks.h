@@ -22,12 +22,12 @@ struct points {
 /* The longest attributes of a tag: a call of a tool has its name and an id. */
 #define MARKS_ATTRIBUTES_MAX 256
 /* The longest text inside an ANSI string command (a terminal's title, a link). One without an end
- * loses its introducer alone. */
+ * loses only its introducer. */
 #define MARKS_ANSI_STRING_MAX 512
 
 /* False for most characters: they can begin neither a template mark nor chat markup. Letters of any
- * script are told apart cheaply, before fold.h is asked; every bracket of Unicode and every other form
- * of one stands outside these ranges. */
+ * script are distinguished cheaply, before fold.h is asked; every bracket of Unicode and every other form
+ * of one is outside these ranges. */
 static inline bool marks_may_begin(uint32_t code_point)
 {
     if (code_point < 0x80) {

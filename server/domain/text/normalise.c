@@ -34,7 +34,7 @@ bool normalise_drop_stacked(struct points *points)
     return true;
 }
 
-/* What European prose is written with stands for itself in NFKC, and composes with nothing but the
+/* What European prose is written with is unchanged by NFKC, and composes with nothing but the
  * marks, none of which is here. */
 static bool is_stable(uint32_t code_point)
 {
@@ -58,7 +58,7 @@ static int class_of(uint32_t code_point)
     return utf8proc_get_property((utf8proc_int32_t)code_point)->combining_class;
 }
 
-/* Moves the newest character before the marks that its class puts behind it. */
+/* Moves the newest character before the marks that its class orders after it. */
 static void put_in_order(struct points *points)
 {
     size_t at = points->count - 1;

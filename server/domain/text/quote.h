@@ -1,7 +1,7 @@
 /*
- * quote.h: notes as they stand in a prompt: each sanitised, in quote marks that no sanitised text can
+ * quote.h: notes as they appear in a prompt: each sanitised, in quote marks that no sanitised text can
  * have (allowed.h), one below the other, and all together at most 2,000 characters. A reader of the
- * prompt can tell what the quoted person said from what the prompt says, whatever was said.
+ * prompt can distinguish the quoted person's words from the prompt's, in any case.
  */
 #ifndef ERRATA_SERVER_DOMAIN_TEXT_QUOTE_H
 #define ERRATA_SERVER_DOMAIN_TEXT_QUOTE_H
@@ -20,7 +20,7 @@ struct quote {
 };
 
 void quote_init(struct quote *quote, struct arena *arena);
-/* Adds a note, cut to what is left; one of which nothing is left adds nothing. ERR_MEMORY alone. */
+/* Adds a note, cut to what is left; one of which nothing is left adds nothing. Fails only with ERR_MEMORY. */
 MUST_CHECK enum err quote_add(struct quote *quote, struct slice note);
 
 #endif

@@ -313,7 +313,7 @@ static bool run_round(struct points *points, struct points *spare, size_t charac
     return changed || cut(points, characters_max);
 }
 
-/* Text that no rule changes, as far as a glance can tell. */
+/* Text that no rule changes, as far as a quick scan shows. */
 static bool is_plain_field(struct slice text, size_t characters_max)
 {
     return text.size <= characters_max && is_plain(text) &&

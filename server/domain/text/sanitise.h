@@ -1,5 +1,5 @@
 /*
- * sanitise.h: what stands between text that people, documents or models wrote and a prompt, in three
+ * sanitise.h: the filter between text that people, documents or models wrote and a prompt, in three
  * profiles. Stored and answered data never passes it. Doing it again changes nothing. Text that cannot
  * be made safe (it is not UTF-8, it nests marks too deep, there is no memory for it) becomes the empty
  * text and is counted; the caller logs that.
@@ -11,7 +11,7 @@
  * EXAMPLE, for the string leaves of few-shot examples: JSON is the wrapper, so text keeps its letters
  * and loses what acts: control, bidi and zero-width characters, ANSI escapes, template marks, chat
  * markup, role prefixes at line starts. A change of its rules raises the store's format version:
- * prepared examples are made anew.
+ * prepared examples are rebuilt.
  */
 #ifndef ERRATA_SERVER_DOMAIN_TEXT_SANITISE_H
 #define ERRATA_SERVER_DOMAIN_TEXT_SANITISE_H
@@ -19,7 +19,7 @@
 #include "store/base/arena.h"
 #include "store/base/err.h"
 
-/* What is taken out may make new marks of what stood around it, so the rules are applied until
+/* What is taken out may make new marks of the text around it, so the rules are applied until
  * nothing changes. Honest text needs two rounds; one that needs more than this is empty. */
 #define SANITISE_ROUNDS_MAX 32
 /* Each round takes time in proportion to the text, so one that is longer than this has fewer. */
@@ -27,8 +27,8 @@
 #define SANITISE_LONG_ROUNDS_MAX 4
 /* Code points that are left of a note or a guideline. */
 #define SANITISE_FIELD_CHARACTERS_MAX 500
-/* What stands behind so many code points of a note or a guideline, as sent and as decomposed, is not
- * looked at: it could be among the first 500 only if marks stood before it. */
+/* The text after so many code points of a note or a guideline, as sent and as decomposed, is not
+ * looked at: it could be among the first 500 only if marks were before it. */
 #define SANITISE_FIELD_READ_MAX 4096
 
 enum sanitise_profile {

@@ -66,7 +66,7 @@ static enum err fold_ascii(struct arena *arena, struct slice text, struct slice 
     return OK;
 }
 
-/* One pass of Unicode's foldings over a text; the result stands in `points`, which has room for
+/* One pass of Unicode's foldings over a text; the result is in `points`, which has room for
  * CODE_POINTS_MAX and one more. */
 static struct slice pass(struct slice text, int decompose, int encode, utf8proc_int32_t *points)
 {
@@ -81,7 +81,7 @@ static struct slice pass(struct slice text, int decompose, int encode, utf8proc_
     return slice_of(points, (size_t)size);
 }
 
-/* Decomposed first, since a mark may fold into a letter that then stands in another place. */
+/* Decomposed first, since a mark may fold into a letter that then is in another place. */
 static enum err fold_unicode(struct arena *arena, struct slice text, struct slice *ret_folded)
 {
     utf8proc_int32_t *points[2] = {NULL, NULL};

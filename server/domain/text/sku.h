@@ -18,7 +18,7 @@
 /* The text without Unicode's white space at its ends; borrowed from it. Valid UTF-8. */
 struct slice sku_trim(struct slice text);
 /* The text trimmed and folded; in the arena, or borrowed from the text where nothing changed. Valid
- * UTF-8 of at most SKU_BYTES_MAX bytes; one that is all white space becomes empty. ERR_MEMORY alone. */
+ * UTF-8 of at most SKU_BYTES_MAX bytes; one that is all white space becomes empty. Fails only with ERR_MEMORY. */
 MUST_CHECK enum err sku_fold(struct arena *arena, struct slice text, struct slice *ret_folded);
 /* A letter, a digit or another number, or a mark that sits on one: what words are made of. */
 bool sku_is_word(uint32_t code_point);

@@ -33,7 +33,7 @@ static size_t skip_spaces(struct slice text, size_t at)
     return at;
 }
 
-static bool stands_twice(struct slice text, size_t at, uint8_t byte)
+static bool is_doubled(struct slice text, size_t at, uint8_t byte)
 {
     return at + 1 < text.size && text.data[at] == byte && text.data[at + 1] == byte;
 }
@@ -51,7 +51,7 @@ static bool match_token(struct slice text, size_t at, struct token *ret_token)
     size_t name = 0;
     size_t end = 0;
 
-    if (!stands_twice(text, at, '{')) {
+    if (!is_doubled(text, at, '{')) {
         return false;
     }
     name = skip_spaces(text, at + 2);
@@ -61,7 +61,7 @@ static bool match_token(struct slice text, size_t at, struct token *ret_token)
     }
     ret_token->name = slice_of(text.data + name, end - name);
     end = skip_spaces(text, end);
-    if (ret_token->name.size == 0 || !stands_twice(text, end, '}')) {
+    if (ret_token->name.size == 0 || !is_doubled(text, end, '}')) {
         return false;
     }
     ret_token->begin = at;
@@ -69,7 +69,7 @@ static bool match_token(struct slice text, size_t at, struct token *ret_token)
     return true;
 }
 
-/* The first token from `at` on; false behind the last. */
+/* The first token from `at` on; false after the last. */
 static bool next_token(struct slice text, size_t at, struct token *ret_token)
 {
     while (at < text.size) {

@@ -1,6 +1,6 @@
 /*
  * template.h: texts with places for what is put in: the one template engine. It reads a template once
- * and fills it in one pass: a value is put in as it is and never read again, so what stands in it
+ * and fills it in one pass: a value is put in as it is and never read again, so text in it
  * stays text. It knows no names and no values; where they come from is the caller's.
  *
  *   template = *( token / any character )
@@ -22,10 +22,10 @@
  * place looks for its name among them. */
 #define TEMPLATE_NAMES_MAX 256
 
-/* One token where it stands. */
+/* One token and its position. */
 struct template_place {
     size_t begin; /* of `{{` */
-    size_t end; /* behind `}}` */
+    size_t end; /* after `}}` */
     uint32_t name; /* index in the template's names */
 };
 
@@ -39,7 +39,7 @@ struct template
     size_t place_count;
 };
 
-/* What stands for a name. */
+/* The value of a name. */
 struct template_value {
     bool given; /* false: the token stays as it is */
     struct slice text;

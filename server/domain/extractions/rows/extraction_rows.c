@@ -1,5 +1,5 @@
 /*
- * extraction_rows.c: see extraction_rows.h. A corrected field is told by 8 bytes of the hash of its
+ * extraction_rows.c: see extraction_rows.h. A corrected field is stored as 8 bytes of the hash of its
  * entity and name; they are kept for extractions that say how many fields they have, no more than
  * that, and no more than RECORD_CORRECTED_FIELDS_MAX.
  */

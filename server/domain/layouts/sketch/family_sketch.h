@@ -79,7 +79,7 @@ MUST_CHECK enum err family_sketch_decode(struct slice bytes, struct family_sketc
 /* ---- similarity ---- */
 
 /* The share `shared` / `of`: of the `of` smallest features of the union of two sketches, at most
- * FAMILY_SKETCH_FEATURES_MAX, `shared` are in both. 0 / 0 if one of them is no sketch. */
+ * FAMILY_SKETCH_FEATURES_MAX, `shared` are in both. 0 / 0 if one of them is empty. */
 struct family_similarity {
     uint32_t shared;
     uint32_t of;

@@ -28,6 +28,9 @@ enum err scan_next(struct scan *scan, struct slice *ret_key, struct slice *ret_v
     if (err != OK) {
         return err;
     }
+    if (ret_key->size == 0 || ret_key->size > STORE_KEY_BYTES_MAX) {
+        return ERR_CORRUPT;
+    }
     if (scan->row_count == scan->rows_max) {
         scan->is_cut = true;
         return ERR_NOT_FOUND;

@@ -27,7 +27,8 @@ struct scan {
 /* ERR_INTERNAL if `after` does not begin with the prefix. */
 MUST_CHECK enum err scan_init(struct scan *scan, struct store_txn *txn,
                               const struct scan_range *range);
-/* The next row, borrowed from the transaction. ERR_NOT_FOUND after the last one, or after rows_max. */
+/* The next row, borrowed from the transaction. ERR_NOT_FOUND after the last one, or after rows_max;
+ * ERR_CORRUPT for a key that no key builder makes. */
 MUST_CHECK enum err scan_next(struct scan *scan, struct slice *ret_key, struct slice *ret_value);
 /* Accepts a zeroed scan too. */
 void scan_deinit(struct scan *scan);

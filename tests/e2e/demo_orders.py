@@ -95,7 +95,7 @@ class Demo(unittest.TestCase):
     def test_what_it_says_of_bad_options(self):
         for words, what in ((("--documents", "0"), "--documents is from"),
                             (("--start", "2999-01-01"), "end on"),
-                            (("--start", "May"), "is no day"), (("--data", BIN), "not empty"),
+                            (("--start", "May"), "is not a date"), (("--data", BIN), "not empty"),
                             (("--bin", "/nowhere"), "no erratad"),
                             (("--report", "/nowhere/report.md"), "no such folder")):
             done = run(*words)

@@ -272,7 +272,7 @@ static enum cli_exit open_file(struct import *import)
     struct stat status;
     enum cli_exit result = csv_input_file(import->cli, import->path, &import->file);
 
-    if (result == CLI_OK && import->file == stdin) {
+    if (result == CLI_OK) {
         result = csv_input_keep(import->cli, &import->file);
     }
     if (result == CLI_OK && fstat(fileno(import->file), &status) == 0 && S_ISREG(status.st_mode)) {

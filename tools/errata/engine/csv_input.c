@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <sys/stat.h>
 
 enum cli_exit csv_input_file(struct cli *cli, const char *path, FILE **ret_file)
 {
@@ -47,25 +48,42 @@ enum cli_exit csv_input_open(struct csv_input *input, struct cli *cli, const cha
     return not_read(input);
 }
 
+/* Whether it can be read again from its beginning; a pipe can't. */
+static bool is_regular(FILE *file)
+{
+    struct stat status;
+
+    return fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode);
+}
+
 enum cli_exit csv_input_keep(struct cli *cli, FILE **file)
 {
-    FILE *kept = tmpfile();
+    FILE *kept = NULL;
     char bytes[65536];
     size_t size = 0;
-    bool written = kept != NULL;
+    bool written = false;
+
+    if (*file != stdin && is_regular(*file)) {
+        return CLI_OK;
+    }
+    kept = tmpfile();
+    written = kept != NULL;
 
     while (written && (size = fread(bytes, 1, sizeof(bytes), *file)) > 0) {
         written = fwrite(bytes, 1, size, kept) == size;
     }
     if (written && ferror(*file) == 0 && fflush(kept) == 0) {
         rewind(kept);
+        if (*file != stdin) {
+            (void)fclose(*file);
+        }
         *file = kept;
         return CLI_OK;
     }
     if (kept != NULL) {
         (void)fclose(kept);
     }
-    return cli_local(cli, "standard input can't be kept in a temporary file: %s", strerror(errno));
+    return cli_local(cli, "the input can't be kept in a temporary file: %s", strerror(errno));
 }
 
 enum cli_exit csv_input_rewind(struct csv_input *input)

@@ -28,7 +28,7 @@ struct csv_input {
 
 /* Opens a file to read, or standard input for "-". */
 MUST_CHECK enum cli_exit csv_input_file(struct cli *cli, const char *path, FILE **ret_file);
-/* Keeps standard input in a temporary file, so that it can be read twice. */
+/* Copies the input to a temporary file unless it is a regular file, so that it can be read twice. */
 MUST_CHECK enum cli_exit csv_input_keep(struct cli *cli, FILE **file);
 /* Begins again with the row after the heading. */
 MUST_CHECK enum cli_exit csv_input_rewind(struct csv_input *input);

@@ -416,7 +416,7 @@ static enum cli_exit open_rows(struct mapping_import *import)
     FILE *file = NULL;
     enum cli_exit result = csv_input_file(cli, import->path, &file);
 
-    if (result == CLI_OK && file == stdin) {
+    if (result == CLI_OK) {
         result = csv_input_keep(cli, &file);
     }
     if (result != CLI_OK) {

@@ -226,7 +226,7 @@ static enum cli_exit send_batch(struct import *import, const struct batch *batch
                  "before them are stored",
                  (unsigned long long)batch->first_line, (unsigned long long)batch->last_line,
                  (unsigned long long)batch->first_line,
-                 (unsigned long long)(import->report.created + import->report.repeated));
+                 (unsigned long long)import->report.created + import->report.repeated);
         return result;
     }
     if (cli->json) {

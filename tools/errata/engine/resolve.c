@@ -237,7 +237,9 @@ static struct slice lower(struct cli *cli, struct slice text)
     uint8_t *copy = arena_alloc(&cli->arena, text.size);
 
     for (size_t i = 0; copy != NULL && i < text.size; i++) {
-        copy[i] = (uint8_t)tolower(text.data[i]);
+        uint8_t byte = text.data[i];
+
+        copy[i] = byte >= 'A' && byte <= 'Z' ? (uint8_t)(byte - 'A' + 'a') : byte;
     }
     return copy != NULL ? slice_of(copy, text.size) : text;
 }

@@ -364,6 +364,26 @@ class Lists(ServerCase):
         self.assertEqual(len(seen), 30)
         self.assertEqual(seen, sorted(seen, reverse=True))
 
+    def test_the_corrections_of_one_order(self):
+        """One call lists an order's or a document's events, newest first, although more events were stored since than
+        one call examines."""
+        for i in range(3):
+            self.client.capture(event_type=LINE, draft_order_id="order", document_id=f"doc-{i % 2}",
+                                after_json=text({"qty": i}))
+        others = [feedback.FeedbackEvent(event_type=LINE, draft_order_id=f"other-{i}", after_json='{"qty":1}')
+                  for i in range(1000)]
+        for _ in range(3):
+            self.client.feedback.BatchCaptureFeedbackEvents(
+                feedback_service.BatchCaptureFeedbackEventsRequest(events=others))
+        for fields, expected in (({"draft_order_id": "order"}, [2, 1, 0]), ({"document_id": "doc-0"}, [2, 0]),
+                                 ({"draft_order_id": "order", "document_id": "doc-1"}, [1])):
+            page = self.list(**fields)
+            self.assertEqual([json.loads(e.after_json)["qty"] for e in page.events], expected)
+            self.assertEqual(page.next_page_token, "")
+        first = self.list(draft_order_id="order", page_size=2)
+        rest = self.list(draft_order_id="order", page_size=2, page_token=first.next_page_token)
+        self.assertEqual([json.loads(e.after_json)["qty"] for e in rest.events], [0])
+
     def test_page_sizes(self):
         """A page size above 1000 counts as 1000, 0 as 50; a negative one is refused."""
         events = [feedback.FeedbackEvent(event_type=LINE, layout_fingerprint="sizes",

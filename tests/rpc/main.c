@@ -33,5 +33,6 @@ int main(void)
     failed += run_prompt_template_tests();
     failed += run_extraction_tests();
     failed += run_clock_tests();
+    failed += run_feedback_list_tests();
     return failed;
 }

@@ -161,5 +161,6 @@ int run_prompt_tests(void);
 int run_prompt_template_tests(void);
 int run_extraction_tests(void);
 int run_clock_tests(void);
+int run_feedback_list_tests(void);
 
 #endif

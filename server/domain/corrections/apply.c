@@ -1,11 +1,12 @@
 /*
- * apply.c: what a stored feedback event changes: the layout's counts and examples, which examples are
- * superseded, which extraction was corrected, and the day's counters. An event whose content was removed
- * keeps its counts and marks and gives no example. What it works with is freed before it returns, so that
- * a batch, or a replay of a whole log, takes no more memory than its largest event.
+ * apply.c: applies a stored feedback event: to the layout's counts and examples, the marks of superseded
+ * examples, the corrected extraction, the day's counters, and the lists of its document and draft order. An
+ * event whose content was removed keeps its counts and marks and gives no example. Memory is freed before
+ * it returns, so that a batch, or a replay of a whole log, takes no more than its largest event.
  */
 
 #include "server/domain/corrections/entity_rows.h"
+#include "server/domain/corrections/keys.h"
 #include "server/domain/corrections/layout_rows.h"
 #include "server/domain/counters/counters.h"
 #include "server/domain/counters/keys.h"
@@ -42,12 +43,28 @@ static enum err count_event(struct ctx *ctx, struct store_txn *txn, const struct
     return err;
 }
 
+/* Adds the event to the list of a document or a draft order, if it names one. */
+static enum err list_under(struct store_txn *txn, const struct event *event, enum subject_kind kind,
+                           struct slice id)
+{
+    const struct slice nothing = {NULL, 0};
+    struct key key = key_feedback_subject(event->org, kind, id, event->created_at_us, event->seq);
+
+    return id.size == 0 ? OK : store_put(txn, TABLE_FEEDBACK_SUBJECT, key_slice(&key), nothing);
+}
+
 static enum err apply_view(struct ctx *ctx, struct store_txn *txn, const struct event *event,
                            const struct feedback_event_view *view)
 {
     uint64_t superseded_by_seq = 0;
     enum err err = count_event(ctx, txn, event, view);
 
+    if (err == OK) {
+        err = list_under(txn, event, SUBJECT_DOCUMENT, view->document_id);
+    }
+    if (err == OK) {
+        err = list_under(txn, event, SUBJECT_DRAFT_ORDER, view->draft_order_id);
+    }
     if (err == OK && feedback_is_correction(view->event_type) && feedback_has_entity(view) &&
         view->fields_changed.count > 0) {
         err = entity_rows_add(ctx, txn, event, view, &superseded_by_seq);

@@ -4,6 +4,7 @@
 #ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_KEYS_H
 #define ERRATA_SERVER_DOMAIN_CORRECTIONS_KEYS_H
 
+#include "server/domain/events/subject.h"
 #include "server/domain/layouts/keys.h"
 
 struct key key_example(struct org_id org, const struct key_fingerprint *fingerprint,
@@ -13,5 +14,11 @@ struct key key_example_mark(struct org_id org, uint64_t seq);
 struct key key_entity_prefix(struct org_id org, struct slice entity_type, struct slice entity_id);
 struct key key_entity(struct org_id org, struct slice entity_type, struct slice entity_id,
                       uint64_t seq);
+
+/* Prefix of the feedback events that name a document or a draft order, and one row. Ids whose short hashes are
+ * equal share a prefix, so a reader compares the id in the event. */
+struct key key_feedback_subject_prefix(struct org_id org, enum subject_kind kind, struct slice id);
+struct key key_feedback_subject(struct org_id org, enum subject_kind kind, struct slice id,
+                                int64_t created_at_us, uint64_t seq);
 
 #endif

@@ -4,7 +4,7 @@
  */
 #include "server/domain/corrections/list.h"
 
-#include "server/domain/events/subject.h"
+#include "server/domain/corrections/keys.h"
 #include "store/base/assert.h"
 #include "store/base/bytes.h"
 
@@ -260,43 +260,71 @@ enum err feedback_list_next(struct store_txn *txn, struct feedback_list *list,
     return next_in_order(txn, list, ret_event, ret_view);
 }
 
-static struct key index_key(const struct feedback_list *list, int64_t created_at_us, uint64_t seq)
+/* Chooses the index with the fewest rows: a document or an order has a handful of events, a layout may have
+ * thousands. */
+static enum feedback_source choose_source(const struct list_filter *filter)
 {
-    if (list->filter->layout_fingerprint.size > 0) {
-        return key_subject(list->org, SUBJECT_LAYOUT, list->filter->layout_fingerprint,
-                           created_at_us, seq);
+    if (filter->document_id.size > 0) {
+        return FEEDBACK_OF_DOCUMENT;
     }
-    return key_backfill(list->org, created_at_us, seq);
+    if (filter->draft_order_id.size > 0) {
+        return FEEDBACK_OF_DRAFT_ORDER;
+    }
+    return filter->layout_fingerprint.size > 0 ? FEEDBACK_OF_LAYOUT : FEEDBACK_OF_LOG;
+}
+
+/* The rows of the list's index: the table, and the prefix of their keys, which end with time and seq. */
+static struct scan_range index_range(const struct feedback_list *list)
+{
+    const struct list_filter *filter = list->filter;
+    struct scan_range range = {.table = TABLE_FEEDBACK_SUBJECT};
+
+    switch (list->source) {
+    case FEEDBACK_OF_DOCUMENT:
+        range.prefix =
+            key_feedback_subject_prefix(list->org, SUBJECT_DOCUMENT, filter->document_id);
+        break;
+    case FEEDBACK_OF_DRAFT_ORDER:
+        range.prefix =
+            key_feedback_subject_prefix(list->org, SUBJECT_DRAFT_ORDER, filter->draft_order_id);
+        break;
+    case FEEDBACK_OF_LAYOUT:
+        range.table = TABLE_SUBJECT;
+        range.prefix = key_subject_prefix(list->org, SUBJECT_LAYOUT, filter->layout_fingerprint);
+        break;
+    case FEEDBACK_OF_LOG:
+        range.table = TABLE_BACKFILL;
+        range.prefix = key_org(list->org);
+        break;
+    }
+    return range;
 }
 
 /* Begins after the last row that was passed, or at the newest that the filter may want. */
 static enum err open_index(struct store_txn *txn, const struct feedback_list *list)
 {
-    const struct list_filter *filter = list->filter;
-    bool by_layout = filter->layout_fingerprint.size > 0;
-    int64_t last_us = filter->end_us == INT64_MAX ? INT64_MAX : filter->end_us - 1;
-    struct key after = list->index_seq != 0
-                           ? index_key(list, list->index_created_at_us, list->index_seq)
-                           : index_key(list, last_us, UINT64_MAX); /* no row has that seq */
-    const struct scan_range range = {
-        .table = by_layout ? TABLE_SUBJECT : TABLE_BACKFILL,
-        .prefix = by_layout
-                      ? key_subject_prefix(list->org, SUBJECT_LAYOUT, filter->layout_fingerprint)
-                      : key_org(list->org),
-        .after = key_slice(&after),
-    };
+    int64_t end_us = list->filter->end_us;
+    int64_t last_us = end_us == INT64_MAX ? INT64_MAX : end_us - 1;
+    struct scan_range range = index_range(list);
+    struct key after = range.prefix;
 
+    if (list->index_seq != 0) {
+        key_put_newest_first(&after, list->index_created_at_us, list->index_seq);
+    } else {
+        key_put_newest_first(&after, last_us, UINT64_MAX); /* no row has that seq */
+    }
+    range.after = key_slice(&after);
     return page_open(list->page, txn, &range);
 }
 
-/* A first page begins at the log's end, or at the last event before the filter's. A layout's events are
- * all in the index, so the log has nothing to add. */
+/* A first page begins at the log's end, or at the last event before the filter's. The other indexes have all
+ * events of their list, so the log has nothing to add. */
 static enum err start_log(struct store_txn *txn, struct feedback_list *list)
 {
     struct log_head head = {0};
     enum err err = OK;
 
-    if (list->filter->layout_fingerprint.size > 0) {
+    if (list->source != FEEDBACK_OF_LOG) {
         return OK;
     }
     if (list->filter->end_us != INT64_MAX) {
@@ -327,6 +355,7 @@ enum err feedback_list_begin(struct store_txn *txn, struct feedback_list *list)
         return id_prefix_open_page(&list->filter->id_prefix, txn, TABLE_EVENT_ID,
                                    key_org(list->org), list->page);
     }
+    list->source = choose_source(list->filter);
     err = list->page->after.size > 0 ? read_place(list->page->after, list) : start_log(txn, list);
     return err != OK ? err : open_index(txn, list);
 }

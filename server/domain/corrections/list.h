@@ -1,6 +1,6 @@
 /*
- * list.h: stored feedback events in a list, newest first by created_at, then seq. By layout they come from the
- * subject index, which has each event that names a layout. Other lists merge two orders: the log from its
+ * list.h: lists stored feedback events, newest first by created_at, then seq. The events of a document, a draft
+ * order or a layout come from an index that has all of them. Other lists merge two orders: the log from its
  * end, for events that are dated as they were recorded, and the index of those that are not (event_is_apart in
  * store/log.h).
  */
@@ -26,12 +26,21 @@ struct list_filter {
     int64_t end_us; /* created_at before it; INT64_MAX: any */
 };
 
+/* Where a list's events come from. */
+enum feedback_source {
+    FEEDBACK_OF_DOCUMENT,
+    FEEDBACK_OF_DRAFT_ORDER,
+    FEEDBACK_OF_LAYOUT,
+    FEEDBACK_OF_LOG, /* the log and TABLE_BACKFILL, merged */
+};
+
 /* Both orders as they are read. Their rows are in the order of (created_at, seq). */
 struct feedback_list {
     const struct list_filter *filter;
     struct org_id org;
     struct page *page;
     /* While it is read: */
+    enum feedback_source source;
     uint64_t log_seq; /* the next of the log to look at, downwards; 0: none left */
     int64_t index_created_at_us; /* the last row of the index that was passed; */
     uint64_t index_seq; /* 0: none yet */

@@ -476,14 +476,82 @@ static void test_page_bytes(void **state)
     world_deinit(&world);
 }
 
+/* Stores as many events as a page looks at, which name neither a document nor a draft order. */
+static void capture_others(struct world *world)
+{
+    static struct capture_input inputs[PAGE_ROWS_MAX / 2];
+
+    for (size_t i = 0; i < sizeof(inputs) / sizeof(inputs[0]); i++) {
+        inputs[i] = line_corrected("abc", "{}", "{\"qty\":1}", "");
+    }
+    for (int i = 0; i < 2; i++) {
+        (void)world_capture(world, inputs, sizeof(inputs) / sizeof(inputs[0]));
+    }
+}
+
+/* Lists what a filter wants; it must be these two events, and nothing else is looked at. */
+static void expect_two_rows(struct world *world, const struct list_filter *filter, uint64_t newer,
+                            uint64_t older)
+{
+    struct pages pages = {.size = 50, .more = true};
+    struct store_txn *txn = world_begin(world, STORE_READ);
+    const struct event *event = NULL;
+    struct feedback_event_view view;
+    struct feedback_list list;
+    struct page page;
+
+    world_begin_list(world, txn, &pages, filter, &page, &list);
+    assert_int_equal(feedback_list_next(txn, &list, &event, &view), OK);
+    assert_int_equal(event->seq, newer);
+    assert_int_equal(feedback_list_next(txn, &list, &event, &view), OK);
+    assert_int_equal(event->seq, older);
+    assert_int_equal(feedback_list_next(txn, &list, &event, &view), ERR_NOT_FOUND);
+    assert_int_equal(page.row_count, 3); /* the last look finds the end */
+    world_end_page(world, &page, &pages);
+    assert_false(pages.more);
+    store_abort(txn);
+}
+
+/* Goal: the events of one document, and of one draft order, are found by one seek. Method: two of them with more
+ * others between than a page looks at, the later one backdated; rows that a page looks at are counted. */
+static void test_named_events_are_indexed(void **state)
+{
+    struct list_filter filter = {.start_us = INT64_MIN, .end_us = INT64_MAX};
+    struct capture_input input = line_corrected("abc", "{}", "{\"qty\":1}", "");
+    struct world world;
+
+    (void)state;
+    world_init(&world, 1);
+    input.document_id = SLICE("doc 1");
+    input.draft_order_id = SLICE("order 1");
+    assert_int_equal(world_capture(&world, &input, 1), 1);
+    capture_others(&world);
+    input.time = (struct event_time){true, WORLD_START_US - 1};
+    assert_int_equal(world_capture(&world, &input, 1), PAGE_ROWS_MAX + 2);
+    filter.document_id = SLICE("doc 1");
+    expect_two_rows(&world, &filter, 1, PAGE_ROWS_MAX + 2);
+    filter.layout_fingerprint = SLICE("abc");
+    expect_two_rows(&world, &filter, 1, PAGE_ROWS_MAX + 2);
+    filter = (struct list_filter){.start_us = INT64_MIN, .end_us = INT64_MAX};
+    filter.draft_order_id = SLICE("order 1");
+    expect_two_rows(&world, &filter, 1, PAGE_ROWS_MAX + 2);
+    world_deinit(&world);
+}
+
 int run_capture_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stored_event),          cmocka_unit_test(test_meta_limits),
-        cmocka_unit_test(test_snippet_is_cut),        cmocka_unit_test(test_batch_is_atomic),
-        cmocka_unit_test(test_long_corrected_output), cmocka_unit_test(test_examples),
-        cmocka_unit_test(test_layout_counts),         cmocka_unit_test(test_examples_incomplete),
-        cmocka_unit_test(test_counter_bound),         cmocka_unit_test(test_page_bytes),
+        cmocka_unit_test(test_stored_event),
+        cmocka_unit_test(test_meta_limits),
+        cmocka_unit_test(test_snippet_is_cut),
+        cmocka_unit_test(test_batch_is_atomic),
+        cmocka_unit_test(test_long_corrected_output),
+        cmocka_unit_test(test_examples),
+        cmocka_unit_test(test_layout_counts),
+        cmocka_unit_test(test_examples_incomplete),
+        cmocka_unit_test(test_counter_bound),
+        cmocka_unit_test(test_page_bytes),
+        cmocka_unit_test(test_named_events_are_indexed),
     };
 
     return cmocka_run_group_tests_name("corrections: capture", tests, NULL, NULL);

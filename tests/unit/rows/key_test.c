@@ -148,6 +148,8 @@ static void test_keys_begin_with_their_org(void **state)
         key_example_mark(org, 1),
         key_entity_prefix(org, SLICE("a"), SLICE("b")),
         key_entity(org, SLICE("a"), SLICE("b"), 1),
+        key_feedback_subject_prefix(org, SUBJECT_DOCUMENT, SLICE("x")),
+        key_feedback_subject(org, SUBJECT_DOCUMENT, SLICE("x"), 1, 1),
         key_document(org, SLICE("x")),
         key_document_time(org, 1, 1),
         key_document_layout(org, &fingerprint, 1, 1),
@@ -200,6 +202,27 @@ static void test_entities_are_apart(void **state)
                          0);
     assert_true(compare(key_entity(org, SLICE("a"), SLICE("b"), 9),
                         key_entity(org, SLICE("a"), SLICE("b"), 8)) < 0);
+}
+
+/* Goal: a document's events are apart from those of a draft order with the same id, and the newest is first.
+ * Method: compare keys. */
+static void test_feedback_subjects(void **state)
+{
+    struct org_id org = store_world_org(1);
+    struct key prefix = key_feedback_subject_prefix(org, SUBJECT_DOCUMENT, SLICE("a"));
+    struct key newer = key_feedback_subject(org, SUBJECT_DOCUMENT, SLICE("a"), 6, 1);
+    struct key older = key_feedback_subject(org, SUBJECT_DOCUMENT, SLICE("a"), 5, 9);
+    int64_t created_at_us = 0;
+    uint64_t seq = 0;
+
+    (void)state;
+    assert_int_not_equal(
+        compare(prefix, key_feedback_subject_prefix(org, SUBJECT_DRAFT_ORDER, SLICE("a"))), 0);
+    assert_true(slice_starts_with(key_slice(&newer), key_slice(&prefix)));
+    assert_true(compare(newer, older) < 0);
+    assert_int_equal(key_read_newest_first(key_slice(&older), &created_at_us, &seq), OK);
+    assert_int_equal(created_at_us, 5);
+    assert_int_equal(seq, 9);
 }
 
 /* Goal: counters are ordered by day, and day and dimension can be read from a key. Method: edges;
@@ -303,15 +326,11 @@ static void test_prompt_templates(void **state)
 int run_key_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_newest_first),
-        cmocka_unit_test(test_reading_back),
-        cmocka_unit_test(test_head_is_last),
-        cmocka_unit_test(test_keys_begin_with_their_org),
-        cmocka_unit_test(test_entities_are_apart),
-        cmocka_unit_test(test_profile_orders),
-        cmocka_unit_test(test_counters),
-        cmocka_unit_test(test_mapping_skus),
-        cmocka_unit_test(test_mapping_pairs_are_apart),
+        cmocka_unit_test(test_newest_first),       cmocka_unit_test(test_reading_back),
+        cmocka_unit_test(test_head_is_last),       cmocka_unit_test(test_keys_begin_with_their_org),
+        cmocka_unit_test(test_entities_are_apart), cmocka_unit_test(test_feedback_subjects),
+        cmocka_unit_test(test_profile_orders),     cmocka_unit_test(test_counters),
+        cmocka_unit_test(test_mapping_skus),       cmocka_unit_test(test_mapping_pairs_are_apart),
         cmocka_unit_test(test_prompt_templates),
     };
 

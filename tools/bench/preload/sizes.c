@@ -46,8 +46,8 @@ static const struct {
                              TABLE_EXTRACTION_SUBJECT, TABLE_EXTRACTION_SUBJECT},
                             6},
     [SCRIPT_CORRECTIONS] = {{TABLE_EVENT, TABLE_EVENT_ID, TABLE_SUBJECT, TABLE_EXAMPLE,
-                             TABLE_ENTITY},
-                            5},
+                             TABLE_ENTITY, TABLE_FEEDBACK_SUBJECT, TABLE_FEEDBACK_SUBJECT},
+                            7},
 };
 
 /* A row of one captured event. */

@@ -1,0 +1,112 @@
+/*
+ * feedback_list_tests.c: ListFeedbackEvents through calls: the events of one document and of one draft order.
+ */
+#include "tests/rpc/world.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errata/v1/feedback_service.pb-c.h>
+
+/* Events that name nothing, in one batch. Three of them are more than one call examines. */
+#define OTHERS 1000
+
+static Errata__V1__FeedbackEvent correction(const char *draft_order_id, const char *document_id)
+{
+    static char after[] = "{\"qty\":12}";
+    Errata__V1__FeedbackEvent event = ERRATA__V1__FEEDBACK_EVENT__INIT;
+
+    event.event_type =
+        ERRATA__V1__FEEDBACK_EVENT_TYPE__FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
+    event.after_json = after;
+    if (draft_order_id != NULL) {
+        event._draft_order_id_case = ERRATA__V1__FEEDBACK_EVENT___DRAFT_ORDER_ID_DRAFT_ORDER_ID;
+        event.draft_order_id = (char *)(uintptr_t)draft_order_id;
+    }
+    if (document_id != NULL) {
+        event._document_id_case = ERRATA__V1__FEEDBACK_EVENT___DOCUMENT_ID_DOCUMENT_ID;
+        event.document_id = (char *)(uintptr_t)document_id;
+    }
+    return event;
+}
+
+static void capture(struct world *world, const char *draft_order_id, const char *document_id)
+{
+    const struct exchange_start start = {.path = "errata.v1.FeedbackService/CaptureFeedbackEvent",
+                                         .authorization = world->admin};
+    Errata__V1__CaptureFeedbackEventRequest request =
+        ERRATA__V1__CAPTURE_FEEDBACK_EVENT_REQUEST__INIT;
+    Errata__V1__FeedbackEvent event = correction(draft_order_id, document_id);
+
+    request.event = &event;
+    assert_int_equal(world_call(world, &start, &request.base, NULL), STATUS_OK);
+}
+
+static void capture_others(struct world *world)
+{
+    static Errata__V1__FeedbackEvent events[OTHERS];
+    static Errata__V1__FeedbackEvent *list[OTHERS];
+    const struct exchange_start start = {.path =
+                                             "errata.v1.FeedbackService/BatchCaptureFeedbackEvents",
+                                         .authorization = world->admin};
+    Errata__V1__BatchCaptureFeedbackEventsRequest request =
+        ERRATA__V1__BATCH_CAPTURE_FEEDBACK_EVENTS_REQUEST__INIT;
+
+    for (size_t i = 0; i < OTHERS; i++) {
+        events[i] = correction(NULL, NULL);
+        list[i] = &events[i];
+    }
+    request.n_events = OTHERS;
+    request.events = list;
+    assert_int_equal(world_call(world, &start, &request.base, NULL), STATUS_OK);
+}
+
+/* How many events the first page has; it must be the only one. */
+static size_t count_listed(struct world *world, const char *draft_order_id, const char *document_id)
+{
+    const struct exchange_start start = {.path = "errata.v1.FeedbackService/ListFeedbackEvents",
+                                         .authorization = world->admin};
+    Errata__V1__ListFeedbackEventsRequest request = ERRATA__V1__LIST_FEEDBACK_EVENTS_REQUEST__INIT;
+    Errata__V1__ListFeedbackEventsResponse *response = NULL;
+
+    request.draft_order_id = (char *)(uintptr_t)draft_order_id;
+    request.document_id = (char *)(uintptr_t)document_id;
+    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
+    assert_string_equal(response->next_page_token, "");
+    return response->n_events;
+}
+
+/* Goal: one call lists the corrections of an order or a document, however many other events there are. Method:
+ * three events of an order, two of a document, more others than a call examines; every combination of both. */
+static void test_orders_and_documents(void **state)
+{
+    struct world world;
+
+    (void)state;
+    world_init(&world);
+    capture(&world, "order-1", NULL);
+    capture(&world, "order-1", "document-1");
+    capture(&world, NULL, "document-1");
+    for (int i = 0; i < 3; i++) {
+        capture_others(&world);
+    }
+    capture(&world, "order-1", "document-2");
+    assert_int_equal(count_listed(&world, "order-1", ""), 3);
+    assert_int_equal(count_listed(&world, "", "document-1"), 2);
+    assert_int_equal(count_listed(&world, "order-1", "document-1"), 1);
+    assert_int_equal(count_listed(&world, "order-2", "document-1"), 0);
+    assert_int_equal(count_listed(&world, "document-1", ""), 0);
+    world_deinit(&world);
+}
+
+int run_feedback_list_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_orders_and_documents),
+    };
+
+    return cmocka_run_group_tests_name("rpc: feedback lists", tests, NULL, NULL);
+}

@@ -50,17 +50,38 @@ static bool is_dash(size_t at)
     return at == 8 || at == 13 || at == 18 || at == 23;
 }
 
+typedef uint8_t sixteen __attribute__((vector_size(16)));
+
+static sixteen digits_of(sixteen values)
+{
+    return values + '0' + ((sixteen)(values > 9) & ('a' - '0' - 10));
+}
+
+/* All digits at once: a lookup writes the id of each example. */
 void uuid_format(struct uuid uuid, char text[UUID_TEXT_BYTES])
 {
-    size_t at = 0;
+    sixteen bytes;
+    sixteen upper;
+    sixteen lower;
+    sixteen digits[2];
+    const char *digit = (const char *)digits;
 
-    for (size_t i = 0; i < UUID_BYTES; i++) {
-        if (is_dash(at)) {
-            text[at++] = '-';
-        }
-        text[at++] = hex_digit(uuid.bytes[i] >> 4);
-        text[at++] = hex_digit(uuid.bytes[i]);
-    }
+    memcpy(&bytes, uuid.bytes, sizeof(bytes));
+    upper = digits_of(bytes >> 4);
+    lower = digits_of(bytes & 15);
+    digits[0] = __builtin_shufflevector(upper, lower, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6,
+                                        22, 7, 23);
+    digits[1] = __builtin_shufflevector(upper, lower, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29,
+                                        14, 30, 15, 31);
+    memcpy(text, digit, 8);
+    text[8] = '-';
+    memcpy(text + 9, digit + 8, 4);
+    text[13] = '-';
+    memcpy(text + 14, digit + 12, 4);
+    text[18] = '-';
+    memcpy(text + 19, digit + 16, 4);
+    text[23] = '-';
+    memcpy(text + 24, digit + 20, 12);
 }
 
 bool uuid_parse(struct slice text, struct uuid *ret_uuid)

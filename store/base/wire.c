@@ -135,22 +135,40 @@ size_t wire_timestamp_bytes(int64_t time_us)
            (us != 0 ? 1 + wire_varint_bytes((uint64_t)us * 1000) : 0);
 }
 
-void wire_put_timestamp(struct buffer *buffer, uint32_t field, int64_t time_us)
+/* Writes the message, without tag and length. */
+static size_t write_time(uint8_t *out, int64_t time_us)
 {
-    uint8_t bytes[2 * (1 + VARINT_BYTES_MAX)];
     size_t size = 0;
     int64_t us = 0;
     int64_t seconds = split_time(time_us, &us);
 
     if (seconds != 0) {
-        size += put_tag(bytes + size, TIMESTAMP_SECONDS, WIRE_VARINT);
-        size += put_raw(bytes + size, (uint64_t)seconds);
+        size += put_tag(out + size, TIMESTAMP_SECONDS, WIRE_VARINT);
+        size += put_raw(out + size, (uint64_t)seconds);
     }
     if (us != 0) {
-        size += put_tag(bytes + size, TIMESTAMP_NANOS, WIRE_VARINT);
-        size += put_raw(bytes + size, (uint64_t)us * 1000);
+        size += put_tag(out + size, TIMESTAMP_NANOS, WIRE_VARINT);
+        size += put_raw(out + size, (uint64_t)us * 1000);
     }
-    wire_put_bytes(buffer, field, slice_of(bytes, size));
+    return size;
+}
+
+void wire_put_timestamp(struct buffer *buffer, uint32_t field, int64_t time_us)
+{
+    uint8_t bytes[2 * (1 + VARINT_BYTES_MAX)];
+
+    wire_put_bytes(buffer, field, slice_of(bytes, write_time(bytes, time_us)));
+}
+
+size_t wire_write_timestamp(uint8_t out[static WIRE_TIMESTAMP_BYTES_MAX], uint32_t field,
+                            int64_t time_us)
+{
+    size_t size = write_time(out + 2, time_us);
+
+    ASSERT(field <= 15);
+    out[0] = (uint8_t)(field << 3 | WIRE_BYTES);
+    out[1] = (uint8_t)size;
+    return size + 2;
 }
 
 /* Returns the bytes of the varint at the start of `rest`; 0 if there is none. */

@@ -19,6 +19,8 @@ enum wire_type {
 /* The most bytes that a field needs besides its content, or a number without its tag: a buffer for
  * `n` fields of `size` bytes is large enough with n * (size + WIRE_OVERHEAD_BYTES). */
 #define WIRE_OVERHEAD_BYTES 15
+/* A field of a Timestamp with a tag of one byte. */
+#define WIRE_TIMESTAMP_BYTES_MAX 24
 
 /* Append a field. Zero or empty values are written, too: omitting defaults is up to the caller. */
 void wire_put_varint(struct buffer *buffer, uint32_t field, uint64_t value);
@@ -32,6 +34,9 @@ void wire_put_raw(struct buffer *buffer, uint32_t field, enum wire_type type, ui
 void wire_put_packed(struct buffer *buffer, enum wire_type type, uint64_t raw);
 /* Appends a google.protobuf.Timestamp of microseconds since 1970. */
 void wire_put_timestamp(struct buffer *buffer, uint32_t field, int64_t time_us);
+/* Writes the same field, of a number up to 15, to `out`; returns its size. */
+size_t wire_write_timestamp(uint8_t out[static WIRE_TIMESTAMP_BYTES_MAX], uint32_t field,
+                            int64_t time_us);
 /* Appends tag and length of a bytes field; the caller appends its `size` bytes. */
 void wire_put_header(struct buffer *buffer, uint32_t field, size_t size);
 /* Returns how many bytes wire_put_header writes. */

@@ -13,7 +13,6 @@
 #include "server/domain/layouts/documents.h"
 #include "server/domain/layouts/keys.h"
 #include "server/domain/layouts/records.h"
-#include "store/base/pack.h"
 #include "store/base/wire.h"
 
 #define CACHE_LINE_BYTES 64
@@ -27,8 +26,15 @@
 
 /* A chosen example: its hint is written after all examples. Slices die with the transaction. */
 struct chosen {
-    struct slice example; /* wire bytes of an Example; its id is first */
-    struct slice packed_hint; /* `example` is its dictionary */
+    struct uuid id;
+    struct slice example; /* as in struct example_record */
+    struct hint_packed hint; /* `example` is its dictionary */
+};
+
+/* A row of the layout's cluster: slices into the page. */
+struct found_row {
+    struct slice key;
+    struct slice value;
 };
 
 struct lookup {
@@ -91,18 +97,29 @@ static bool find_improvement(const struct lookup *lookup, const struct example_m
     return true;
 }
 
-/* Stored bytes, then what changes: protobuf reads both as one message. */
-static void write_example(const struct lookup *lookup, struct slice example, bool superseded,
+/* Fields in an order that takes few appends: protobuf reads them in any. */
+static void write_example(const struct lookup *lookup, const struct example_record *row,
+                          int64_t created_at_us, bool superseded,
                           const struct example_mark_record *mark)
 {
+    struct slice fingerprint = lookup->query->layout_fingerprint;
+    uint8_t front[4 + UUID_TEXT_BYTES + WIRE_TIMESTAMP_BYTES_MAX] = {
+        EXAMPLE_MATCH_LEVEL_FIELD << 3 | WIRE_VARINT, MATCH_LEVEL_EXACT,
+        EXAMPLE_ID_FIELD << 3 | WIRE_BYTES, UUID_TEXT_BYTES};
+    size_t front_bytes = 4 + UUID_TEXT_BYTES;
     double improvement = 0;
     bool improves = find_improvement(lookup, mark, &improvement);
-    size_t more =
-        1 + wire_varint_bytes(MATCH_LEVEL_EXACT) + (superseded ? 2 : 0) + (improves ? 9 : 0);
+    size_t more = 0;
 
-    wire_put_header(lookup->body, GET_EXAMPLES_RESPONSE_EXAMPLES_FIELD, example.size + more);
-    buffer_append(lookup->body, example);
-    wire_put_varint(lookup->body, EXAMPLE_MATCH_LEVEL_FIELD, MATCH_LEVEL_EXACT);
+    uuid_format(row->id, (char *)front + 4);
+    front_bytes +=
+        wire_write_timestamp(front + front_bytes, EXAMPLE_CREATED_AT_FIELD, created_at_us);
+    more = front_bytes + wire_header_bytes(EXAMPLE_LAYOUT_FINGERPRINT_FIELD, fingerprint.size) +
+           fingerprint.size + (superseded ? 2 : 0) + (improves ? 9 : 0);
+    wire_put_header(lookup->body, GET_EXAMPLES_RESPONSE_EXAMPLES_FIELD, row->example.size + more);
+    buffer_append(lookup->body, slice_of(front, front_bytes));
+    wire_put_bytes(lookup->body, EXAMPLE_LAYOUT_FINGERPRINT_FIELD, fingerprint);
+    buffer_append(lookup->body, row->example);
     if (superseded) {
         wire_put_varint(lookup->body, EXAMPLE_SUPERSEDED_FIELD, 1);
     }
@@ -111,29 +128,34 @@ static void write_example(const struct lookup *lookup, struct slice example, boo
     }
 }
 
-static void choose(struct lookup *lookup, const struct example_record *row)
+static void choose(struct lookup *lookup, const struct example_record *row, uint64_t seq)
 {
-    lookup->chosen[lookup->count] = (struct chosen){row->example, row->packed_hint};
-    lookup->artifacts[lookup->count] = (struct exposed_artifact){row->seq, 1, 0};
+    lookup->chosen[lookup->count] = (struct chosen){row->id, row->example, row->hint};
+    lookup->artifacts[lookup->count] = (struct exposed_artifact){seq, 1, 0};
     memcpy(lookup->hint_hashes[lookup->count], row->hint_hash, KEY_HASH_BYTES);
     lookup->count++;
 }
 
-static enum err take_row(struct lookup *lookup, struct slice value)
+static enum err take_row(struct lookup *lookup, const struct found_row *found)
 {
     const struct examples_query *query = lookup->query;
     struct example_mark_record mark;
     struct example_record row;
+    int64_t created_at_us = 0;
+    uint64_t seq = 0;
     bool superseded = false;
-    enum err err = record_decode_example(value, &row);
+    enum err err = key_read_example(found->key, &created_at_us, &seq);
 
+    if (err == OK) {
+        err = record_decode_example(found->value, &row);
+    }
     if (err != OK) {
         return err;
     }
-    if (query->has_as_of && row.seq > query->as_of_seq) {
+    if (query->has_as_of && seq > query->as_of_seq) {
         return OK;
     }
-    err = read_mark(lookup, row.seq, &mark);
+    err = read_mark(lookup, seq, &mark);
     if (err != OK) {
         return err;
     }
@@ -143,9 +165,9 @@ static enum err take_row(struct lookup *lookup, struct slice value)
         return OK;
     }
     if (lookup->body != NULL) {
-        write_example(lookup, row.example, superseded, &mark);
+        write_example(lookup, &row, created_at_us, superseded, &mark);
     }
-    choose(lookup, &row);
+    choose(lookup, &row, seq);
     return OK;
 }
 
@@ -165,18 +187,16 @@ static void prefetch(struct slice value)
 /* Steps to as many rows as may still be wanted. Gives their number; fewer than asked for are the
  * last. A loop of its own instead of a scan (store/scan.h): rows are prefetched in groups, and the hot path
  * is measured. EXAMPLES_ROWS_MAX bounds it. */
-static enum err gather(struct store_cursor *cursor, size_t wanted, struct slice *rows,
+static enum err gather(struct store_cursor *cursor, size_t wanted, struct found_row *rows,
                        size_t *ret_count)
 {
     size_t count = 0;
     enum err err = OK;
 
     while (count < wanted && err == OK) {
-        struct slice key = {NULL, 0};
-
-        err = store_cursor_next(cursor, &key, &rows[count]);
+        err = store_cursor_next(cursor, &rows[count].key, &rows[count].value);
         if (err == OK) {
-            prefetch(rows[count]);
+            prefetch(rows[count].value);
             count++;
         }
     }
@@ -209,7 +229,7 @@ static bool is_scanned_layout(const struct lookup *lookup)
 /* `head` is the layout's head row: it is read once the first rows are on their way. */
 static enum err walk(struct lookup *lookup, struct store_cursor *cursor, struct slice head)
 {
-    struct slice rows[EXAMPLES_LIMIT_MAX];
+    struct found_row rows[EXAMPLES_LIMIT_MAX];
     size_t passed = 0;
     size_t wanted = lookup->query->limit;
     size_t count = 0;
@@ -224,7 +244,7 @@ static enum err walk(struct lookup *lookup, struct store_cursor *cursor, struct 
     }
     while (err == OK && count > 0) {
         for (size_t i = 0; i < count && err == OK; i++) {
-            err = take_row(lookup, rows[i]);
+            err = take_row(lookup, &rows[i]);
         }
         if (err != OK) {
             return err;
@@ -292,7 +312,7 @@ static enum err measure_hints(const struct lookup *lookup, size_t *ret_size)
     for (uint32_t i = 0; i < lookup->count; i++) {
         size_t hint = 0;
 
-        if (!pack_read_size(lookup->chosen[i].packed_hint, &hint)) {
+        if (!hint_unpacked_size(&lookup->chosen[i].hint, &hint)) {
             return ERR_CORRUPT;
         }
         size += hint;
@@ -309,8 +329,7 @@ static enum err write_hints(const struct lookup *lookup, struct buffer *body)
         size_t size = 0;
 
         buffer_append_byte(body, i == 0 ? '[' : ',');
-        if (!pack_read_size(chosen->packed_hint, &size) ||
-            !pack_read(chosen->example, chosen->packed_hint, body->data + body->size)) {
+        if (!hint_unpack(chosen->example, &chosen->hint, body->data + body->size, &size)) {
             return ERR_CORRUPT;
         }
         body->size += size;
@@ -468,19 +487,6 @@ enum err examples_write(struct store_txn *txn, const struct examples_query *quer
     return buffer_ok(body) ? OK : ERR_MEMORY;
 }
 
-/* The id that a stored Example begins with. */
-static enum err read_example_id(struct slice example, struct uuid *ret_id)
-{
-    struct wire_reader reader = wire_reader_of(example);
-    struct wire_field field = {0};
-
-    if (wire_next(&reader, &field) != OK || field.number != EXAMPLE_ID_FIELD ||
-        field.type != WIRE_BYTES || !uuid_parse(field.bytes, ret_id)) {
-        return ERR_CORRUPT;
-    }
-    return OK;
-}
-
 /* The array in a buffer of its own. */
 static enum err make_hints(struct arena *arena, const struct lookup *lookup, struct buffer *hints)
 {
@@ -501,11 +507,11 @@ enum err examples_find(struct arena *arena, struct store_txn *txn,
     struct buffer hints = {0};
     enum err err = look_up(&lookup, txn, query, NULL);
 
-    for (size_t i = 0; err == OK && i < lookup.count; i++) {
-        err = read_example_id(lookup.chosen[i].example, &ret_found->example_ids[i]);
-    }
     if (err != OK) {
         return err;
+    }
+    for (size_t i = 0; i < lookup.count; i++) {
+        ret_found->example_ids[i] = lookup.chosen[i].id;
     }
     if (lookup.count > 0) {
         err = make_hints(arena, &lookup, &hints);

@@ -3,6 +3,8 @@
  */
 #include "server/domain/corrections/keys.h"
 
+#include "store/base/bytes.h"
+
 /* Bytes of a document or draft order in FEEDBACK_SUBJECT. Half of KEY_HASH_BYTES keeps its rows small; a collision
  * costs a reader one more event, and nothing else. */
 #define FEEDBACK_SUBJECT_BYTES 8
@@ -14,6 +16,18 @@ struct key key_example(struct org_id org, const struct key_fingerprint *fingerpr
 
     key_put_oldest_first(&key, created_at_us, seq);
     return key;
+}
+
+enum err key_read_example(struct slice key, int64_t *ret_created_at_us, uint64_t *ret_seq)
+{
+    const size_t prefix = KEY_ORG_BYTES + sizeof(struct key_fingerprint);
+
+    if (key.size != prefix + 2 * sizeof(uint64_t)) {
+        return ERR_CORRUPT;
+    }
+    *ret_created_at_us = (int64_t)(bytes_get_be64(key.data + prefix) ^ (1ull << 63));
+    *ret_seq = bytes_get_be64(key.data + prefix + sizeof(uint64_t));
+    return OK;
 }
 
 struct key key_example_mark(struct org_id org, uint64_t seq)

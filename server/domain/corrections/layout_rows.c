@@ -3,7 +3,7 @@
  * in the order of the examples; a mark that is pushed out gets a row of its own where it says
  * anything.
  *
- * The bytes of an example are written field by field, and examples.c appends to them what changes: the one
+ * The bytes of an example are written field by field, and examples.c adds the other fields to them: the one
  * message that is not written by a generated view, since GetExamples serves these bytes as they are.
  */
 #include "server/domain/corrections/layout_rows.h"
@@ -16,7 +16,6 @@
 #include "server/domain/layouts/layout_head.h"
 #include "server/domain/layouts/records.h"
 #include "server/domain/text/hint.h"
-#include "store/base/pack.h"
 #include "store/base/wire.h"
 
 #include <errata/v1/prompt_service.fields.h>
@@ -80,26 +79,20 @@ static enum err read_snippet(struct arena *arena, struct slice meta_json, struct
     return json_string(arena, value.text, ret_snippet);
 }
 
-/* The wire bytes of what never changes in an Example. */
-static enum err encode_example(struct ctx *ctx, const struct event *event,
-                               const struct feedback_event_view *view, struct slice snippet,
-                               struct slice *ret_bytes)
+/* Writes the bytes of an Example that its row stores. */
+static enum err encode_example(struct ctx *ctx, const struct feedback_event_view *view,
+                               struct slice snippet, struct slice *ret_bytes)
 {
     bool partial = view->corrected_output_json.size == 0;
     struct slice output = partial ? view->after_json : view->corrected_output_json;
-    char id[UUID_TEXT_BYTES];
     struct buffer buffer = {0};
 
-    uuid_format(event->id, id);
-    buffer_init(&buffer, ctx->arena, 256 + snippet.size + output.size);
-    wire_put_bytes(&buffer, EXAMPLE_ID_FIELD, slice_of(id, sizeof(id)));
-    wire_put_bytes(&buffer, EXAMPLE_LAYOUT_FINGERPRINT_FIELD, view->layout_fingerprint);
+    buffer_init(&buffer, ctx->arena, 3 * WIRE_OVERHEAD_BYTES + snippet.size + output.size);
     wire_put_bytes_given(&buffer, EXAMPLE_INPUT_SNIPPET_FIELD, snippet);
     wire_put_bytes_given(&buffer, EXAMPLE_OUTPUT_FIELD, output);
     if (partial) {
         wire_put_varint(&buffer, EXAMPLE_PARTIAL_FIELD, 1);
     }
-    wire_put_timestamp(&buffer, EXAMPLE_CREATED_AT_FIELD, event->created_at_us);
     *ret_bytes = buffer_slice(&buffer);
     return buffer_ok(&buffer) ? OK : ERR_MEMORY;
 }
@@ -117,7 +110,7 @@ static enum err write_hint(struct arena *arena, struct slice snippet, struct sli
     }
     digest = sha256(piece);
     memcpy(record->hint_hash, digest.bytes, KEY_HASH_BYTES);
-    return pack_write(arena, record->example, piece, &record->packed_hint);
+    return hint_pack(arena, record->example, piece, &record->hint);
 }
 
 static enum err write_example(struct ctx *ctx, struct store_txn *txn, const struct event *event,
@@ -126,7 +119,7 @@ static enum err write_example(struct ctx *ctx, struct store_txn *txn, const stru
 {
     bool partial = view->corrected_output_json.size == 0;
     struct key key = key_example(event->org, fingerprint, event->created_at_us, event->seq);
-    struct example_record record = {.seq = event->seq, .created_at_us = event->created_at_us};
+    struct example_record record = {.id = event->id};
     struct sha256_digest document = sha256(view->document_id);
     struct slice output = partial ? view->after_json : view->corrected_output_json;
     struct slice snippet = {NULL, 0};
@@ -134,10 +127,10 @@ static enum err write_example(struct ctx *ctx, struct store_txn *txn, const stru
     enum err err = read_snippet(ctx->arena, view->meta_json, &snippet);
 
     if (view->document_id.size > 0) {
-        record.document_hash = slice_of(document.bytes, KEY_HASH_BYTES);
+        record.document_hash = slice_of(document.bytes, EXAMPLE_DOCUMENT_HASH_BYTES);
     }
     if (err == OK) {
-        err = encode_example(ctx, event, view, snippet, &record.example);
+        err = encode_example(ctx, view, snippet, &record.example);
     }
     if (err == OK) {
         err = write_hint(ctx->arena, snippet, members_value_of(output).text, &record);

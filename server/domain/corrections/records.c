@@ -20,12 +20,13 @@
 #define INLINE_BYTES_MAX 944
 #define APART_BYTES_MIN 1984
 
-/* A hash is whole, or left out: then it is zeros, as nanopb has it. */
-static bool read_hint_hash(struct slice bytes, struct example_record *record)
+/* Reads a hash or an id of 16 bytes; if it is left out, it is zeros, as nanopb has it. */
+static bool read_sixteen(struct slice bytes, uint8_t ret_bytes[static KEY_HASH_BYTES])
 {
-    memset(record->hint_hash, 0, KEY_HASH_BYTES);
     if (bytes.size == KEY_HASH_BYTES) {
-        memcpy(record->hint_hash, bytes.data, KEY_HASH_BYTES);
+        memcpy(ret_bytes, bytes.data, KEY_HASH_BYTES);
+    } else {
+        memset(ret_bytes, 0, KEY_HASH_BYTES);
     }
     return bytes.size == KEY_HASH_BYTES || bytes.size == 0;
 }
@@ -35,25 +36,23 @@ static bool read_example_field(const struct wire_field *field, struct example_re
     enum wire_type wanted = WIRE_BYTES;
 
     switch (field->number) {
-    case errata_record_ExampleRow_seq_tag:
-        wanted = WIRE_VARINT;
-        record->seq = field->value;
-        break;
-    case errata_record_ExampleRow_created_at_us_tag:
-        wanted = WIRE_VARINT;
-        record->created_at_us = (int64_t)field->value;
-        break;
+    case errata_record_ExampleRow_id_tag:
+        return field->type == wanted && read_sixteen(field->bytes, record->id.bytes);
     case errata_record_ExampleRow_document_hash_tag:
         record->document_hash = field->bytes;
+        break;
+    case errata_record_ExampleRow_hint_snippet_bytes_tag:
+        wanted = WIRE_VARINT;
+        record->hint.snippet_bytes = (uint32_t)field->value;
         break;
     case errata_record_ExampleRow_example_tag:
         record->example = field->bytes;
         break;
     case errata_record_ExampleRow_packed_hint_tag:
-        record->packed_hint = field->bytes;
+        record->hint.packed = field->bytes;
         break;
     case errata_record_ExampleRow_hint_hash_tag:
-        return field->type == wanted && read_hint_hash(field->bytes, record);
+        return field->type == wanted && read_sixteen(field->bytes, record->hint_hash);
     default:
         return true;
     }
@@ -65,23 +64,25 @@ static bool read_example_in_order(struct slice bytes, struct example_record *rec
 {
     struct record_fast reader = record_fast_of(bytes);
     struct slice hint_hash = {NULL, 0};
+    struct slice id = {NULL, 0};
     struct slice padding = {NULL, 0};
-    uint64_t created_at_us = 0;
+    uint64_t snippet_bytes = 0;
 
-    record_fast_number(&reader, RECORD_NUMBER_TAG(errata_record_ExampleRow_seq_tag), &record->seq);
-    record_fast_number(&reader, RECORD_NUMBER_TAG(errata_record_ExampleRow_created_at_us_tag),
-                       &created_at_us);
-    record->created_at_us = (int64_t)created_at_us;
     record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleRow_document_hash_tag),
                       &record->document_hash);
     record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleRow_hint_hash_tag),
                       &hint_hash);
+    record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleRow_id_tag), &id);
+    record_fast_number(&reader, RECORD_NUMBER_TAG(errata_record_ExampleRow_hint_snippet_bytes_tag),
+                       &snippet_bytes);
+    record->hint.snippet_bytes = (uint32_t)snippet_bytes;
     record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleRow_example_tag),
                       &record->example);
     record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleRow_packed_hint_tag),
-                      &record->packed_hint);
+                      &record->hint.packed);
     record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleRow_padding_tag), &padding);
-    return reader.at == reader.end && read_hint_hash(hint_hash, record);
+    return reader.at == reader.end && read_sixteen(hint_hash, record->hint_hash) &&
+           read_sixteen(id, record->id.bytes);
 }
 
 /* Reads the row with its fields in any order. */
@@ -99,6 +100,13 @@ static enum err read_example_by_field(struct slice bytes, struct example_record 
     return err == ERR_NOT_FOUND ? OK : ERR_CORRUPT;
 }
 
+static bool example_is_whole(const struct example_record *record)
+{
+    return !record_is_zero(record->id.bytes, UUID_BYTES) &&
+           (record->document_hash.size == 0 ||
+            record->document_hash.size == EXAMPLE_DOCUMENT_HASH_BYTES);
+}
+
 enum err record_decode_example(struct slice bytes, struct example_record *ret_record)
 {
     struct example_record record = {0};
@@ -109,8 +117,7 @@ enum err record_decode_example(struct slice bytes, struct example_record *ret_re
             return ERR_CORRUPT;
         }
     }
-    if (record.seq == 0 ||
-        (record.document_hash.size != 0 && record.document_hash.size != KEY_HASH_BYTES)) {
+    if (!example_is_whole(&record)) {
         return ERR_CORRUPT;
     }
     *ret_record = record;
@@ -122,18 +129,17 @@ enum err record_encode_example(struct arena *arena, const struct example_record 
 {
     static const uint8_t zeros[APART_BYTES_MIN];
     errata_record_ExampleRow message = {
-        .seq = record->seq,
-        .created_at_us = record->created_at_us,
         .document_hash = record->document_hash,
+        .hint_snippet_bytes = record->hint.snippet_bytes,
         .example = record->example,
-        .packed_hint = record->packed_hint,
+        .packed_hint = record->hint.packed,
     };
     enum err err = OK;
 
-    if (UNEXPECTED(record->seq == 0) || UNEXPECTED(record->document_hash.size != 0 &&
-                                                   record->document_hash.size != KEY_HASH_BYTES)) {
+    if (UNEXPECTED(!example_is_whole(record))) {
         return ERR_INTERNAL;
     }
+    memcpy(message.id, record->id.bytes, UUID_BYTES);
     memcpy(message.hint_hash, record->hint_hash, KEY_HASH_BYTES);
     err = record_pb_encode(arena, &errata_record_ExampleRow_msg, &message, ret_bytes);
     if (err == OK && ret_bytes->size > INLINE_BYTES_MAX && ret_bytes->size < APART_BYTES_MIN) {

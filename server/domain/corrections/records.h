@@ -6,21 +6,23 @@
 #ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_RECORDS_H
 #define ERRATA_SERVER_DOMAIN_CORRECTIONS_RECORDS_H
 
-#include "store/base/arena.h"
+#include "server/domain/text/hint.h"
 #include "store/key.h"
 
 /* Names in one list of a row: as many as an event has `fields_changed`. */
 #define RECORD_NAMES_MAX 200
 
-/* EXAMPLE, key_example: what never changes about an example. */
+#define EXAMPLE_DOCUMENT_HASH_BYTES 8
+
+/* EXAMPLE, key_example: what never changes about an example. Its seq and created_at are in the key. */
 struct example_record {
-    uint64_t seq;
-    int64_t created_at_us;
-    struct slice document_hash; /* KEY_HASH_BYTES, or empty: no document was named */
-    struct slice example; /* wire bytes of what never changes in errata.v1.Example */
-    /* `{"input_snippet":...,"output":...}`, sanitised and packed, with `example` as the dictionary */
-    struct slice packed_hint;
-    uint8_t hint_hash[KEY_HASH_BYTES]; /* the first bytes of its SHA-256 */
+    struct uuid id; /* of the event */
+    struct slice document_hash; /* EXAMPLE_DOCUMENT_HASH_BYTES, or empty: no document was named */
+    /* Wire bytes of the fields of errata.v1.Example that never change, except those that the key, `id` and the layout
+     * determine: id, layout_fingerprint and created_at. */
+    struct slice example;
+    struct hint_packed hint; /* sanitised, with `example` as the dictionary */
+    uint8_t hint_hash[KEY_HASH_BYTES]; /* the first bytes of the SHA-256 of the whole hint */
 };
 
 /* EXAMPLE_MARK: the mark of an example that is too old for the head. One that would say nothing has

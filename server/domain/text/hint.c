@@ -6,7 +6,17 @@
 
 #include "server/domain/text/json_tokens.h"
 #include "server/domain/text/sanitise.h"
+#include "store/base/assert.h"
 #include "store/base/json.h"
+#include "store/base/pack.h"
+
+/* The constant text of a piece: before the snippet, between snippet and output, and after the output. */
+#define HEAD "{\"input_snippet\":"
+#define MIDDLE ",\"output\":"
+#define END "}"
+#define HEAD_BYTES (sizeof(HEAD) - 1)
+#define MIDDLE_BYTES (sizeof(MIDDLE) - 1)
+#define END_BYTES (sizeof(END) - 1)
 
 /* The output of a piece that is being written. */
 struct hint_writer {
@@ -123,14 +133,14 @@ static enum err write_piece(struct hint_writer *writer, struct slice input_snipp
     if (err != OK) {
         return err;
     }
-    buffer_append(writer->buffer, SLICE("{\"input_snippet\":"));
+    buffer_append(writer->buffer, SLICE(HEAD));
     json_write_string(writer->buffer, clean, false);
-    buffer_append(writer->buffer, SLICE(",\"output\":"));
+    buffer_append(writer->buffer, SLICE(MIDDLE));
     err = write_output(writer, output_json);
     if (err != OK) {
         return err;
     }
-    buffer_append_byte(writer->buffer, '}');
+    buffer_append(writer->buffer, SLICE(END));
     return buffer_ok(writer->buffer) ? OK : ERR_MEMORY;
 }
 
@@ -168,4 +178,64 @@ enum err hint_make_piece(struct arena *arena, struct slice input_snippet, struct
         *ret_piece = buffer_slice(&buffer);
     }
     return err;
+}
+
+/* Returns the size of the quoted string at the front of `text`. */
+static size_t quoted_size(struct slice text)
+{
+    size_t at = 1;
+
+    while (at < text.size && text.data[at] != '"') {
+        at += text.data[at] == '\\' ? 2 : 1;
+    }
+    return at + 1;
+}
+
+enum err hint_pack(struct arena *arena, struct slice dictionary, struct slice piece,
+                   struct hint_packed *ret_packed)
+{
+    struct slice quoted = slice_after(piece, HEAD_BYTES);
+    size_t snippet = quoted_size(quoted);
+    struct buffer buffer = {0};
+
+    ASSERT(piece.size > HEAD_BYTES + snippet + MIDDLE_BYTES + END_BYTES);
+    buffer_init(&buffer, arena, piece.size);
+    buffer_append(&buffer, slice_of(quoted.data, snippet));
+    buffer_append(&buffer, slice_of(quoted.data + snippet + MIDDLE_BYTES,
+                                    quoted.size - snippet - MIDDLE_BYTES - END_BYTES));
+    if (!buffer_ok(&buffer)) {
+        return ERR_MEMORY;
+    }
+    ret_packed->snippet_bytes = (uint32_t)snippet;
+    return pack_write(arena, dictionary, buffer_slice(&buffer), &ret_packed->packed);
+}
+
+bool hint_unpacked_size(const struct hint_packed *packed, size_t *ret_size)
+{
+    size_t size = 0;
+
+    if (!pack_read_size(packed->packed, &size) || packed->snippet_bytes > size) {
+        return false;
+    }
+    *ret_size = HEAD_BYTES + MIDDLE_BYTES + END_BYTES + size;
+    return true;
+}
+
+bool hint_unpack(struct slice dictionary, const struct hint_packed *packed, uint8_t *out,
+                 size_t *ret_size)
+{
+    uint8_t *middle = out + HEAD_BYTES + packed->snippet_bytes;
+    size_t size = 0;
+
+    if (!hint_unpacked_size(packed, &size) ||
+        !pack_read(dictionary, packed->packed, out + HEAD_BYTES)) {
+        return false;
+    }
+    size -= END_BYTES;
+    memmove(middle + MIDDLE_BYTES, middle, (size_t)(out + size - middle) - MIDDLE_BYTES);
+    memcpy(out, HEAD, HEAD_BYTES);
+    memcpy(middle, MIDDLE, MIDDLE_BYTES);
+    memcpy(out + size, END, END_BYTES);
+    *ret_size = size + END_BYTES;
+    return true;
 }

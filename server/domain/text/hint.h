@@ -1,7 +1,8 @@
 /*
  * hint.h: the ready piece of `hint_examples_json`, made once when an event is applied, so that a read
  * copies bytes. Every string leaf, and every member's name, has passed the sanitiser; numbers and
- * structure stay. It decides nothing about which examples are served.
+ * structure stay. A row has the piece without its constant text, packed with the example's bytes as the dictionary. It
+ * decides nothing about which examples are served.
  */
 #ifndef ERRATA_SERVER_DOMAIN_TEXT_HINT_H
 #define ERRATA_SERVER_DOMAIN_TEXT_HINT_H
@@ -14,5 +15,21 @@
  * members with a changed name are left out. Fails only with ERR_MEMORY. */
 MUST_CHECK enum err hint_make_piece(struct arena *arena, struct slice input_snippet,
                                     struct slice output_json, struct slice *ret_piece);
+
+/* A piece as a row stores it. */
+struct hint_packed {
+    uint32_t snippet_bytes; /* of the quoted snippet, which precedes the output */
+    struct slice packed; /* quoted snippet and output (store/base/pack.h) */
+};
+
+/* Packs a piece of hint_make_piece into the arena. ERR_MEMORY, or ERR_INVALID if it is longer than PACK_BYTES_MAX. */
+MUST_CHECK enum err hint_pack(struct arena *arena, struct slice dictionary, struct slice piece,
+                              struct hint_packed *ret_packed);
+/* Returns how many bytes hint_unpack writes; false if the packed bytes do not begin with a valid size. */
+MUST_CHECK bool hint_unpacked_size(const struct hint_packed *packed, size_t *ret_size);
+/* Writes the piece to `out`, which must have room for the size that hint_unpacked_size returned, and returns that size.
+ * False if it does not unpack to exactly as many bytes; `out` is undefined then. */
+MUST_CHECK bool hint_unpack(struct slice dictionary, const struct hint_packed *packed, uint8_t *out,
+                            size_t *ret_size);
 
 #endif

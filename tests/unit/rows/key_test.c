@@ -47,9 +47,15 @@ static void test_newest_first(void **state)
         int64_t b = order[i + 1].created_at_us;
         uint64_t a_seq = order[i].seq;
         uint64_t b_seq = order[i + 1].seq;
+        struct key example = key_example(org, &fingerprint, a, a_seq);
+        int64_t read_us = 0;
+        uint64_t read_seq = 0;
 
-        assert_true(compare(key_example(org, &fingerprint, a, a_seq),
-                            key_example(org, &fingerprint, b, b_seq)) > 0);
+        assert_true(compare(example, key_example(org, &fingerprint, b, b_seq)) > 0);
+        assert_int_equal(key_read_example(key_slice(&example), &read_us, &read_seq), OK);
+        assert_true(read_us == a && read_seq == a_seq);
+        example.size--;
+        assert_int_equal(key_read_example(key_slice(&example), &read_us, &read_seq), ERR_CORRUPT);
         assert_true(compare(key_backfill(org, a, a_seq), key_backfill(org, b, b_seq)) < 0);
         assert_true(compare(key_subject(org, SUBJECT_LAYOUT, SLICE("x"), a, a_seq),
                             key_subject(org, SUBJECT_LAYOUT, SLICE("x"), b, b_seq)) < 0);

@@ -105,7 +105,7 @@ static void test_numbers_are_no_bytes(void **state)
     assert_int_equal(record_decode_layout_head(buffer_slice(&buffer), &head), ERR_CORRUPT);
     wire_put_varint(&buffer, 2, 77);
     assert_int_equal(record_decode_counter(buffer_slice(&buffer), &counter), ERR_CORRUPT);
-    wire_put_varint(&buffer, 7, 77);
+    wire_put_varint(&buffer, 13, 77);
     assert_int_equal(record_decode_example(buffer_slice(&buffer), &example), ERR_CORRUPT);
     arena_deinit(&arena);
 }
@@ -196,20 +196,21 @@ static void test_example_agrees_with_nanopb(void **state)
         errata_record_ExampleRow message;
         struct slice bytes = {NULL, 0};
 
-        record.created_at_us = (mask & 1) != 0 ? -5 : 0;
-        record.document_hash.size = (mask & 2) != 0 ? KEY_HASH_BYTES : 0;
+        record.hint.snippet_bytes = (mask & 1) != 0 ? 300 : 0;
+        record.document_hash.size = (mask & 2) != 0 ? EXAMPLE_DOCUMENT_HASH_BYTES : 0;
         record.example.size = (mask & 4) != 0 ? record.example.size : 0;
-        record.packed_hint.size = (mask & 8) != 0 ? record.packed_hint.size : 0;
+        record.hint.packed.size = (mask & 8) != 0 ? record.hint.packed.size : 0;
         assert_int_equal(record_encode_example(&arena, &record, &bytes), OK);
         memset(&message, 0, sizeof(message));
         assert_int_equal(record_pb_decode(bytes, &errata_record_ExampleRow_msg, &message), OK);
         assert_int_equal(record_decode_example(bytes, &decoded), OK);
-        assert_int_equal(decoded.seq, message.seq);
-        assert_int_equal(decoded.created_at_us, message.created_at_us);
+        assert_memory_equal(decoded.id.bytes, message.id, UUID_BYTES);
+        assert_memory_equal(decoded.id.bytes, record.id.bytes, UUID_BYTES);
+        assert_int_equal(decoded.hint.snippet_bytes, message.hint_snippet_bytes);
         assert_true(slice_equal(decoded.document_hash, message.document_hash));
         assert_true(slice_equal(decoded.example, message.example));
-        assert_true(slice_equal(decoded.packed_hint, message.packed_hint));
-        assert_true(slice_equal(decoded.packed_hint, record.packed_hint));
+        assert_true(slice_equal(decoded.hint.packed, message.packed_hint));
+        assert_true(slice_equal(decoded.hint.packed, record.hint.packed));
         assert_memory_equal(decoded.hint_hash, message.hint_hash, KEY_HASH_BYTES);
         assert_memory_equal(decoded.hint_hash, record.hint_hash, KEY_HASH_BYTES);
     }
@@ -225,19 +226,18 @@ static void compare_with_nanopb(struct slice bytes)
 
     memset(&message, 0, sizeof(message));
     err = record_pb_decode(bytes, &errata_record_ExampleRow_msg, &message);
-    if (err != OK || message.seq == 0) {
+    if (err != OK || message.id[0] == 0) {
         assert_int_equal(record_decode_example(bytes, &decoded), ERR_CORRUPT);
         return;
     }
     assert_int_equal(record_decode_example(bytes, &decoded), OK);
-    assert_true(decoded.seq == message.seq);
-    assert_true(decoded.created_at_us == message.created_at_us);
-    assert_true(slice_equal(decoded.packed_hint, message.packed_hint));
+    assert_int_equal(decoded.hint.snippet_bytes, message.hint_snippet_bytes);
+    assert_true(slice_equal(decoded.hint.packed, message.packed_hint));
     assert_memory_equal(decoded.hint_hash, message.hint_hash, KEY_HASH_BYTES);
 }
 
 /* Goal: numbers of every length are read, in any place. Method: powers of two and their neighbours,
- * as both of a row's numbers, lengths around those where one byte more is needed, near the row's
+ * as the row's number, lengths around those where one byte more is needed, near the row's
  * end and far from it; nanopb's reading is the measure. */
 static void test_example_numbers(void **state)
 {
@@ -247,11 +247,10 @@ static void test_example_numbers(void **state)
 
     (void)state;
     arena_init(&arena, SIZE_MAX);
-    for (size_t i = 0; i < (size_t)64 * 3 * (sizeof(sizes) / sizeof(sizes[0])); i++) {
-        uint64_t number = (UINT64_C(1) << (i % 64)) + i / 64 % 3 - 1;
-        struct example_record record = {.seq = number == 0 ? 1 : number,
-                                        .created_at_us = (int64_t)number,
-                                        .packed_hint = slice_of(text, sizes[i / 192])};
+    for (size_t i = 0; i < (size_t)32 * 3 * (sizeof(sizes) / sizeof(sizes[0])); i++) {
+        uint32_t number = (UINT32_C(1) << (i % 32)) + (uint32_t)(i / 32 % 3) - 1;
+        struct example_record record = {.id = {{1}},
+                                        .hint = {number, slice_of(text, sizes[i / 96])}};
         struct slice bytes = {NULL, 0};
 
         assert_int_equal(record_encode_example(&arena, &record, &bytes), OK);
@@ -285,7 +284,7 @@ static void test_example_padding(void **state)
         compare_with_nanopb(bytes);
         assert_int_equal(record_decode_example(bytes, &decoded), OK);
         assert_true(slice_equal(decoded.example, record.example));
-        assert_true(slice_equal(decoded.packed_hint, record.packed_hint));
+        assert_true(slice_equal(decoded.hint.packed, record.hint.packed));
         arena_reset(&arena);
     }
     assert_in_range(padded, 700, 1039);
@@ -311,17 +310,17 @@ static void test_other_orders(void **state)
     (void)state;
     arena_init(&arena, SIZE_MAX);
     buffer_init(&buffer, &arena, 256);
-    wire_put_bytes(&buffer, 9, SLICE("overwritten"));
-    wire_put_bytes(&buffer, 9, SLICE("hint"));
+    wire_put_bytes(&buffer, 14, SLICE("overwritten"));
+    wire_put_bytes(&buffer, 14, SLICE("hint"));
     wire_put_bytes(&buffer, 99, SLICE("of a later format"));
-    wire_put_bytes(&buffer, 7, SLICE("example"));
-    wire_put_varint(&buffer, 2, (uint64_t)-7);
-    wire_put_varint(&buffer, 1, 9);
+    wire_put_bytes(&buffer, 13, SLICE("example"));
+    wire_put_varint(&buffer, 12, 9);
+    wire_put_bytes(&buffer, 11, SLICE("id-of-sixteen-by"));
     assert_int_equal(record_decode_example(buffer_slice(&buffer), &example), OK);
-    assert_true(slice_equal(example.packed_hint, SLICE("hint")));
+    assert_true(slice_equal(example.hint.packed, SLICE("hint")));
     assert_true(slice_equal(example.example, SLICE("example")));
-    assert_int_equal(example.created_at_us, -7);
-    assert_int_equal(example.seq, 9);
+    assert_memory_equal(example.id.bytes, "id-of-sixteen-by", UUID_BYTES);
+    assert_int_equal(example.hint.snippet_bytes, 9);
     buffer_init(&buffer, &arena, 256);
     wire_put_bytes(&buffer, 13, packed);
     wire_put_bytes(&buffer, 12, slice_of(numbers, 16));

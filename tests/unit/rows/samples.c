@@ -93,11 +93,10 @@ struct layout_head_record sample_layout_head(void)
 struct example_record sample_example(void)
 {
     struct example_record record = {
-        .seq = 9,
-        .created_at_us = SAMPLE_TIME_US,
-        .document_hash = SLICE("document-hash-16"),
+        .id = sample_uuid(0x22),
+        .document_hash = SLICE("document"),
         .example = SLICE("example"),
-        .packed_hint = SLICE("\2\x20{}"),
+        .hint = {2, SLICE("\4\x40\"\"{}")},
         .hint_hash = "hash-of-the-hint",
     };
 

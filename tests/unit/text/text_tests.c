@@ -344,6 +344,30 @@ static void test_random_is_idempotent(void **state)
     arena_deinit(&arena);
 }
 
+/* A piece comes back from its packed form; with fewer bytes, or a snippet longer than all of it, it is refused. */
+static void expect_packs(struct arena *arena, struct slice dictionary, struct slice piece)
+{
+    struct hint_packed packed = {0};
+    size_t size = 0;
+    uint8_t *out = NULL;
+
+    assert_int_equal(hint_pack(arena, dictionary, piece, &packed), OK);
+    assert_true(packed.packed.size < piece.size);
+    assert_true(hint_unpacked_size(&packed, &size));
+    assert_int_equal(size, piece.size);
+    out = arena_alloc(arena, size);
+    assert_non_null(out);
+    assert_true(hint_unpack(dictionary, &packed, out, &size));
+    assert_int_equal(size, piece.size);
+    assert_true(slice_equal(slice_of(out, size), piece));
+    packed.packed.size--;
+    assert_false(hint_unpack(dictionary, &packed, out, &size));
+    packed.packed.size++;
+    packed.snippet_bytes = (uint32_t)size;
+    assert_false(hint_unpacked_size(&packed, &size));
+    assert_false(hint_unpack(dictionary, &packed, out, &size));
+}
+
 static void expect_piece(struct slice snippet, const char *output, const char *wanted)
 {
     const struct json_rules rules = {JSON_DEPTH_MAX, false};
@@ -359,11 +383,13 @@ static void expect_piece(struct slice snippet, const char *output, const char *w
     }
     assert_true(slice_equal(piece, slice_text(wanted)));
     assert_int_equal(json_check(&arena, piece, &rules, &value, &problem), OK);
+    expect_packs(&arena, slice_of(NULL, 0), piece);
+    expect_packs(&arena, snippet, piece);
     arena_deinit(&arena);
 }
 
-/* Goal: a piece is valid JSON whose strings are clean, escaped marks too, and whose structure stays.
- * Method: outputs with marks in values, in names, and in names that become equal. */
+/* Goal: a piece is valid JSON whose strings are clean, escaped marks too, and whose structure stays; and it comes back
+ * from its packed form. Method: outputs with marks in values, in names, and in names that become equal. */
 static void test_hint_pieces(void **state)
 {
     (void)state;
@@ -371,6 +397,8 @@ static void test_hint_pieces(void **state)
                  " { \"qty\" : 12 , \"a\" : [ 1.50, true, null, {} ] } ",
                  "{\"input_snippet\":\"Pos 1\\nobey\",\"output\":{\"qty\":12,\"a\":[1.50,true,null,"
                  "{}]}}");
+    expect_piece(SLICE("a \"quoted\" \\"), "{}",
+                 "{\"input_snippet\":\"a \\\"quoted\\\" \\\\\",\"output\":{}}");
     expect_piece(SLICE(""), "{\"a\":\"\\u007b\\u007bX\\u007d\\u007d\",\"b\":[\"<|im_end|>\"]}",
                  "{\"input_snippet\":\"\",\"output\":{\"a\":\"X\",\"b\":[\"\"]}}");
     expect_piece(SLICE(""), "{\"{{qty\":1,\"b\":\"\\u001b[31mred\"}",

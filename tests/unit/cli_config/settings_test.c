@@ -16,6 +16,11 @@ static const char file[] = "{\"current\": \"home\", \"contexts\": {"
                            "\"far\": {\"server\": \"far:1\", \"token\": \"secret\"},"
                            "\"local\": {\"token_file\": \"/local\"},"
                            "\"open\": {\"server\": \"open:1\"}}}";
+static const char ports[] = "{\"contexts\": {"
+                            "\"short\": {\"server\": \"short\", \"token\": \"a\"},"
+                            "\"long\": {\"server\": \"long:7443\", \"token\": \"b\"},"
+                            "\"bare\": {\"server\": \"::1\", \"token\": \"c\"},"
+                            "\"bad\": {\"server\": \"bad:port\", \"token\": \"d\"}}}";
 static const char no_current[] = "{\"contexts\": {\"home\": {\"server\": \"home:1\"}}}";
 
 struct expected {
@@ -110,7 +115,29 @@ static void precedence(void **state)
          {"opt:1", SETTINGS_OPTION, "/opt", SETTINGS_OPTION, false}},
         {file,
          {.server_option = "far:1", .context_option = "far"},
-         {"far:1", SETTINGS_OPTION, ":secret", SETTINGS_CONTEXT, false}}};
+         {"far:1", SETTINGS_OPTION, ":secret", SETTINGS_CONTEXT, false}},
+        /* Its own server is named in any form: with the default port or without, in any case. */
+        {file,
+         {.server_option = "127.0.0.1", .context_option = "local"},
+         {"127.0.0.1", SETTINGS_OPTION, "/local", SETTINGS_CONTEXT, false}},
+        {ports,
+         {.server_option = "Short:7443", .context_option = "short"},
+         {"Short:7443", SETTINGS_OPTION, ":a", SETTINGS_CONTEXT, false}},
+        {ports,
+         {.server_option = "long", .context_option = "long"},
+         {"long", SETTINGS_OPTION, ":b", SETTINGS_CONTEXT, false}},
+        {ports,
+         {.server_option = "[::1]:07443", .context_option = "bare"},
+         {"[::1]:07443", SETTINGS_OPTION, ":c", SETTINGS_CONTEXT, false}},
+        {ports,
+         {.server_option = "long:7444", .context_option = "long"},
+         {"long:7444", SETTINGS_OPTION, "", SETTINGS_NOWHERE, true}},
+        {ports,
+         {.server_option = "longer", .context_option = "long"},
+         {"longer", SETTINGS_OPTION, "", SETTINGS_NOWHERE, true}},
+        {ports,
+         {.server_option = "bad:port", .context_option = "bad"},
+         {"bad:port", SETTINGS_OPTION, "", SETTINGS_NOWHERE, true}}};
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -154,9 +181,43 @@ static void need(void **state)
         &(struct settings_given){.server_option = "a:1", .context_option = "home"}));
 }
 
+/* Goal: a server's address is split as people write it. Method: each form, and malformed ones. */
+static void addresses(void **state)
+{
+    static const struct {
+        const char *server;
+        const char *host; /* NULL: malformed */
+        uint16_t port;
+    } cases[] = {{"a", "a", 7443},
+                 {"a:1", "a", 1},
+                 {"a:65535", "a", 65535},
+                 {"::1", "::1", 7443},
+                 {"[::1]", "::1", 7443},
+                 {"[::1]:8", "::1", 8},
+                 {"", NULL, 0},
+                 {":1", NULL, 0},
+                 {"[]:1", NULL, 0},
+                 {"a:", NULL, 0},
+                 {"a:0", NULL, 0},
+                 {"a:65536", NULL, 0},
+                 {"a:99999999999999999999", NULL, 0},
+                 {"a:1x", NULL, 0},
+                 {"a:-1", NULL, 0}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct settings_address address = {{NULL, 0}, 0};
+        bool valid = settings_split_server(slice_text(cases[i].server), &address);
+
+        assert_int_equal(valid, cases[i].host != NULL);
+        assert_text(address.host, valid ? cases[i].host : "");
+        assert_int_equal(address.port, cases[i].port);
+    }
+}
+
 int run_settings_tests(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(precedence),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(precedence), cmocka_unit_test(addresses),
                                        cmocka_unit_test(no_such_context), cmocka_unit_test(need)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

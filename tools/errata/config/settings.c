@@ -3,6 +3,8 @@
  */
 #include "tools/errata/config/settings.h"
 
+#include <strings.h>
+
 static bool is_given(const char *value)
 {
     return value != NULL && value[0] != '\0';
@@ -14,7 +16,7 @@ bool settings_need_contexts(const struct settings_given *given)
            (!is_given(given->server_option) && !is_given(given->server_variable));
 }
 
-/* Which context is looked at, if any. */
+/* Finds the context to read, if any. */
 static enum err choose_context(const struct settings_given *given, const struct contexts *contexts,
                                struct fault *fault, struct settings *settings)
 {
@@ -42,7 +44,7 @@ static enum err choose_context(const struct settings_given *given, const struct 
     return OK;
 }
 
-/* A context that the command line names goes before the environment. */
+/* Whether the command line names the context, which then has precedence over the environment. */
 static bool goes_first(const struct settings *settings)
 {
     return settings->context_source == SETTINGS_OPTION;
@@ -68,12 +70,18 @@ static void choose_server(const struct settings_given *given, struct settings *s
     }
 }
 
-/* The server is the one that the context's token is for. */
+/* Whether the chosen server is the one of the context: the same host and port. */
 static bool is_contexts_server(const struct settings *settings)
 {
     struct slice server = settings->context->server;
+    struct settings_address chosen;
+    struct settings_address own;
 
-    return slice_equal(settings->server, server.size > 0 ? server : SLICE(SETTINGS_SERVER_DEFAULT));
+    return settings_split_server(settings->server, &chosen) &&
+           settings_split_server(server.size > 0 ? server : SLICE(SETTINGS_SERVER_DEFAULT), &own) &&
+           chosen.port == own.port && chosen.host.size == own.host.size &&
+           strncasecmp((const char *)chosen.host.data, (const char *)own.host.data,
+                       own.host.size) == 0;
 }
 
 static void choose_token(const struct settings_given *given, struct settings *settings)
@@ -110,4 +118,55 @@ enum err settings_resolve(const struct settings_given *given, const struct conte
     choose_token(given, &settings);
     *ret_settings = settings;
     return OK;
+}
+
+/* --- addresses --- */
+
+/* The colon before the port; NULL if there is none. */
+static const uint8_t *find_port(struct slice server)
+{
+    const uint8_t *first = server.size > 0 ? memchr(server.data, ':', server.size) : NULL;
+    const uint8_t *last = server.size > 0 ? memrchr(server.data, ':', server.size) : NULL;
+    bool bracketed = server.size > 0 && server.data[0] == '[';
+
+    if (last == NULL || (!bracketed && first != last)) {
+        return NULL;
+    }
+    return bracketed && last[-1] != ']' ? NULL : last;
+}
+
+/* 1 to 65535 in decimal; 0 if it is malformed. */
+static uint16_t read_port(struct slice text)
+{
+    uint32_t port = 0;
+
+    for (size_t i = 0; i < text.size && port <= UINT16_MAX; i++) {
+        if (text.data[i] < '0' || text.data[i] > '9') {
+            return 0;
+        }
+        port = port * 10 + (uint32_t)(text.data[i] - '0');
+    }
+    return port <= UINT16_MAX ? (uint16_t)port : 0;
+}
+
+bool settings_split_server(struct slice server, struct settings_address *ret_address)
+{
+    const uint8_t *colon = find_port(server);
+    struct slice host = server;
+    struct slice port_text = SLICE(SETTINGS_PORT_DEFAULT);
+    uint16_t port = 0;
+
+    if (colon != NULL) {
+        host = slice_of(server.data, (size_t)(colon - server.data));
+        port_text = slice_after(server, host.size + 1);
+    }
+    if (host.size >= 2 && host.data[0] == '[' && host.data[host.size - 1] == ']') {
+        host = slice_of(host.data + 1, host.size - 2);
+    }
+    port = read_port(port_text);
+    if (host.size == 0 || port == 0) {
+        return false;
+    }
+    *ret_address = (struct settings_address){host, port};
+    return true;
 }

@@ -1,7 +1,7 @@
 /*
- * settings.h: which server, and which token: what the command line says, else the environment, else
- * the context, else the default. A token of a context goes to that context's server alone, whoever
- * names another server. Pure: who asks gives the values and the contexts.
+ * settings.h: chooses the server and the token: from the command line, else the environment, else the
+ * context, else the default. A context's token is sent only to that context's server, however the server
+ * is named. Pure: the caller passes the values and the contexts.
  */
 #ifndef ERRATA_TOOLS_ERRATA_CONFIG_SETTINGS_H
 #define ERRATA_TOOLS_ERRATA_CONFIG_SETTINGS_H
@@ -12,7 +12,7 @@
 #define SETTINGS_PORT_DEFAULT "7443"
 #define SETTINGS_SERVER_DEFAULT "127.0.0.1:" SETTINGS_PORT_DEFAULT
 
-/* Where a setting comes from. */
+/* The origin of a setting. */
 enum settings_source {
     SETTINGS_NOWHERE, /* it has no value */
     SETTINGS_OPTION, /* the command line */
@@ -21,7 +21,7 @@ enum settings_source {
     SETTINGS_DEFAULT
 };
 
-/* What was given; NULL or "" where it was not. */
+/* The values given by the user; NULL or "" if absent. */
 struct settings_given {
     const char *server_option; /* --server */
     const char *token_file_option; /* --token-file */
@@ -31,21 +31,30 @@ struct settings_given {
     const char *context_variable; /* ERRATA_CONTEXT */
 };
 
-/* Texts are borrowed from what was given and from the contexts. */
+/* The texts are borrowed from settings_given and from the contexts. */
 struct settings {
     struct slice server; /* HOST or HOST:PORT, not checked yet */
     enum settings_source server_source;
     struct slice token_file; /* or empty */
     struct slice token; /* its text, of a context; or empty */
     enum settings_source token_source;
-    const struct context *context; /* the one that was looked at, used or not; or NULL */
+    const struct context *context; /* the context that was read, used or not; or NULL */
     enum settings_source context_source; /* SETTINGS_DEFAULT: the current one */
     bool token_withheld; /* the context has a token, but it is for another server */
 };
 
-/* Whether contexts can make a difference: where not, their file need not be read. */
+/* A server's address; the host is borrowed and has no brackets. */
+struct settings_address {
+    struct slice host;
+    uint16_t port;
+};
+
+/* Splits HOST, HOST:PORT or [HOST]:PORT; false if it is malformed. An IPv6 address with a port needs the
+ * brackets. */
+bool settings_split_server(struct slice server, struct settings_address *ret_address);
+/* Whether the result can depend on contexts; if not, their file need not be read. */
 bool settings_need_contexts(const struct settings_given *given);
-/* ERR_NOT_FOUND, with a sentence in `fault`, for a context that is named but not there. */
+/* ERR_NOT_FOUND, with a message in `fault`, if the named context does not exist. */
 MUST_CHECK enum err settings_resolve(const struct settings_given *given,
                                      const struct contexts *contexts, struct fault *fault,
                                      struct settings *ret_settings);

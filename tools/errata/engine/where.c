@@ -146,59 +146,25 @@ const char *where_server_phrase(struct cli *cli)
 
 /* --- servers --- */
 
-/* The colon before the port; NULL if there is none. An IPv6 address needs brackets to have one. */
-static const uint8_t *find_port(struct slice server)
-{
-    const uint8_t *first = server.size > 0 ? memchr(server.data, ':', server.size) : NULL;
-    const uint8_t *last = server.size > 0 ? memrchr(server.data, ':', server.size) : NULL;
-    bool bracketed = server.size > 0 && server.data[0] == '[';
-
-    if (last == NULL || (!bracketed && first != last)) {
-        return NULL;
-    }
-    return bracketed && last[-1] != ']' ? NULL : last;
-}
-
-static bool split_server(struct cli *cli, struct slice server, const char **ret_host,
-                         uint16_t *ret_port)
-{
-    const uint8_t *colon = find_port(server);
-    struct slice host = server;
-    struct slice port_text = slice_text(SETTINGS_PORT_DEFAULT);
-    struct slice copy = {NULL, 0};
-    int64_t port = 0;
-
-    if (colon != NULL) {
-        host = slice_of(server.data, (size_t)(colon - server.data));
-        port_text = slice_after(server, host.size + 1);
-    }
-    if (!arena_copy(&cli->kept, port_text, &port_text) ||
-        !input_number((const char *)port_text.data, &port) || port < 1 || port > 65535) {
-        return false;
-    }
-    if (host.size >= 2 && host.data[0] == '[' && host.data[host.size - 1] == ']') {
-        host = slice_of(host.data + 1, host.size - 2);
-    }
-    if (host.size == 0 || host.size > CLIENT_HOST_BYTES_MAX ||
-        !arena_copy(&cli->kept, host, &copy)) {
-        return false;
-    }
-    *ret_host = (const char *)copy.data;
-    *ret_port = (uint16_t)port;
-    return true;
-}
-
 enum cli_exit where_split_server(struct cli *cli, struct slice server, const char **ret_host,
                                  uint16_t *ret_port)
 {
     bool has_scheme = memmem(server.data, server.size, "://", 3) != NULL;
+    struct settings_address address = {{NULL, 0}, 0};
+    struct slice host = {NULL, 0};
 
-    if (has_scheme || !split_server(cli, server, ret_host, ret_port)) {
+    if (has_scheme || !settings_split_server(server, &address) ||
+        address.host.size > CLIENT_HOST_BYTES_MAX) {
         return cli_usage(
             cli, "server \"%.*s\": invalid address; expected HOST or HOST:PORT, such as %s%s",
             (int)server.size, (const char *)server.data, SETTINGS_SERVER_DEFAULT,
             has_scheme ? ", without http:// in front" : "");
     }
+    if (!arena_copy(&cli->kept, address.host, &host)) {
+        return cli_local(cli, "out of memory");
+    }
+    *ret_host = (const char *)host.data;
+    *ret_port = address.port;
     return CLI_OK;
 }
 

@@ -49,7 +49,7 @@ class Imports(CliCase):
         self.assertEqual(len(self.stored("im-capture")), 1)
 
     def test_nothing_of_an_invalid_file_is_stored(self):
-        good = open(self.folder / self.events("good.jsonl", "im-bad", 2), encoding="utf-8").read()
+        good = (self.folder / self.events("good.jsonl", "im-bad", 2)).read_text()
         path = self.file("bad.jsonl", good + "[]\n" + good + '{"event_type": "NOTHING"}\n{"x": 1}\n')
         for words in (("corrections", "import", path), ("corrections", "import", "-")):
             _, said = self.run_cli(*words, code=2, stdin=(self.folder / path).read_text())
@@ -60,6 +60,36 @@ class Imports(CliCase):
         _, said = self.run_cli("corrections", "import", path, "--skip-invalid", code=2)
         self.assertIn("events: 4 new, 0 already stored, 3 invalid ones skipped", said)
         self.assertEqual(len(self.stored("im-bad")), 4)
+
+    def refused(self, name, layout, bad):
+        """12 events, of which those of `bad` pass the check of the file, but not the server's."""
+        texts = ['{"qty": 12}', "[1]"]
+        return self.file(name, "\n".join(
+            json.dumps({"event_type": LINE, "layout_fingerprint": layout, "after_json": texts[i in bad]})
+            for i in range(12)) + "\n")
+
+    def test_refused_events_are_reported_by_line(self):
+        """The batch that holds them is not stored, and those before it are."""
+        path = self.refused("refused.jsonl", "im-refused", (6, 7))
+        _, said = self.run_cli("corrections", "import", path, "--batch", "5", code=1)
+        self.assertEqual(said.count(f"{path} line "), 2, said)
+        for line in (7, 8):
+            self.assertIn(f"{path} line {line}: after_json: ", said)
+        self.assertIn("lines 6 to 10 were not stored", said)
+        self.assertEqual(len(self.stored("im-refused")), 5)
+
+    def test_events_around_refused_ones_are_stored(self):
+        """Refused ones are skipped on request, also in all places of a batch; a repeat stores nothing."""
+        path = self.refused("skipped.jsonl", "im-skipped", (0, 5, 6, 11))
+        for stored in ("8 new, 0", "0 new, 8"):
+            _, said = self.run_cli("corrections", "import", path, "--batch", "6", "--skip-invalid", code=1)
+            for line in (1, 6, 7, 12):
+                self.assertEqual(said.count(f"{path} line {line}: after_json: "), 1, said)
+            self.assertIn(f"events: {stored} already stored, 4 refused by the server", said)
+        self.assertEqual(len(self.stored("im-skipped")), 8)
+        path = self.refused("all.jsonl", "im-all", range(12))
+        _, said = self.run_cli("corrections", "import", path, "--skip-invalid", code=1)
+        self.assertIn("events: 0 new, 0 already stored, 12 refused by the server", said)
 
     def test_nothing_of_invalid_rows_is_stored(self):
         rows = self.file("bad.csv", HEADING + ",status\nim-bad,A,1,\nim-bad,,2,\nim-bad,C,3,MAYBE\n")

@@ -1,14 +1,19 @@
 /*
- * import.c: see import.h. The file is read twice: all of it is checked before any of it is sent; what
- * comes from standard input is kept in a temporary file meanwhile. Each batch has an idempotency key made of its place in the file and its
- * bytes, so that repeating an interrupted import stores nothing twice.
+ * import.c: see import.h. The file is read twice: it is checked whole before anything of it is sent;
+ * standard input is copied to a temporary file for that. The idempotency key of a batch is made of its first line's
+ * number and its bytes, so that a repeat of an interrupted import stores nothing twice. A batch is stored
+ * whole or not at all: with --skip-invalid, events that the server refuses are taken out, and the rest of
+ * the batch is sent again.
  */
 #include "tools/errata/corrections/import.h"
 
+#include "client/details.h"
+#include "client/header.h"
 #include "store/base/json.h"
 #include "store/base/sha256.h"
 #include "tools/errata/engine/connect.h"
 #include "tools/errata/engine/csv_input.h"
+#include "tools/errata/engine/failure.h"
 #include "tools/errata/engine/import_report.h"
 #include "tools/errata/engine/input.h"
 #include "tools/errata/engine/reply.h"
@@ -19,6 +24,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#define BATCH_METHOD "/errata.v1.FeedbackService/BatchCaptureFeedbackEvents"
 /* `import-` and a digest in hex. */
 #define KEY_BYTES (7 + 2 * SHA256_BYTES)
 
@@ -29,7 +35,7 @@ struct import {
     const char *path;
     char *line; /* owned: getline's */
     size_t line_capacity;
-    size_t pending_bytes; /* of `line`: read, but left for the next batch */
+    size_t pending_bytes; /* of `line`, which belongs to the next batch; 0: it is consumed */
     uint64_t line_number;
     int64_t batch_events;
     uint64_t read_bytes;
@@ -38,12 +44,17 @@ struct import {
     bool closed; /* the reader of the output is gone */
 };
 
-/* One batch, in the cli's arena, which is emptied between batches. */
+struct batch_event {
+    struct slice json;
+    uint64_t line;
+    bool refused; /* by the server */
+};
+
+/* Consecutive events of a batch, in the cli's arena, which is emptied between batches. */
 struct batch {
-    struct buffer json;
-    int64_t count;
-    uint64_t first_line;
-    uint64_t last_line;
+    struct batch_event *events;
+    size_t count;
+    size_t bytes; /* of the events at first */
 };
 
 /* Reads the next line that is not blank; 0 bytes at the end. */
@@ -74,8 +85,8 @@ static enum cli_exit next_line(struct import *import, size_t *ret_bytes)
     return CLI_OK;
 }
 
-/* Converts the line at hand into an event whose `_json` members are texts, in the cli's arena; false with
- * cli->fault. A line must be one JSON object, or it could change the batch around it. */
+/* Converts the current line into an event whose `_json` members are texts, in the cli's arena; false with
+ * cli->fault. A line must be one JSON object, or it could change the batch that contains it. */
 static bool read_line(struct import *import, size_t bytes, struct slice *ret_event)
 {
     const struct json_rules rules = {.depth_max = JSON_DEPTH_MAX};
@@ -97,7 +108,7 @@ static bool read_line(struct import *import, size_t bytes, struct slice *ret_eve
     return false;
 }
 
-/* Checks an event by the contract, as a batch of one; false with cli->fault. */
+/* Checks an event by the contract; false with cli->fault. */
 static bool check_event(struct import *import, struct slice event)
 {
     const struct method_info *method =
@@ -137,9 +148,12 @@ static enum cli_exit check_file(struct import *import)
 static enum cli_exit fill_batch(struct import *import, struct batch *batch)
 {
     *batch = (struct batch){.count = 0};
-    buffer_init(&batch->json, &import->cli->arena, 65536);
-    buffer_append(&batch->json, SLICE("{\"events\":["));
-    while (batch->count < import->batch_events) {
+    batch->events =
+        arena_calloc(&import->cli->arena, (size_t)import->batch_events, sizeof(*batch->events));
+    if (batch->events == NULL) {
+        return cli_local(import->cli, "out of memory");
+    }
+    while (batch->count < (size_t)import->batch_events) {
         struct slice event = {NULL, 0};
         size_t bytes = 0;
         enum cli_exit result = next_line(import, &bytes);
@@ -147,7 +161,7 @@ static enum cli_exit fill_batch(struct import *import, struct batch *batch)
         if (result != CLI_OK) {
             return result;
         }
-        if (bytes == 0 || (batch->count > 0 && batch->json.size + bytes > IMPORT_BATCH_BYTES_MAX)) {
+        if (bytes == 0 || (batch->count > 0 && batch->bytes + bytes > IMPORT_BATCH_BYTES_MAX)) {
             break;
         }
         import->pending_bytes = 0;
@@ -155,50 +169,70 @@ static enum cli_exit fill_batch(struct import *import, struct batch *batch)
             (import->report.invalid > 0 && !check_event(import, event))) {
             continue; /* reported by the check */
         }
-        buffer_append(&batch->json, batch->count > 0 ? SLICE(",") : SLICE(""));
-        buffer_append(&batch->json, event);
-        batch->first_line = batch->count == 0 ? import->line_number : batch->first_line;
-        batch->last_line = import->line_number;
-        batch->count++;
+        batch->events[batch->count++] = (struct batch_event){event, import->line_number, false};
+        batch->bytes += event.size;
     }
-    buffer_append(&batch->json, SLICE("]}"));
-    return buffer_ok(&batch->json) ? CLI_OK : cli_local(import->cli, "out of memory");
+    return CLI_OK;
 }
 
-/* The key of a batch: the same for the same lines at the same place. */
-static void make_key(const struct batch *batch, char key[KEY_BYTES])
+/* The request that stores the events of a batch. */
+static struct slice batch_json(struct import *import, const struct batch *batch)
+{
+    struct buffer json;
+
+    buffer_init(&json, &import->cli->arena, batch->bytes + batch->count + 16);
+    buffer_append(&json, SLICE("{\"events\":["));
+    for (size_t i = 0; i < batch->count; i++) {
+        buffer_append(&json, i > 0 ? SLICE(",") : SLICE(""));
+        buffer_append(&json, batch->events[i].json);
+    }
+    buffer_append(&json, SLICE("]}"));
+    return buffer_ok(&json) ? buffer_slice(&json) : slice_of(NULL, 0);
+}
+
+/* The key of a batch: equal for equal lines at the same place. */
+static void make_key(const struct batch *batch, struct slice json, char key[KEY_BYTES])
 {
     char place[32];
-    int size = snprintf(place, sizeof(place), "%llu:", (unsigned long long)batch->first_line);
-    const struct slice pieces[] = {slice_of(place, (size_t)size), buffer_slice(&batch->json)};
+    int size = snprintf(place, sizeof(place), "%llu:", (unsigned long long)batch->events[0].line);
+    const struct slice pieces[] = {slice_of(place, (size_t)size), json};
     struct sha256_digest digest = sha256_pieces(pieces, 2);
 
     memcpy(key, "import-", 7);
     sha256_format(&digest, key + 7);
 }
 
-/* A batch is stored whole: its first event says whether it is new. */
+/* Counts a stored batch. All of its events are new, or none is. */
 static enum cli_exit count_batch(struct import *import, const struct batch *batch,
-                                 struct slice json)
+                                 struct slice wire)
 {
+    struct cli *cli = import->cli;
     struct json_value reply = {JSON_NULL, {NULL, 0}};
     struct json_value event = {JSON_NULL, {NULL, 0}};
     struct json_walk walk;
+    struct slice json = {NULL, 0};
     struct slice key = {NULL, 0};
-    enum cli_exit result = reply_parse(import->cli, json, &reply);
+    enum cli_exit result = cli_decode(cli, cli_method(BATCH_METHOD), wire, &cli->arena, &json);
 
+    if (result == CLI_OK) {
+        result = reply_parse(cli, json, &reply);
+    }
     if (result != CLI_OK) {
         return result;
     }
+    if (cli->json) {
+        print_json(&cli->out, json);
+        import->closed = fflush(cli->out.stream) != 0;
+    }
     walk = reply_walk(reply, "events");
     if (json_walk_next(&walk, &key, &event)) {
-        import_report_count(&import->report, reply_text(import->cli, event, "id"),
-                            (uint64_t)batch->count);
+        import_report_count(&import->report, reply_text(cli, event, "id"), batch->count);
     }
     return CLI_OK;
 }
 
-static enum cli_exit send_batch(struct import *import, const struct batch *batch)
+static enum cli_exit call_server(struct import *import, const struct batch *batch,
+                                 struct client_result *ret_result)
 {
     struct cli *cli = import->cli;
     char key[KEY_BYTES] = {0};
@@ -207,33 +241,122 @@ static enum cli_exit send_batch(struct import *import, const struct batch *batch
                                          cli->timeout_ms > 0 ? cli->timeout_ms : CONNECT_TIMEOUT_MS,
                                      .metadata = &metadata,
                                      .metadata_count = import->report.again ? 0 : 1};
-    struct client_request request = {
-        .method = cli_method("/errata.v1.FeedbackService/BatchCaptureFeedbackEvents"),
-        .options = &options};
-    struct slice reply = {NULL, 0};
+    struct client_request request = {.method = cli_method(BATCH_METHOD), .options = &options};
+    struct slice json = batch_json(import, batch);
     enum cli_exit result = CLI_OK;
 
-    fault_init(&cli->fault, &cli->arena); /* without what skipped lines have */
-    result = cli_encode(cli, request.method, buffer_slice(&batch->json), &request.message);
+    fault_init(&cli->fault, &cli->arena); /* drops the faults of skipped lines */
+    result = json.size > 0 ? cli_encode(cli, request.method, json, &request.message)
+                           : cli_local(cli, "out of memory");
+    make_key(batch, json, key);
+    return result == CLI_OK ? cli_call_status(cli, &request, &cli->arena, ret_result) : result;
+}
 
-    make_key(batch, key);
-    if (result == CLI_OK) {
-        result = cli_call_with(cli, &request, &cli->arena, &reply);
+/* --- events that the server refuses --- */
+
+/* Splits `events[3].after_json` into the index and the rest; false for a path of another form. */
+static bool split_path(struct slice path, size_t *ret_index, struct slice *ret_rest)
+{
+    const struct slice start = SLICE("events[");
+    size_t at = start.size;
+    size_t index = 0;
+
+    if (!slice_starts_with(path, start)) {
+        return false;
     }
-    if (result != CLI_OK) {
-        cli_note(cli,
-                 "nothing of lines %llu to %llu was stored; events[0] is line %llu; %llu events "
-                 "before them are stored",
-                 (unsigned long long)batch->first_line, (unsigned long long)batch->last_line,
-                 (unsigned long long)batch->first_line,
-                 (unsigned long long)import->report.created + import->report.repeated);
-        return result;
+    for (; at < path.size && path.data[at] >= '0' && path.data[at] <= '9'; at++) {
+        index = index * 10 + (size_t)(path.data[at] - '0');
+        if (index >= IMPORT_BATCH_EVENTS_MAX) {
+            return false;
+        }
     }
-    if (cli->json) {
-        print_json(&cli->out, reply);
-        import->closed = fflush(cli->out.stream) != 0;
+    if (at == start.size || at == path.size || path.data[at] != ']') {
+        return false;
     }
-    return count_batch(import, batch, reply);
+    at += at + 1 < path.size && path.data[at + 1] == '.' ? 2 : 1;
+    *ret_index = index;
+    *ret_rest = slice_after(path, at);
+    return true;
+}
+
+/* Reports the events that the status names, by their lines, and marks them. Returns their number. */
+static size_t mark_refused(struct import *import, const struct batch *batch,
+                           const struct client_status *status)
+{
+    struct client_details details = {.retry_ms = -1};
+    size_t count = 0;
+
+    if (status->code != CLIENT_CODE_INVALID_ARGUMENT ||
+        client_details_read(status->details, &details) != OK) {
+        return 0;
+    }
+    for (size_t i = 0; i < details.violation_count; i++) {
+        const struct client_violation *violation = &details.violations[i];
+        struct slice field = {NULL, 0};
+        size_t index = 0;
+
+        if (!split_path(violation->field, &index, &field) || index >= batch->count) {
+            continue;
+        }
+        count += batch->events[index].refused ? 0 : 1;
+        batch->events[index].refused = true;
+        import_report_problem(&import->report, batch->events[index].line, "%.*s%s%.*s",
+                              (int)field.size, (const char *)field.data, field.size > 0 ? ": " : "",
+                              (int)violation->description.size,
+                              (const char *)violation->description.data);
+    }
+    return count;
+}
+
+/* Removes the marked events. */
+static void remove_refused(struct import *import, struct batch *batch)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < batch->count; i++) {
+        if (batch->events[i].refused) {
+            import->report.refused++;
+        } else {
+            batch->events[kept++] = batch->events[i];
+        }
+    }
+    batch->count = kept;
+}
+
+/* Reports a batch that was not stored. */
+static enum cli_exit stop_at(struct import *import, const struct batch *batch, enum cli_exit result)
+{
+    cli_note(import->cli, "lines %llu to %llu were not stored; %llu events before them are stored",
+             (unsigned long long)batch->events[0].line,
+             (unsigned long long)batch->events[batch->count - 1].line,
+             (unsigned long long)import->report.created + import->report.repeated);
+    return result;
+}
+
+/* Sends a batch until it is stored. Each turn removes at least one event. */
+static enum cli_exit send_batch(struct import *import, struct batch *batch)
+{
+    while (batch->count > 0) {
+        struct client_result answer = {.reply = {NULL, 0}};
+        enum cli_exit result = call_server(import, batch, &answer);
+        size_t marked = 0;
+
+        if (result != CLI_OK) {
+            return stop_at(import, batch, result);
+        }
+        if (answer.status.code == CLIENT_CODE_OK) {
+            return count_batch(import, batch, answer.reply);
+        }
+        marked = mark_refused(import, batch, &answer.status);
+        if (marked == 0) {
+            return stop_at(import, batch, failure_print_status(import->cli, &answer.status));
+        }
+        if (!import->report.skip_invalid) {
+            return stop_at(import, batch, CLI_CALL_FAILED);
+        }
+        remove_refused(import, batch);
+    }
+    return CLI_OK;
 }
 
 static void show_progress(const struct import *import)
@@ -293,7 +416,7 @@ static enum cli_exit import_file(struct import *import)
     if (result != CLI_OK || !import_report_may_send(&import->report, &result)) {
         return result;
     }
-    /* The connection's settings live in the arena, which is emptied between batches. */
+    /* Connecting uses the arena, which is emptied between batches. */
     result = cli_connect(import->cli);
     if (result == CLI_OK) {
         result = import_report_start(&import->report);

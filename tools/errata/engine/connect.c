@@ -3,6 +3,7 @@
  */
 #include "tools/errata/engine/connect.h"
 
+#include "client/header.h"
 #include "server/codec/proto_json.h"
 #include "store/base/assert.h"
 #include "tools/errata/engine/failure.h"
@@ -172,10 +173,9 @@ enum cli_exit cli_call_options(struct cli *cli, const struct method_info *method
     return CLI_OK;
 }
 
-enum cli_exit cli_call_with(struct cli *cli, const struct client_request *request,
-                            struct arena *arena, struct slice *ret_reply)
+enum cli_exit cli_call_status(struct cli *cli, const struct client_request *request,
+                              struct arena *arena, struct client_result *ret_result)
 {
-    struct client_result answer = {.reply = {NULL, 0}};
     struct waiting_line waiting;
     enum cli_exit result = cli_connect(cli);
     enum err err = OK;
@@ -184,12 +184,21 @@ enum cli_exit cli_call_with(struct cli *cli, const struct client_request *reques
         return result;
     }
     waiting_begin(&waiting, cli);
-    err = client_call_blocking(cli->client, request, arena, &answer);
+    err = client_call_blocking(cli->client, request, arena, ret_result);
     waiting_end(&waiting);
-    if (err != OK) {
-        return failure_print_start(cli, err);
+    return err == OK ? CLI_OK : failure_print_start(cli, err);
+}
+
+enum cli_exit cli_call_with(struct cli *cli, const struct client_request *request,
+                            struct arena *arena, struct slice *ret_reply)
+{
+    struct client_result answer = {.reply = {NULL, 0}};
+    enum cli_exit result = cli_call_status(cli, request, arena, &answer);
+
+    if (result != CLI_OK) {
+        return result;
     }
-    if (answer.status.code != 0) {
+    if (answer.status.code != CLIENT_CODE_OK) {
         return failure_print_status(cli, &answer.status);
     }
     return cli_decode(cli, request->method, answer.reply, arena, ret_reply);

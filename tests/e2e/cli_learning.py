@@ -131,7 +131,12 @@ class Learning(CliCase):
         _, said = self.run_cli("mappings", "reject", other)
         self.assertEqual(said, "HX-1 of acme as 4712: REJECTED\n")
         out, _ = self.run_cli("mappings", "match", "--customer", "acme", "HX-1")
-        self.assertRegex(out, r"HX-1 +NONE\n$")
+        self.assertRegex(out, r"HX-1 +SUPERSEDED_MAPPING +4711 ")
+        out, said = self.run_cli("mappings", "confirm", made, "--sku", "HX-1B")
+        self.assertNotEqual(out.strip(), made)
+        self.assertEqual(said, "HX-1B of acme as 4711: CONFIRMED\n")
+        _, said = self.run_cli("mappings", "confirm", made, "--internal", "4711", code=2)
+        self.assertIn("leave --customer and --internal out", said)
 
     def test_lists(self):
         """Filters, CSV, and a list that says that it is empty."""
@@ -145,6 +150,8 @@ class Learning(CliCase):
         out, _ = self.run_cli("mappings", "list", "--customer", "lists", "--status", "confirmed",
                               "--prefix", "a-")
         self.assertEqual(len(out.splitlines()), 3)
+        out, _ = self.run_cli("mappings", "list", "--internal", "WITH \"quotes\", and commas")
+        self.assertEqual(len(out.splitlines()), 2)
         self.assertEqual(self.run_cli("mappings", "list", "--customer", "no-customer"),
                          ("", "no mappings match\n"))
         out, _ = self.run_cli("mappings", "list", "--customer", "lists", environment=self.token("VIEWER"))
@@ -164,7 +171,8 @@ class Learning(CliCase):
     def test_wrong_lines(self):
         """What is missing or too much is named, and what was given."""
         for words, said in ((["confirm", "--customer", "a", "--sku", "b"], "--internal is missing"),
-                            (["confirm", UNKNOWN, "--sku", "b"], "leave --customer"),
+                            (["confirm", UNKNOWN, "--sku", "b", "--customer", "a"], "leave --customer"),
+                            (["reject", UNKNOWN, "--sku", "b"], "leave --customer"),
                             (["suggest", "--customer", "a", "--sku", "b", "--internal", "c"],
                              "--confidence is missing"),
                             (["match"], "lines are missing"), (["match", "x"], "--customer is missing"),

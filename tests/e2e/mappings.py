@@ -24,6 +24,7 @@ NONE = mappings.MATCH_METHOD_NONE
 EXACT = mappings.MATCH_METHOD_EXACT_MAPPING
 SUGGESTION = mappings.MATCH_METHOD_SUGGESTED_MAPPING
 SIMILAR = mappings.MATCH_METHOD_SIMILAR_SKU
+FORMER = mappings.MATCH_METHOD_SUPERSEDED_MAPPING
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 
 
@@ -289,6 +290,29 @@ class Rows(MappingCase):
         for request in ({"max_candidates": 21}, {"max_candidates": -1}):
             self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, self.match, "SKU-10045", **request)
 
+    def test_a_rejection_brings_the_former_mapping_back(self):
+        """After a rejection the mapping that was confirmed before is a candidate; a rejected one never is."""
+        self.confirm("SKU-70001", "INT-1")
+        self.confirm("SKU-70001", "INT-2")
+        self.reject("SKU-70001", "INT-2")
+        line, = self.match("SKU-70001").lines
+        self.assertEqual([(c.internal_sku, c.match_method) for c in line.candidates], [("INT-1", FORMER)])
+        self.assertEqual(line.match_method, FORMER)
+        self.mappings.ConfirmMapping(mappings.ConfirmMappingRequest(id=line.candidates[0].mapping_id))
+        self.assertEqual(self.match("SKU-70001").lines[0].internal_sku, "INT-1")
+
+    def test_a_similar_candidate_is_confirmed_by_its_id(self):
+        """The id of a similar SKU's mapping, with the line's own SKU, confirms the line's SKU."""
+        self.confirm("SKU-80045", "INT-8")
+        candidate = self.match("SKU-80046").lines[0].candidates[0]
+        self.assertEqual(candidate.match_method, SIMILAR)
+        confirmed = self.mappings.ConfirmMapping(mappings.ConfirmMappingRequest(
+            id=candidate.mapping_id, customer_sku="SKU-80046")).mapping
+        self.assertNotEqual(confirmed.id, candidate.mapping_id)
+        self.assertEqual((confirmed.customer_sku, confirmed.internal_sku), ("SKU-80046", "INT-8"))
+        self.assertEqual([line.match_method for line in self.match("SKU-80045", "SKU-80046").lines],
+                         [EXACT, EXACT])
+
     def test_other_customers_are_no_candidates(self):
         self.confirm("SKU-20045", "INT-1", customer_id=self.customer + "-b")
         self.suggest("SKU-20046", "INT-1", customer_id=self.customer + "-b")
@@ -307,6 +331,10 @@ class Rows(MappingCase):
         self.assertEqual(len(self.list(page_size=2)), 5)
         self.assertEqual([m.customer_sku for m in self.list()],
                          ["p-1", "P-2", long + "-A", long + "-B", "Q-1"])
+        self.assertEqual([m.customer_sku for m in self.list(internal_sku=" int-q-1")], ["Q-1"])
+        self.suggest("A-1", "INT-Q-1", customer_id=self.customer + "-b")
+        self.assertEqual([m.customer_sku for m in self.list(internal_sku="INT-Q-1", customer_id="")],
+                         ["A-1", "Q-1"])
         token = self.mappings.ListMappings(mappings.ListMappingsRequest(
             customer_id=self.customer, page_size=1)).next_page_token
         error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, self.mappings.ListMappings,

@@ -34,5 +34,6 @@ int main(void)
     failed += run_extraction_tests();
     failed += run_clock_tests();
     failed += run_feedback_list_tests();
+    failed += run_mapping_list_tests();
     return failed;
 }

@@ -226,6 +226,58 @@ static void test_apart(void **state)
     world_deinit(&world);
 }
 
+/* Goal: an id with another customer SKU confirms that SKU for the internal SKU of the id's mapping, and leaves the
+ * latter as it is; the own SKU, written in another way, means the mapping itself. Method: both, also where the
+ * other SKU has a mapping, confirmed for something else; a rejection takes no other SKU. */
+static void test_confirm_another_sku(void **state)
+{
+    struct world world;
+    struct caller caller = {.world = &world};
+    const struct named first = {"c1", "A-1", "X", NULL};
+    const struct named other = {"c1", "A-2", "Y", NULL};
+    struct named moved = {NULL, " a-2", NULL, NULL};
+    struct judged judged = {NULL, NULL};
+    struct judged again = {NULL, NULL};
+    Errata__V1__SkuMapping *mapping = NULL;
+    const char *other_id = NULL;
+    const char *first_id = NULL;
+
+    (void)state;
+    world_init(&world);
+    caller.token = world.admin;
+    assert_int_equal(mappings_confirm(&caller, &other, NULL, &judged), STATUS_OK);
+    other_id = judged.mapping->id;
+    assert_int_equal(mappings_confirm(&caller, &first, NULL, &judged), STATUS_OK);
+    first_id = judged.mapping->id;
+    moved.id = first_id;
+    assert_int_equal(mappings_confirm(&caller, &moved, NULL, &judged), STATUS_OK);
+    assert_string_not_equal(judged.mapping->id, first_id);
+    assert_string_equal(judged.mapping->customer_id, "c1");
+    assert_string_equal(judged.mapping->customer_sku, " a-2");
+    assert_string_equal(judged.mapping->internal_sku, "X");
+    assert_int_equal(judged.mapping->status, CONFIRMED);
+    assert_int_equal(judged.mapping->support_count, 1);
+    assert_int_equal(mappings_get(&caller, other_id, &mapping), STATUS_OK);
+    assert_int_equal(mapping->status, SUPERSEDED);
+    assert_int_equal(mappings_get(&caller, first_id, &mapping), STATUS_OK);
+    assert_int_equal(mapping->status, CONFIRMED);
+    assert_int_equal(mapping->support_count, 1);
+    assert_int_equal(mappings_confirm(&caller, &moved, NULL, &again), STATUS_OK);
+    assert_string_equal(again.mapping->id, judged.mapping->id);
+    assert_int_equal(again.mapping->support_count, 2);
+    moved.customer_sku = "a-1 ";
+    assert_int_equal(mappings_confirm(&caller, &moved, NULL, &judged), STATUS_OK);
+    assert_string_equal(judged.mapping->id, first_id);
+    assert_int_equal(judged.mapping->support_count, 2);
+    assert_int_equal(mappings_reject(&caller, &moved, NULL), STATUS_INVALID_ARGUMENT);
+    moved.customer_sku = " ";
+    assert_int_equal(mappings_confirm(&caller, &moved, NULL, NULL), STATUS_INVALID_ARGUMENT);
+    moved.customer_sku = "A-3";
+    moved.id = judged.event_id;
+    assert_int_equal(mappings_confirm(&caller, &moved, NULL, NULL), STATUS_NOT_FOUND);
+    world_deinit(&world);
+}
+
 /* Goal: an invalid mapping is refused by field, and stores nothing. Method: each mistake once. */
 static void test_refused(void **state)
 {
@@ -307,7 +359,7 @@ static void test_backdated(void **state)
     assert_int_equal(mappings_confirm(&later, &x, NULL, &judged), STATUS_OK);
     assert_int_equal(judged.mapping->status, REJECTED);
     assert_int_equal(judged.mapping->support_count, 2);
-    assert_int_equal(mappings_match_one(&live, "c1", "a-1")->match_method, MATCH_NONE);
+    assert_int_equal(mappings_match_one(&live, "c1", "a-1")->match_method, MATCH_SUPERSEDED);
     /* A judgement outranks a suggestion, and a newer suggestion an older one. */
     assert_int_equal(mappings_suggest(&live, &z, 0.5, NULL), STATUS_OK);
     assert_int_equal(mappings_suggest(&early, &z, 0.9, &mapping), STATUS_OK);
@@ -316,7 +368,7 @@ static void test_backdated(void **state)
     assert_int_equal(mappings_confirm(&early, &z, NULL, &judged), STATUS_OK);
     assert_int_equal(judged.mapping->status, SUPERSEDED);
     assert_true(judged.mapping->confidence == 1);
-    assert_int_equal(mappings_match_one(&live, "c1", "a-1")->match_method, MATCH_NONE);
+    assert_int_equal(mappings_match_one(&live, "c1", "a-1")->match_method, MATCH_SUPERSEDED);
     world_deinit(&world);
 }
 
@@ -477,12 +529,19 @@ static void test_lost_event(void **state)
 int run_mapping_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_suggest),   cmocka_unit_test(test_confirm),
-        cmocka_unit_test(test_supersede), cmocka_unit_test(test_reject),
-        cmocka_unit_test(test_apart),     cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_backdated), cmocka_unit_test(test_judged_before_the_suggestion),
-        cmocka_unit_test(test_keys),      cmocka_unit_test(test_lost_event),
-        cmocka_unit_test(test_roles),     cmocka_unit_test(test_long_suggestions),
+        cmocka_unit_test(test_suggest),
+        cmocka_unit_test(test_confirm),
+        cmocka_unit_test(test_supersede),
+        cmocka_unit_test(test_reject),
+        cmocka_unit_test(test_apart),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_confirm_another_sku),
+        cmocka_unit_test(test_backdated),
+        cmocka_unit_test(test_judged_before_the_suggestion),
+        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_lost_event),
+        cmocka_unit_test(test_roles),
+        cmocka_unit_test(test_long_suggestions),
     };
 
     return cmocka_run_group_tests_name("mappings", tests, NULL, NULL);

@@ -355,6 +355,98 @@ static void test_as_of(void **state)
     world_deinit(&world);
 }
 
+static void confirm_at(struct caller *caller, const char *sku, const char *internal, int64_t at_us)
+{
+    caller->created_at_us = at_us;
+    confirm(caller, sku, internal);
+    caller->created_at_us = 0;
+}
+
+/* The superseded candidate of a line, as of an event (0: at present); NULL: it has none. */
+static const char *superseded(const struct caller *caller, uint64_t as_of_seq)
+{
+    static const char *const skus[] = {"w-100"};
+    const struct lines lines = {"c1", skus, 1, -1, as_of_seq, 0};
+    const Errata__V1__LineMatch *line = mappings_match(caller, &lines)->lines[0];
+    const char *found = NULL;
+
+    for (size_t i = 0; i < line->n_candidates; i++) {
+        if (line->candidates[i]->match_method == MATCH_SUPERSEDED) {
+            assert_null(found); /* only one */
+            assert_true(line->candidates[i]->confidence == 1);
+            found = line->candidates[i]->internal_sku;
+        }
+    }
+    return found;
+}
+
+/* Goal: after a rejection the mapping that was confirmed last before it is a candidate, by the time of its
+ * confirmation, and never a rejected one; then as of each event as it was at that event. Method: X, Y and Z confirmed
+ * in turn, V and U backdated before and between them; Z, then Y, are rejected. */
+static void test_superseded(void **state)
+{
+    struct world world;
+    struct caller caller = {.world = &world};
+    const char *then[8];
+    uint64_t seqs[8];
+    Errata__V1__LineMatch *line = NULL;
+
+    (void)state;
+    world_init(&world);
+    caller.token = world.admin;
+    confirm_at(&caller, "W-100", "X", WORLD_START_US - 3 * DAY_US);
+    for (size_t step = 0; step < 8; step++) {
+        clock_manual_advance(&world.clock, 1000000);
+        switch (step) {
+        case 0:
+            confirm_at(&caller, "W-100", "Y", WORLD_START_US - DAY_US);
+            break;
+        case 1:
+            confirm(&caller, "W-100", "Z");
+            break;
+        case 2:
+            confirm_at(&caller, "W-100", "V", WORLD_START_US - 4 * DAY_US);
+            break;
+        case 3:
+            confirm_at(&caller, "W-100", "U", WORLD_START_US - 2 * DAY_US);
+            break;
+        case 4:
+            reject(&caller, "W-100", "Z");
+            break;
+        case 5:
+            suggest(&caller, "W-100", "S", 0.5);
+            break;
+        case 6:
+            reject(&caller, "W-100", "Y");
+            break;
+        default:
+            confirm(&caller, "W-100", "Z");
+        }
+        seqs[step] = mappings_last_seq(&caller);
+        then[step] = superseded(&caller, 0);
+    }
+    for (size_t step = 0; step < 4; step++) {
+        assert_null(then[step]);
+    }
+    assert_string_equal(then[4], "Y");
+    assert_string_equal(then[5], "Y");
+    assert_string_equal(then[6], "U");
+    assert_null(then[7]);
+    for (size_t step = 0; step < 8; step++) {
+        const char *now = superseded(&caller, seqs[step]);
+
+        assert_string_equal(now == NULL ? "" : now, then[step] == NULL ? "" : then[step]);
+    }
+    reject(&caller, "W-100", "Z");
+    confirm(&caller, "W-101", "Q");
+    line = mappings_match_one(&caller, "c1", "w-100");
+    assert_int_equal(line->n_candidates, 3);
+    assert_int_equal(line->match_method, MATCH_SUGGESTED);
+    assert_int_equal(line->candidates[1]->match_method, MATCH_SUPERSEDED);
+    assert_int_equal(line->candidates[2]->match_method, MATCH_SIMILAR);
+    world_deinit(&world);
+}
+
 static Errata__V1__ListMappingsResponse *list(const struct caller *caller,
                                               Errata__V1__ListMappingsRequest *request)
 {
@@ -638,11 +730,11 @@ static void test_same_beginning(void **state)
 int run_match_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines),          cmocka_unit_test(test_on_pool),
-        cmocka_unit_test(test_uses),           cmocka_unit_test(test_bad_references),
-        cmocka_unit_test(test_long_list),      cmocka_unit_test(test_as_of),
-        cmocka_unit_test(test_list),           cmocka_unit_test(test_random),
-        cmocka_unit_test(test_same_beginning),
+        cmocka_unit_test(test_lines),      cmocka_unit_test(test_on_pool),
+        cmocka_unit_test(test_uses),       cmocka_unit_test(test_bad_references),
+        cmocka_unit_test(test_long_list),  cmocka_unit_test(test_as_of),
+        cmocka_unit_test(test_superseded), cmocka_unit_test(test_list),
+        cmocka_unit_test(test_random),     cmocka_unit_test(test_same_beginning),
     };
 
     return cmocka_run_group_tests_name("matches", tests, NULL, NULL);

@@ -162,5 +162,6 @@ int run_prompt_template_tests(void);
 int run_extraction_tests(void);
 int run_clock_tests(void);
 int run_feedback_list_tests(void);
+int run_mapping_list_tests(void);
 
 #endif

@@ -220,11 +220,16 @@ enum err mapping_service_get_mapping_read(struct mapping_service_get_mapping_cal
 static enum err read_list(struct service *service, const Errata__V1__ListMappingsRequest *request,
                           struct mapping_list *list)
 {
+    enum err err = OK;
+
     if (UNEXPECTED(!mapping_status_from_wire((int32_t)request->status, &list->status))) {
         return ERR_INTERNAL; /* check_request refuses it */
     }
-    return sku_fold(service->ctx->arena, slice_text(request->customer_sku_prefix),
-                    &list->folded_prefix);
+    err = sku_fold(service->ctx->arena, slice_text(request->internal_sku),
+                   &list->folded_internal_sku);
+    return err != OK ? err
+                     : sku_fold(service->ctx->arena, slice_text(request->customer_sku_prefix),
+                                &list->folded_prefix);
 }
 
 enum err mapping_service_list_mappings_read(struct mapping_service_list_mappings_call *call)

@@ -128,18 +128,25 @@ static enum err move_confirmed(struct arena *arena, struct store_txn *txn, struc
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
-/* The rows that a mapping is found by, which never change. */
+/* Writes the rows that a mapping is found by, which never change. */
 static enum err enter_lists(struct store_txn *txn, struct org_id org, uint64_t mapping_seq,
                             const struct mapping_pair *pair)
 {
     const struct slice nothing = {NULL, 0};
-    struct key sku =
-        key_mapping_sku(org, pair->customer_id, pair->folded_customer_sku, mapping_seq);
-    struct key unique = key_mapping_pair(org, pair->customer_id, pair->folded_customer_sku,
-                                         pair->folded_internal_sku);
+    struct slice sku = pair->folded_customer_sku;
+    struct key of_customer = key_mapping_sku(org, pair->customer_id, sku, mapping_seq);
+    struct key of_internal = key_mapping_internal(org, pair->folded_internal_sku, sku, mapping_seq);
+    struct key of_all = key_mapping_all(org, sku, mapping_seq);
+    struct key unique = key_mapping_pair(org, pair->customer_id, sku, pair->folded_internal_sku);
     uint8_t seq[sizeof(uint64_t)];
-    enum err err = store_put(txn, TABLE_MAPPING_SKU, key_slice(&sku), nothing);
+    enum err err = store_put(txn, TABLE_MAPPING_SKU, key_slice(&of_customer), nothing);
 
+    if (err == OK) {
+        err = store_put(txn, TABLE_MAPPING_INTERNAL, key_slice(&of_internal), nothing);
+    }
+    if (err == OK) {
+        err = store_put(txn, TABLE_MAPPING_ALL, key_slice(&of_all), nothing);
+    }
     bytes_put_be64(seq, mapping_seq);
     return err != OK
                ? err

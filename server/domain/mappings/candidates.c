@@ -5,10 +5,12 @@
 
 #include "store/base/assert.h"
 
-/* The evidence of the mappings of the line's own SKU. */
+/* The mappings of the line's own SKU that persons judged. */
 struct own {
     struct slice rejected[MAPPING_SKU_ROWS_MAX]; /* folded internal SKUs */
     size_t rejected_count;
+    bool has_superseded;
+    struct mapping_row superseded; /* the one confirmed last */
 };
 
 static void add_suggestion(struct candidates *candidates, size_t limit,
@@ -30,21 +32,48 @@ static void add_suggestion(struct candidates *candidates, size_t limit,
     candidates->items[at] = (struct candidate){*row, MATCH_METHOD_SUGGESTED_MAPPING, confidence};
 }
 
-static enum err take_own(struct arena *arena, const struct candidates_query *query,
-                         const struct mapping_row *row, struct own *own,
-                         struct candidates *candidates)
+static enum err take_rejected(struct arena *arena, const struct mapping_row *row, struct own *own)
 {
     struct slice *rejected = &own->rejected[own->rejected_count];
 
-    if (row->record.status == MAPPING_STATUS_SUGGESTED) {
-        add_suggestion(candidates, query->limit, row);
-    }
-    if (row->record.status != MAPPING_STATUS_REJECTED) {
-        return OK;
-    }
     ASSERT(own->rejected_count < MAPPING_SKU_ROWS_MAX);
     own->rejected_count++;
     return sku_fold(arena, row->record.internal_sku, rejected);
+}
+
+/* Keeps the mapping that was confirmed last; of equal times the one that was created last. */
+static enum err take_superseded(struct store_txn *txn, const struct candidates_query *query,
+                                struct mapping_row *row, struct own *own)
+{
+    const struct mapping_row *kept = &own->superseded;
+    enum err err = query->past != NULL ? mapping_settle_past(txn, query->org, row) : OK;
+
+    if (err == OK &&
+        (!own->has_superseded || row->record.settled_at_us > kept->record.settled_at_us ||
+         (row->record.settled_at_us == kept->record.settled_at_us && row->seq > kept->seq))) {
+        own->superseded = *row;
+        own->has_superseded = true;
+    }
+    return err;
+}
+
+static enum err take_own(struct arena *arena, struct store_txn *txn,
+                         const struct candidates_query *query, struct mapping_row *row,
+                         struct own *own, struct candidates *candidates)
+{
+    switch ((enum mapping_status)row->record.status) {
+    case MAPPING_STATUS_SUGGESTED:
+        add_suggestion(candidates, query->limit, row);
+        break;
+    case MAPPING_STATUS_REJECTED:
+        return take_rejected(arena, row, own);
+    case MAPPING_STATUS_SUPERSEDED:
+        return take_superseded(txn, query, row, own);
+    case MAPPING_STATUS_CONFIRMED:
+    case MAPPING_STATUS_UNSPECIFIED:
+        break;
+    }
+    return OK;
 }
 
 /* Reads the mappings of the line's own SKU. */
@@ -67,7 +96,7 @@ static enum err read_own(struct arena *arena, struct store_txn *txn,
             err = past_row(query->past, txn, &row);
         }
         if (err == OK) {
-            err = take_own(arena, query, &row, own, candidates);
+            err = take_own(arena, txn, query, &row, own, candidates);
         } else if (err == ERR_NOT_FOUND) {
             err = OK; /* it was not made yet */
         }
@@ -119,9 +148,15 @@ enum err candidates_find(struct arena *arena, struct store_txn *txn,
         return ERR_MEMORY;
     }
     own->rejected_count = 0;
+    own->has_superseded = false;
     ret_candidates->count = 0;
     ret_candidates->is_incomplete = false;
     err = read_own(arena, txn, query, own, ret_candidates);
+    if (err == OK && own->has_superseded && ret_candidates->count < query->limit) {
+        ret_candidates->items[ret_candidates->count] = (struct candidate){
+            own->superseded, MATCH_METHOD_SUPERSEDED_MAPPING, own->superseded.record.confidence};
+        ret_candidates->count++;
+    }
     if (err != OK || ret_candidates->count == query->limit) {
         return err;
     }

@@ -1,7 +1,8 @@
 /*
- * candidates.h: what a line may mean that has no confirmed mapping: first what matchers suggested for
- * its SKU, the surest first, then the confirmed mappings of SKUs of the same customer that are written
- * alike. An internal SKU that was rejected for this SKU is never among them.
+ * candidates.h: possible mappings of a line that has no confirmed one: first what matchers suggested for its
+ * SKU, the surest first; then, after a rejection, the mapping of its SKU that was confirmed last and superseded
+ * since; then the confirmed mappings of the same customer's SKUs with a similar spelling. An internal SKU that
+ * was rejected for this SKU is never among them.
  */
 #ifndef ERRATA_SERVER_DOMAIN_MAPPINGS_CANDIDATES_H
 #define ERRATA_SERVER_DOMAIN_MAPPINGS_CANDIDATES_H
@@ -15,8 +16,8 @@
 
 struct candidate {
     struct mapping_row row; /* borrowed from the transaction */
-    enum match_method method; /* SUGGESTED_MAPPING or SIMILAR_SKU */
-    double confidence; /* or similarity */
+    enum match_method method; /* SUGGESTED_MAPPING, SUPERSEDED_MAPPING or SIMILAR_SKU */
+    double confidence; /* of SIMILAR_SKU the similarity */
 };
 
 struct candidates {

@@ -189,6 +189,37 @@ enum err mapping_read_past(struct store_txn *txn, struct org_id org, const struc
     return seq != 0 ? ERR_NOT_FOUND : ERR_CORRUPT;
 }
 
+enum err mapping_settle_past(struct store_txn *txn, struct org_id org, struct mapping_row *past)
+{
+    struct mapping_record *record = &past->record;
+    uint64_t seq = record->last_seq;
+    bool settled = false;
+
+    record->settled_at_us = INT64_MIN;
+    for (unsigned steps = 0; steps < MAPPING_HISTORY_MAX && seq != 0 && !settled; steps++) {
+        struct mapping_changes changes;
+        struct mapping_change change;
+        struct event event;
+        enum err err = read_change_at(txn, org, seq, past->seq, &change, &event);
+
+        if (err == OK) {
+            err = mapping_changes_read(&event, &changes);
+        }
+        if (err != OK) {
+            return err;
+        }
+        /* The first change of a judgement is the judged mapping's; a suggestion counts only before all of them. */
+        if (event.kind == EVENT_FEEDBACK && changes.items[0].row.seq == past->seq) {
+            settled = event.source != SOURCE_BACKFILL;
+            record->settled_at_us = event.created_at_us > record->settled_at_us
+                                        ? event.created_at_us
+                                        : record->settled_at_us;
+        }
+        seq = change.previous_seq;
+    }
+    return OK;
+}
+
 /* Whether an event is the confirmation of a mapping; it may also name one that it superseded. */
 static enum err is_confirmation_of(const struct event *event, const struct mapping_row *row,
                                    bool *ret_is)

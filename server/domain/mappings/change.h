@@ -43,6 +43,10 @@ MUST_CHECK enum err mapping_changes_read(const struct event *event,
 MUST_CHECK enum err mapping_read_past(struct store_txn *txn, struct org_id org,
                                       const struct mapping_row *row, uint64_t as_of_seq,
                                       struct mapping_row *ret_past, bool *ret_is_cut);
+/* Sets settled_at_us of a mapping as mapping_read_past returned it, as apply had set it then; as far back as
+ * MAPPING_HISTORY_MAX events. */
+MUST_CHECK enum err mapping_settle_past(struct store_txn *txn, struct org_id org,
+                                        struct mapping_row *past);
 /* Whether a person confirmed a mapping later than some time, regardless of its later state; as far as
  * MAPPING_HISTORY_MAX events reach. */
 MUST_CHECK enum err mapping_was_confirmed_since(struct store_txn *txn, struct org_id org,

@@ -25,24 +25,9 @@ struct judging {
         has_newer; /* of a confirmation: another internal SKU was confirmed later than created_at_us */
 };
 
-static enum err read_by_id(struct ctx *ctx, struct store_txn *txn, struct judging *judging)
+static enum err read_by_name(struct store_txn *txn, const struct mapping_name *name,
+                             struct judging *judging)
 {
-    enum err err = mapping_row_find_id(txn, judging->org, judging->judgement->id, &judging->before);
-
-    if (err == ERR_NOT_FOUND) {
-        return fault_say(ctx->fault, err,
-                         "id: not found in this organisation; expected the id of a mapping");
-    }
-    if (err == OK) {
-        err = mapping_pair_of(ctx->arena, &judging->before.record, &judging->pair);
-    }
-    judging->existed = true;
-    return err;
-}
-
-static enum err read_by_name(struct store_txn *txn, struct judging *judging)
-{
-    const struct mapping_name *name = &judging->judgement->name;
     enum err err = mapping_row_find(txn, judging->org, &name->pair, &judging->before);
 
     judging->pair = name->pair;
@@ -56,6 +41,35 @@ static enum err read_by_name(struct store_txn *txn, struct judging *judging)
     }
     judging->existed = err == OK;
     return err;
+}
+
+/* The id's mapping is judged, or the one of its internal SKU and another customer SKU. */
+static enum err read_by_id(struct ctx *ctx, struct store_txn *txn, struct judging *judging)
+{
+    const struct mapping_judgement *judgement = judging->judgement;
+    struct mapping_name name = judgement->name;
+    struct mapping_row row;
+    enum err err = mapping_row_find_id(txn, judging->org, judgement->id, &row);
+
+    if (err == ERR_NOT_FOUND) {
+        return fault_say(ctx->fault, err,
+                         "id: not found in this organisation; expected the id of a mapping");
+    }
+    if (err == OK) {
+        err = mapping_pair_of(ctx->arena, &row.record, &name.pair);
+    }
+    if (err != OK) {
+        return err;
+    }
+    if (judgement->name.customer_sku.size > 0) {
+        name.pair.folded_customer_sku = judgement->name.pair.folded_customer_sku;
+        name.internal_sku = row.record.internal_sku;
+        return read_by_name(txn, &name, judging);
+    }
+    judging->before = row;
+    judging->pair = name.pair;
+    judging->existed = true;
+    return OK;
 }
 
 /* Another mapping that is confirmed for the same customer SKU. */
@@ -105,8 +119,9 @@ static enum err find_newer(struct store_txn *txn, struct judging *judging)
 static enum err read_state(struct ctx *ctx, struct store_txn *txn, struct judging *judging)
 {
     const struct event_time *time = &judging->judgement->time;
-    enum err err =
-        judging->judgement->is_by_id ? read_by_id(ctx, txn, judging) : read_by_name(txn, judging);
+    enum err err = judging->judgement->is_by_id
+                       ? read_by_id(ctx, txn, judging)
+                       : read_by_name(txn, &judging->judgement->name, judging);
 
     if (err == OK) {
         err = read_other(txn, judging);

@@ -18,11 +18,9 @@ struct key key_mapping_customer_prefix(struct org_id org, struct slice customer_
     return key;
 }
 
-struct key key_mapping_sku_prefix(struct org_id org, struct slice customer_id,
-                                  struct slice folded_sku)
+/* Appends the beginning of a folded SKU, as far as a key has it. */
+static struct key with_sku_prefix(struct key key, struct slice folded_sku)
 {
-    struct key key = key_mapping_customer_prefix(org, customer_id);
-
     if (folded_sku.size > 0) {
         key_put_bytes(&key, folded_sku.data,
                       folded_sku.size < KEY_SKU_BYTES ? folded_sku.size : KEY_SKU_BYTES);
@@ -30,14 +28,55 @@ struct key key_mapping_sku_prefix(struct org_id org, struct slice customer_id,
     return key;
 }
 
-struct key key_mapping_sku(struct org_id org, struct slice customer_id, struct slice folded_sku,
-                           uint64_t seq)
+/* Appends a whole folded SKU, and the mapping. */
+static struct key with_sku(struct key key, struct slice folded_sku, uint64_t seq)
 {
-    struct key key = key_mapping_customer_prefix(org, customer_id);
-
     key_put_padded(&key, folded_sku, KEY_SKU_BYTES);
     key_put_be64(&key, seq);
     return key;
+}
+
+struct key key_mapping_sku_prefix(struct org_id org, struct slice customer_id,
+                                  struct slice folded_sku)
+{
+    return with_sku_prefix(key_mapping_customer_prefix(org, customer_id), folded_sku);
+}
+
+struct key key_mapping_sku(struct org_id org, struct slice customer_id, struct slice folded_sku,
+                           uint64_t seq)
+{
+    return with_sku(key_mapping_customer_prefix(org, customer_id), folded_sku, seq);
+}
+
+/* The prefix of an internal SKU's rows. */
+static struct key internal_prefix(struct org_id org, struct slice folded_internal_sku)
+{
+    struct key key = key_org(org);
+
+    key_put_hash(&key, folded_internal_sku);
+    return key;
+}
+
+struct key key_mapping_internal_prefix(struct org_id org, struct slice folded_internal_sku,
+                                       struct slice folded_sku)
+{
+    return with_sku_prefix(internal_prefix(org, folded_internal_sku), folded_sku);
+}
+
+struct key key_mapping_internal(struct org_id org, struct slice folded_internal_sku,
+                                struct slice folded_sku, uint64_t seq)
+{
+    return with_sku(internal_prefix(org, folded_internal_sku), folded_sku, seq);
+}
+
+struct key key_mapping_all_prefix(struct org_id org, struct slice folded_sku)
+{
+    return with_sku_prefix(key_org(org), folded_sku);
+}
+
+struct key key_mapping_all(struct org_id org, struct slice folded_sku, uint64_t seq)
+{
+    return with_sku(key_org(org), folded_sku, seq);
 }
 
 struct key key_mapping_pair_prefix(struct org_id org, struct slice customer_id,
@@ -75,11 +114,13 @@ struct key key_mapping_similar(struct org_id org, struct slice customer_id, uint
     return key;
 }
 
-enum err key_read_mapping_sku(struct slice key, uint64_t *ret_seq)
+enum err key_read_mapping_order(struct slice key, uint64_t *ret_seq)
 {
-    if (key.size != KEY_ORG_BYTES + KEY_HASH_BYTES + KEY_SKU_BYTES + sizeof(uint64_t)) {
+    const size_t bytes = KEY_ORG_BYTES + KEY_SKU_BYTES + sizeof(uint64_t);
+
+    if (key.size != bytes && key.size != bytes + KEY_HASH_BYTES) {
         return ERR_CORRUPT;
     }
-    *ret_seq = bytes_get_be64(key.data + KEY_ORG_BYTES + KEY_HASH_BYTES + KEY_SKU_BYTES);
+    *ret_seq = bytes_get_be64(key.data + key.size - sizeof(uint64_t));
     return OK;
 }

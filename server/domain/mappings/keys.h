@@ -12,11 +12,19 @@ struct key key_mapping(struct org_id org, uint64_t seq);
 #define KEY_SKU_BYTES 24
 /* Prefix of a customer's rows in MAPPING_SKU, MAPPING_PAIR, MAPPING_CONFIRMED and MAPPING_SIMILAR. */
 struct key key_mapping_customer_prefix(struct org_id org, struct slice customer_id);
-/* Prefix of the customer's SKUs that begin so, as far as the key knows. */
-struct key key_mapping_sku_prefix(struct org_id org, struct slice customer_id,
-                                  struct slice folded_sku);
+/* Three orders of mappings, each by the beginning of the folded customer SKU, then by the seq of the event that
+ * created the mapping: of one customer, of one folded internal SKU, and of all. */
 struct key key_mapping_sku(struct org_id org, struct slice customer_id, struct slice folded_sku,
                            uint64_t seq);
+struct key key_mapping_internal(struct org_id org, struct slice folded_internal_sku,
+                                struct slice folded_sku, uint64_t seq);
+struct key key_mapping_all(struct org_id org, struct slice folded_sku, uint64_t seq);
+/* Prefixes of their rows whose SKU begins with `folded_sku`, as far as the key has it. */
+struct key key_mapping_sku_prefix(struct org_id org, struct slice customer_id,
+                                  struct slice folded_sku);
+struct key key_mapping_internal_prefix(struct org_id org, struct slice folded_internal_sku,
+                                       struct slice folded_sku);
+struct key key_mapping_all_prefix(struct org_id org, struct slice folded_sku);
 /* Prefix of the mappings of one SKU of the customer's in MAPPING_PAIR. */
 struct key key_mapping_pair_prefix(struct org_id org, struct slice customer_id,
                                    struct slice folded_customer_sku);
@@ -25,7 +33,7 @@ struct key key_mapping_pair(struct org_id org, struct slice customer_id,
 struct key key_mapping_confirmed(struct org_id org, struct slice customer_id,
                                  struct slice folded_customer_sku);
 struct key key_mapping_similar(struct org_id org, struct slice customer_id, uint32_t block);
-/* ERR_CORRUPT for a key of another shape. */
-MUST_CHECK enum err key_read_mapping_sku(struct slice key, uint64_t *ret_seq);
+/* Reads the seq of a key of one of the three orders. ERR_CORRUPT for a key of another shape. */
+MUST_CHECK enum err key_read_mapping_order(struct slice key, uint64_t *ret_seq);
 
 #endif

@@ -4,30 +4,42 @@
 #include "server/domain/mappings/list.h"
 
 #include "server/domain/mappings/keys.h"
-#include "server/domain/text/sku.h"
 #include "store/log.h"
 
-static struct key prefix_of(const struct mapping_list *list)
+/* The index of the list. An internal SKU has fewer mappings than a customer: about one for each customer. */
+static struct scan_range index_range(const struct mapping_list *list)
 {
-    return list->customer_id.size == 0
-               ? key_org(list->org)
-               : key_mapping_sku_prefix(list->org, list->customer_id, list->folded_prefix);
+    struct scan_range range = {.table = TABLE_MAPPING_ALL, .after = list->page->after};
+
+    if (list->folded_internal_sku.size > 0) {
+        range.table = TABLE_MAPPING_INTERNAL;
+        range.prefix =
+            key_mapping_internal_prefix(list->org, list->folded_internal_sku, list->folded_prefix);
+    } else if (list->customer_id.size > 0) {
+        range.table = TABLE_MAPPING_SKU;
+        range.prefix = key_mapping_sku_prefix(list->org, list->customer_id, list->folded_prefix);
+    } else {
+        range.prefix = key_mapping_all_prefix(list->org, list->folded_prefix);
+    }
+    return range;
 }
 
 static enum err matches(struct arena *arena, const struct mapping_list *list,
                         const struct mapping_record *record, bool *ret_matches)
 {
-    struct slice folded = {NULL, 0};
+    struct mapping_pair pair;
     enum err err = OK;
 
     *ret_matches =
         (list->status == MAPPING_STATUS_UNSPECIFIED || record->status == (uint32_t)list->status) &&
         (list->customer_id.size == 0 || slice_equal(list->customer_id, record->customer_id));
-    if (!*ret_matches || list->folded_prefix.size == 0) {
+    if (!*ret_matches || (list->folded_prefix.size == 0 && list->folded_internal_sku.size == 0)) {
         return OK;
     }
-    err = sku_fold(arena, record->customer_sku, &folded);
-    *ret_matches = err == OK && slice_starts_with(folded, list->folded_prefix);
+    err = mapping_pair_of(arena, record, &pair);
+    *ret_matches = err == OK && slice_starts_with(pair.folded_customer_sku, list->folded_prefix) &&
+                   (list->folded_internal_sku.size == 0 ||
+                    slice_equal(pair.folded_internal_sku, list->folded_internal_sku));
     return err;
 }
 
@@ -38,11 +50,7 @@ static bool by_id(const struct mapping_list *list)
 
 enum err mapping_list_begin(struct store_txn *txn, const struct mapping_list *list)
 {
-    const struct scan_range range = {
-        .table = TABLE_MAPPING_SKU,
-        .prefix = prefix_of(list),
-        .after = list->page->after,
-    };
+    const struct scan_range range = index_range(list);
 
     if (by_id(list)) {
         return id_prefix_open_page(&list->id_prefix, txn, TABLE_EVENT_ID, key_org(list->org),
@@ -51,7 +59,7 @@ enum err mapping_list_begin(struct store_txn *txn, const struct mapping_list *li
     return page_open(list->page, txn, &range);
 }
 
-/* The seq of the event that made the mapping of the next row. */
+/* The seq of the event that created the mapping of the next row. */
 static enum err next_seq(const struct mapping_list *list, uint64_t *ret_seq)
 {
     struct slice key = {NULL, 0};
@@ -62,7 +70,7 @@ static enum err next_seq(const struct mapping_list *list, uint64_t *ret_seq)
     if (err != OK) {
         return err;
     }
-    return by_id(list) ? log_read_id_row(value, ret_seq) : key_read_mapping_sku(key, ret_seq);
+    return by_id(list) ? log_read_id_row(value, ret_seq) : key_read_mapping_order(key, ret_seq);
 }
 
 enum err mapping_list_next(struct arena *arena, struct store_txn *txn,

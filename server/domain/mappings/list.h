@@ -1,7 +1,7 @@
 /*
- * list.h: one page of mappings: a customer's in the order of their folded SKUs, as far as the first
- * KEY_SKU_BYTES distinguish them, then in the order in which they were made; all customers' customer by
- * customer. What the order does not know is found by walking it, a bounded number of rows a page.
+ * list.h: one page of mappings, in the order of the first KEY_SKU_BYTES of their folded customer SKUs, then of
+ * creation. Lists of an internal SKU, of a customer and of all mappings have an index each; other filters
+ * examine a bounded number of its rows per page.
  */
 #ifndef ERRATA_SERVER_DOMAIN_MAPPINGS_LIST_H
 #define ERRATA_SERVER_DOMAIN_MAPPINGS_LIST_H
@@ -15,6 +15,7 @@ struct mapping_list {
     struct org_id org;
     struct slice customer_id; /* empty: all customers' */
     enum mapping_status status; /* UNSPECIFIED: any */
+    struct slice folded_internal_sku; /* empty: any */
     struct slice folded_prefix; /* of the customer SKU; empty: any */
     struct id_prefix id_prefix; /* with digits: only mappings with such ids, by id */
     struct page *page;

@@ -38,6 +38,9 @@ struct mapping_name {
 MUST_CHECK enum err mapping_name_read(struct ctx *ctx, struct slice path, struct slice customer_id,
                                       struct slice customer_sku, struct slice internal_sku,
                                       struct mapping_name *ret_name);
+/* The same for a customer SKU without the other names. */
+MUST_CHECK enum err mapping_name_read_sku(struct ctx *ctx, struct slice path,
+                                          struct slice customer_sku, struct mapping_name *ret_name);
 
 struct mapping_suggestion {
     struct mapping_name name;
@@ -56,7 +59,8 @@ struct mapping_judgement {
     enum feedback_event_type event_type; /* MAPPING_CONFIRMED or MAPPING_REJECTED */
     bool is_by_id;
     struct uuid id;
-    struct mapping_name name; /* where it is not by id */
+    struct mapping_name name; /* if it is not by id; by id only the customer SKU, if another one is
+                                 judged for the internal SKU of that mapping, else empty */
     struct slice suggestions; /* what was shown, a JSON array; empty: the present ones are quoted */
     struct slice draft_order_id;
     struct slice document_id;

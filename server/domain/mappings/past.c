@@ -45,7 +45,7 @@ static enum err take_row(struct past *past, struct store_txn *txn, struct slice 
 {
     struct mapping_row row;
     uint64_t seq = 0;
-    enum err err = key_read_mapping_sku(key, &seq);
+    enum err err = key_read_mapping_order(key, &seq);
 
     if (err == OK) {
         err = mapping_row_read(txn, past->org, seq, &row);

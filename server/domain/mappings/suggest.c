@@ -61,6 +61,23 @@ enum err mapping_name_read(struct ctx *ctx, struct slice path, struct slice cust
     return err;
 }
 
+enum err mapping_name_read_sku(struct ctx *ctx, struct slice path, struct slice customer_sku,
+                               struct mapping_name *ret_name)
+{
+    struct mapping_name name = {.customer_sku = customer_sku};
+    enum err err = OK;
+
+    check_sku(ctx, path, "customer_sku", customer_sku);
+    err = fault_result(ctx->fault);
+    if (err == OK) {
+        err = sku_fold(ctx->arena, customer_sku, &name.pair.folded_customer_sku);
+    }
+    if (err == OK) {
+        *ret_name = name;
+    }
+    return err;
+}
+
 /* Whether the suggestion is news of a mapping that is there. */
 static bool changes(const struct mapping_row *row, const struct mapping_suggestion *suggestion)
 {

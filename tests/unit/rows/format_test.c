@@ -185,6 +185,8 @@ static void test_examples_of_the_file(void **state)
          slice_of(seq, sizeof(seq))},
         {"mapping", key_mapping(org, 2), sample_of(&arena, "mapping")},
         {"mapping_sku", key_mapping_sku(org, SLICE("customer-7"), SLICE("ab-1"), 2), empty},
+        {"mapping_internal", key_mapping_internal(org, SLICE("sku1"), SLICE("ab-1"), 2), empty},
+        {"mapping_all", key_mapping_all(org, SLICE("ab-1"), 2), empty},
         {"mapping_pair", key_mapping_pair(org, SLICE("customer-7"), SLICE("ab-1"), SLICE("sku1")),
          slice_of(seq, sizeof(seq))},
         {"mapping_confirmed", key_mapping_confirmed(org, SLICE("customer-7"), SLICE("ab-1")),

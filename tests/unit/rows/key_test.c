@@ -173,6 +173,10 @@ static void test_keys_begin_with_their_org(void **state)
         key_mapping_customer_prefix(org, SLICE("x")),
         key_mapping_sku_prefix(org, SLICE("x"), SLICE("y")),
         key_mapping_sku(org, SLICE("x"), SLICE("y"), 1),
+        key_mapping_internal_prefix(org, SLICE("x"), SLICE("y")),
+        key_mapping_internal(org, SLICE("x"), SLICE("y"), 1),
+        key_mapping_all_prefix(org, SLICE("y")),
+        key_mapping_all(org, SLICE("y"), 1),
         key_mapping_pair(org, SLICE("x"), SLICE("y"), SLICE("z")),
         key_mapping_confirmed(org, SLICE("x"), SLICE("y")),
         key_mapping_similar(org, SLICE("x"), 1),
@@ -275,6 +279,7 @@ static void test_mapping_skus(void **state)
     for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
         struct slice sku = slice_text(order[i]);
         struct key key = key_mapping_sku(org, SLICE("c"), sku, i + 1);
+        struct key all;
 
         for (size_t size = 0; size <= sku.size; size++) {
             struct key prefix = key_mapping_sku_prefix(org, SLICE("c"), slice_of(sku.data, size));
@@ -285,10 +290,13 @@ static void test_mapping_skus(void **state)
                     compare(key_mapping_sku(org, SLICE("c"), slice_text(order[i - 1]), UINT64_MAX),
                             key) < 0);
         assert_int_equal(key.size, STORE_KEY_BYTES_MAX);
-        assert_int_equal(key_read_mapping_sku(key_slice(&key), &seq), OK);
+        assert_int_equal(key_read_mapping_order(key_slice(&key), &seq), OK);
         assert_int_equal(seq, i + 1);
+        all = key_mapping_all(org, sku, i + 2);
+        assert_int_equal(key_read_mapping_order(key_slice(&all), &seq), OK);
+        assert_int_equal(seq, i + 2);
         key.size--;
-        assert_int_equal(key_read_mapping_sku(key_slice(&key), &seq), ERR_CORRUPT);
+        assert_int_equal(key_read_mapping_order(key_slice(&key), &seq), ERR_CORRUPT);
     }
     assert_true(compare(key_mapping_sku(org, SLICE("c"), SLICE("a"), 2),
                         key_mapping_sku(org, SLICE("c"), SLICE("a"), 3)) < 0);

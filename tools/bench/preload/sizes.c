@@ -34,14 +34,15 @@
 #define TEXT_BYTES_MIN 16
 
 /* What each event of a stream has one row in. */
-#define TABLES_MAX 8
+#define TABLES_MAX 9
 static const struct {
     enum store_table tables[TABLES_MAX];
     size_t count;
 } stream_rows[SCRIPT_STREAM_COUNT] = {
     [SCRIPT_MAPPINGS] = {{TABLE_EVENT, TABLE_EVENT_ID, TABLE_SUBJECT, TABLE_MAPPING,
-                          TABLE_MAPPING_SKU, TABLE_MAPPING_PAIR, TABLE_MAPPING_CONFIRMED},
-                         7},
+                          TABLE_MAPPING_SKU, TABLE_MAPPING_INTERNAL, TABLE_MAPPING_ALL,
+                          TABLE_MAPPING_PAIR, TABLE_MAPPING_CONFIRMED},
+                         9},
     [SCRIPT_EXTRACTIONS] = {{TABLE_EVENT, TABLE_EVENT_ID, TABLE_SUBJECT, TABLE_EXTRACTION,
                              TABLE_EXTRACTION_SUBJECT, TABLE_EXTRACTION_SUBJECT},
                             6},

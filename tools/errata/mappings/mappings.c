@@ -71,7 +71,7 @@ static enum cli_exit check_triple(struct cli *cli)
 }
 
 /* The mapping's id, or its customer and both SKUs. */
-static enum cli_exit check_name(struct request *request, struct cli *cli)
+static enum cli_exit check_rejected(struct request *request, struct cli *cli)
 {
     bool triple = options_has(&cli->options, "customer") || options_has(&cli->options, "sku") ||
                   options_has(&cli->options, "internal");
@@ -82,6 +82,20 @@ static enum cli_exit check_name(struct request *request, struct cli *cli)
     }
     if (triple) {
         return cli_usage(cli, "MAPPING names it whole: leave --customer, --sku and --internal out");
+    }
+    return CLI_OK;
+}
+
+/* The mapping's id, perhaps with another SKU of its customer; or customer and both SKUs. */
+static enum cli_exit check_confirmed(struct request *request, struct cli *cli)
+{
+    (void)request;
+    if (cli->options.word_count == 0) {
+        return check_triple(cli);
+    }
+    if (options_has(&cli->options, "customer") || options_has(&cli->options, "internal")) {
+        return cli_usage(cli, "MAPPING names customer and internal SKU: leave --customer and "
+                              "--internal out");
     }
     return CLI_OK;
 }
@@ -113,6 +127,7 @@ static enum cli_exit check_suggestion(struct request *request, struct cli *cli)
 
 static const struct option_spec list_options[] = {
     {"customer", "CUSTOMER", "only this customer's"},
+    {"internal", "SKU", "only mappings to this internal SKU"},
     {"status", "STATUS", "only mappings with this status"},
     {"prefix", "TEXT", "only where the customer's SKU begins so, ignoring case"},
     CSV_OPTION,
@@ -137,9 +152,10 @@ const struct command mapping_commands[] = {
     {.group = "mappings",
      .name = "list",
      .summary = "list mappings of customers' SKUs",
-     .help = "Lists mappings, customer by customer, in the order of their SKUs. SKUs are compared "
-             "without regard to case and to blanks around them, and shown as they were written.",
+     .help = "Lists mappings in the order of the customers' SKUs, then of creation. SKUs are "
+             "compared without regard to case and to surrounding blanks, and shown as written.",
      .examples = {{"errata mappings list --customer acme --status confirmed", NULL},
+                  {"errata mappings list --internal 4711", "all customers' SKUs for one item"},
                   {"errata mappings list --prefix hx- --limit 20", NULL},
                   {"errata mappings list --all --csv > mappings.csv",
                    "all of them, as `errata mappings import` reads them"}},
@@ -175,14 +191,18 @@ const struct command mapping_commands[] = {
      .summary = "confirm a mapping, by its id or by customer and SKUs",
      .help = "Confirms that a customer's SKU means an internal SKU. From then on it is applied "
              "to that customer's lines; what was confirmed for the same SKU before is superseded. "
-             "A mapping that is not there is made; a rejected one is taken back.",
+             "A missing mapping is created; a rejected one is revived. MAPPING with --sku confirms "
+             "that SKU of the same customer for the internal SKU of MAPPING, as for a candidate "
+             "SIMILAR_SKU.",
      .examples = {{"errata mappings confirm --customer acme --sku HX-1 --internal 4711 \\\n"
                    "  --draft draft-17",
                    NULL},
-                  {"errata mappings confirm 0192f0c0-1111-7222-8333-444455556666", NULL}},
+                  {"errata mappings confirm 0192f0c0-1111-7222-8333-444455556666", NULL},
+                  {"errata mappings confirm 0192f0c0-1111-7222-8333-444455556666 --sku HX-1B",
+                   "another SKU of the same customer"}},
      .options = confirm_options,
      .words_max = 1,
-     COMMAND_CALL("MappingService/ConfirmMapping", .fill = check_name, .print = print_judged)},
+     COMMAND_CALL("MappingService/ConfirmMapping", .fill = check_confirmed, .print = print_judged)},
     {.group = "mappings",
      .name = "reject",
      .arguments = "[MAPPING]",
@@ -192,15 +212,16 @@ const struct command mapping_commands[] = {
      .examples = {{"errata mappings reject --customer acme --sku HX-1 --internal 4712", NULL}},
      .options = reject_options,
      .words_max = 1,
-     COMMAND_CALL("MappingService/RejectMapping", .fill = check_name, .print = print_judged)},
+     COMMAND_CALL("MappingService/RejectMapping", .fill = check_rejected, .print = print_judged)},
     {.group = "mappings",
      .name = "match",
      .arguments = "[SKU...]",
      .summary = "match draft lines to internal SKUs",
      .help =
          "Matches lines of a draft: a line whose customer has a confirmed mapping for its SKU gets "
-         "it; other lines get candidates, best first: suggestions, then confirmed SKUs of that "
-         "customer that are written alike.\n\nLines are SKUs of one `--customer`, or stand in a "
+         "it; other lines get candidates, best first: suggestions, after a rejection the mapping "
+         "that was confirmed before, then confirmed SKUs of that customer with a similar "
+         "spelling.\n\nLines are SKUs of one `--customer`, or stand in a "
          "file of `--lines`: CSV with the columns customer_id, customer_sku and (if wanted) "
          "description, or JSON objects with these members, one a line.\n\nNothing is stored. The "
          "reference that is printed to standard error counts what was applied once it is cited: "

@@ -50,6 +50,7 @@ enum err store_begin(struct store_backend *backend, enum store_access access,
     txn->change_count = 0;
     memset(&txn->log_write, 0, sizeof(txn->log_write));
     txn->log_head.is_known = false;
+    arena_init(&txn->unpacked, TXN_UNPACKED_BYTES_MAX);
     txn->log_range_count = 0;
     *ret_txn = txn;
     return OK;
@@ -62,12 +63,14 @@ enum err store_commit(struct store_txn *take_txn)
         store_abort(take_txn);
         return ERR_IO;
     }
+    arena_deinit(&take_txn->unpacked);
     return take_txn->backend->ops->commit(take_txn);
 }
 
 void store_abort(struct store_txn *take_txn)
 {
     if (take_txn != NULL) {
+        arena_deinit(&take_txn->unpacked);
         take_txn->backend->ops->abort(take_txn);
     }
 }
@@ -77,6 +80,7 @@ void store_reset(struct store_txn *txn)
     ASSERT(txn->access == STORE_READ);
     if (!txn->idle) {
         txn->idle = true;
+        arena_reset(&txn->unpacked);
         txn->backend->ops->reset(txn);
     }
 }

@@ -38,6 +38,10 @@ struct txn_key_time {
 /* Organisations to whose logs one transaction may append: two for each request of a batch. */
 #define TXN_LOG_RANGES_MAX 512
 
+/* Limit of the memory for events that one transaction reads: a list reads at most 2,000, and few have more than a
+ * kilobyte of envelope and facts. */
+#define TXN_UNPACKED_BYTES_MAX ((size_t)256 << 20)
+
 /* The first member of a back end's struct; filled by store_begin, not by the back end. */
 struct store_txn {
     struct store_backend *backend;
@@ -50,6 +54,7 @@ struct store_txn {
     struct txn_log_write log_write;
     struct txn_key_time key_time;
     struct txn_log_head log_head; /* unset in a write transaction */
+    struct arena unpacked; /* of events that were read; emptied with the snapshot */
     /* Appended by this transaction, for the log engine. */
     struct log_range log_ranges[TXN_LOG_RANGES_MAX];
     size_t log_range_count;

@@ -122,9 +122,9 @@ static struct sha256_digest content_digest(struct slice salt, struct slice conte
     return sha256_pieces(pieces, sizeof(pieces) / sizeof(pieces[0]));
 }
 
-/* The encoded envelope of a draft. */
+/* Makes the envelope of a draft. */
 static enum err seal(struct ctx *ctx, const struct store_txn *txn, const struct event_draft *draft,
-                     struct slice salt, const struct log_head *head, struct slice *ret_envelope)
+                     const struct log_head *head, struct event_record *record)
 {
     const struct txn_log_write *write = &txn->log_write;
     struct envelope_record envelope = {
@@ -139,7 +139,7 @@ static enum err seal(struct ctx *ctx, const struct store_txn *txn, const struct 
         .actor_user_id = draft->actor_user_id,
         .subject_count = draft->subject_count,
         .facts_sha256 = sha256(draft->facts),
-        .content_sha256 = content_digest(salt, draft->content),
+        .content_sha256 = content_digest(record->salt, draft->content),
         .previous_sha256 = head->last_envelope_sha256,
         .write_index = write->next_index,
     };
@@ -154,7 +154,8 @@ static enum err seal(struct ctx *ctx, const struct store_txn *txn, const struct 
         memcpy(envelope.idempotency.key_hash, write->idempotency.key_hash, KEY_HASH_BYTES);
         envelope.idempotency.request_sha256 = write->idempotency.request_sha256;
     }
-    return record_encode_envelope(ctx->arena, &envelope, ret_envelope);
+    record->envelope = envelope;
+    return record_encode_envelope(ctx->arena, &envelope, &record->envelope_bytes);
 }
 
 /* Notes the event for the log's engine. */
@@ -211,12 +212,12 @@ enum err log_append(struct ctx *ctx, struct store_txn *txn, const struct event_d
         random_fill(ctx->random, salt, sizeof(salt));
         record.salt = slice_of(salt, sizeof(salt));
     }
-    err = seal(ctx, txn, draft, record.salt, &head, &record.envelope);
+    err = seal(ctx, txn, draft, &head, &record);
     if (err == OK) {
         err = record_encode_event(ctx->arena, &record, &bytes);
     }
     if (err == OK) {
-        err = log_decode(draft->org, draft->stamp.seq, bytes, &event);
+        err = log_decode(ctx->arena, draft->org, draft->stamp.seq, bytes, &event);
     }
     if (err == OK) {
         err = store_append(txn, TABLE_EVENT, key_slice(&key), bytes);
@@ -291,47 +292,44 @@ static bool event_fits(const struct event *event)
            event->source <= SOURCE_SYSTEM;
 }
 
-enum err log_decode(struct org_id org, uint64_t seq, struct slice record, struct event *ret_event)
+enum err log_decode(struct arena *arena, struct org_id org, uint64_t seq, struct slice record,
+                    struct event *ret_event)
 {
     struct event_record row;
-    struct envelope_record envelope;
     struct event event;
-    enum err err = record_decode_event(record, &row);
+    enum err err = record_decode_event(arena, org.uuid, record, &row);
 
-    if (err == OK) {
-        err = record_decode_envelope(row.envelope, &envelope);
-    }
     if (err != OK) {
         return err;
     }
     memset(&event, 0, sizeof(event));
-    event.org.uuid = envelope.org;
-    event.seq = envelope.seq;
-    event.id = envelope.id;
-    event.kind = (enum event_kind_number)envelope.kind;
-    event.annotator = (enum annotator)envelope.annotator;
-    event.source = (enum log_source)envelope.source;
-    event.recorded_at_us = envelope.recorded_at_us;
-    event.created_at_us = envelope.created_at_us;
-    event.actor_user_id = envelope.actor_user_id;
-    event.subject_count = envelope.subject_count;
-    for (size_t i = 0; i < envelope.subject_count; i++) {
-        event.subjects[i].kind = (uint8_t)envelope.subjects[i].kind;
-        event.subjects[i].id = envelope.subjects[i].id;
+    event.org.uuid = row.envelope.org;
+    event.seq = row.envelope.seq;
+    event.id = row.envelope.id;
+    event.kind = (enum event_kind_number)row.envelope.kind;
+    event.annotator = (enum annotator)row.envelope.annotator;
+    event.source = (enum log_source)row.envelope.source;
+    event.recorded_at_us = row.envelope.recorded_at_us;
+    event.created_at_us = row.envelope.created_at_us;
+    event.actor_user_id = row.envelope.actor_user_id;
+    event.subject_count = row.envelope.subject_count;
+    for (size_t i = 0; i < row.envelope.subject_count; i++) {
+        event.subjects[i].kind = (uint8_t)row.envelope.subjects[i].kind;
+        event.subjects[i].id = row.envelope.subjects[i].id;
     }
     event.facts = row.facts;
     event.content = row.content;
     event.content_removed = row.content_removed;
     event.salt = row.salt;
-    event.facts_sha256 = envelope.facts_sha256;
-    event.content_sha256 = envelope.content_sha256;
-    event.previous_sha256 = envelope.previous_sha256;
-    event.write_index = envelope.write_index;
-    event.idempotency.present = envelope.has_idempotency;
-    event.idempotency.org.uuid = envelope.idempotency.org;
-    memcpy(event.idempotency.key_hash, envelope.idempotency.key_hash, KEY_HASH_BYTES);
-    event.idempotency.request_sha256 = envelope.idempotency.request_sha256;
-    event.envelope = row.envelope;
+    event.facts_sha256 = row.envelope.facts_sha256;
+    event.content_sha256 = row.envelope.content_sha256;
+    event.previous_sha256 = row.envelope.previous_sha256;
+    event.write_index = row.envelope.write_index;
+    event.idempotency.present = row.envelope.has_idempotency;
+    event.idempotency.org.uuid = row.envelope.idempotency.org;
+    memcpy(event.idempotency.key_hash, row.envelope.idempotency.key_hash, KEY_HASH_BYTES);
+    event.idempotency.request_sha256 = row.envelope.idempotency.request_sha256;
+    event.envelope = row.envelope_bytes;
     if (!uuid_equal(event.org.uuid, org.uuid) || event.seq != seq || !event_fits(&event)) {
         return ERR_CORRUPT;
     }
@@ -345,7 +343,7 @@ enum err log_read(struct store_txn *txn, struct org_id org, uint64_t seq, struct
     struct slice value = {NULL, 0};
     enum err err = store_get(txn, TABLE_EVENT, key_slice(&key), &value);
 
-    return err != OK ? err : log_decode(org, seq, value, ret_event);
+    return err != OK ? err : log_decode(&txn->unpacked, org, seq, value, ret_event);
 }
 
 enum err log_read_id_row(struct slice value, uint64_t *ret_seq)
@@ -419,7 +417,8 @@ enum err log_walk_next(struct log_walk *walk, struct event *ret_event)
     if (err == OK) {
         err = key_read_event(key, &seq);
     }
-    return err != OK ? err : log_decode(walk->org, seq, value, ret_event);
+    return err != OK ? err
+                     : log_decode(&walk->cursor.txn->unpacked, walk->org, seq, value, ret_event);
 }
 
 void log_walk_deinit(struct log_walk *walk)

@@ -70,7 +70,7 @@ struct event_draft {
     struct slice content; /* removed by retention; wire bytes; may be empty */
 };
 
-/* A stored event. Slices are borrowed from the transaction. */
+/* A stored event. Slices are borrowed from the transaction, until it ends or is reset, or from the arena of log_decode. */
 struct event {
     struct org_id org;
     uint64_t seq;
@@ -149,9 +149,9 @@ MUST_CHECK enum err log_find(struct store_txn *txn, struct org_id org, struct uu
 /* The seq of the last event with recorded_at at or before the time; 0 where there is none. */
 MUST_CHECK enum err log_seq_at(struct store_txn *txn, struct org_id org, int64_t time_us,
                                uint64_t *ret_seq);
-/* Decodes the value of an EVENT row; ERR_CORRUPT for bytes that are none. */
-MUST_CHECK enum err log_decode(struct org_id org, uint64_t seq, struct slice record,
-                               struct event *ret_event);
+/* Decodes the value of an EVENT row, in part into the arena; ERR_CORRUPT for bytes that are not one, ERR_MEMORY. */
+MUST_CHECK enum err log_decode(struct arena *arena, struct org_id org, uint64_t seq,
+                               struct slice record, struct event *ret_event);
 /* Facts and content (where retention left it) have the hashes that the envelope gives them. */
 bool log_event_holds(const struct event *event);
 /* The generic rows of an event that is in the log already: what a replay does before apply. */

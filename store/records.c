@@ -4,6 +4,7 @@
 #include "store/records.h"
 
 #include "store/base/assert.h"
+#include "store/base/pack.h"
 #include "store/base/timestamp.h"
 #include "store/record_fast.h"
 #include "store/record_pb.h"
@@ -11,51 +12,6 @@
 #include <record/store.pb.h>
 
 #define US_PER_SECOND INT64_C(1000000)
-
-enum err record_decode_event(struct slice bytes, struct event_record *ret_record)
-{
-    struct record_check check = {.whole = bytes};
-    errata_record_EventRecord message;
-    struct event_record record;
-    enum err err = OK;
-
-    memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_EventRecord_msg, &message);
-    if (err != OK) {
-        return err;
-    }
-    record.envelope = record_take(&check, message.envelope);
-    record.facts = record_take(&check, message.facts);
-    record.content = record_take(&check, message.content);
-    record.salt = record_take_sized(&check, message.salt, RECORD_SALT_BYTES);
-    record.content_removed = message.content_removed;
-    record_need(&check, record.envelope.size > 0);
-    record_need(&check, (record.content.size == 0) == (record.salt.size == 0));
-    record_need(&check, !record.content_removed || record.content.size == 0);
-    if (!check.failed) {
-        *ret_record = record;
-    }
-    return record_check_result(&check);
-}
-
-enum err record_encode_event(struct arena *arena, const struct event_record *record,
-                             struct slice *ret_bytes)
-{
-    errata_record_EventRecord message = {
-        .envelope = record->envelope,
-        .facts = record->facts,
-        .salt = record->salt,
-        .content = record->content,
-        .content_removed = record->content_removed,
-    };
-
-    if (UNEXPECTED(record->envelope.size == 0) ||
-        UNEXPECTED(record->content_removed && record->content.size > 0) ||
-        UNEXPECTED(record->salt.size != (record->content.size > 0 ? RECORD_SALT_BYTES : 0))) {
-        return ERR_INTERNAL;
-    }
-    return record_pb_encode(arena, &errata_record_EventRecord_msg, &message, ret_bytes);
-}
 
 static void envelope_from_message(struct record_check *check, const errata_record_Envelope *message,
                                   struct envelope_record *record)
@@ -161,6 +117,149 @@ enum err record_encode_envelope(struct arena *arena, const struct envelope_recor
     memcpy(message.idempotency.request_sha256, record->idempotency.request_sha256.bytes,
            SHA256_BYTES);
     return record_pb_encode(arena, &errata_record_Envelope_msg, &message, ret_bytes);
+}
+
+/* The organisation, which the key has, is the dictionary of the packed envelope. Not the seq: it is read from the row, so
+ * that a row in another's place is detected. */
+static struct slice envelope_dictionary(const struct uuid *org)
+{
+    return slice_of(org->bytes, sizeof(org->bytes));
+}
+
+/* Texts of facts that the envelope has, in the forms in which facts have them: the dictionary of the packed facts. What
+ * facts begin with is last, where it is nearest. */
+static enum err make_facts_dictionary(struct arena *arena, const struct event_record *record,
+                                      struct slice *ret_dictionary)
+{
+    char org[UUID_TEXT_BYTES];
+    char id[UUID_TEXT_BYTES];
+    struct buffer buffer = {0};
+
+    uuid_format(record->envelope.org, org);
+    uuid_format(record->envelope.id, id);
+    buffer_init(&buffer, arena,
+                WIRE_TIMESTAMP_BYTES_MAX + record->envelope_bytes.size + sizeof(org) + sizeof(id));
+    wire_put_timestamp(&buffer, 1, record->envelope.created_at_us);
+    buffer_append(&buffer, record->envelope_bytes);
+    buffer_append(&buffer, slice_of(org, sizeof(org)));
+    buffer_append(&buffer, slice_of(id, sizeof(id)));
+    *ret_dictionary = buffer_slice(&buffer);
+    return buffer_ok(&buffer) ? OK : ERR_MEMORY;
+}
+
+/* Unpacks into the arena. */
+static enum err unpack(struct arena *arena, struct slice dictionary, struct slice packed,
+                       struct slice *ret_bytes)
+{
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+
+    if (!pack_read_size(packed, &size)) {
+        return ERR_CORRUPT;
+    }
+    bytes = arena_alloc(arena, size + 1);
+    if (bytes == NULL) {
+        return ERR_MEMORY;
+    }
+    *ret_bytes = slice_of(bytes, size);
+    return pack_read(dictionary, packed, bytes) ? OK : ERR_CORRUPT;
+}
+
+static enum err unpack_event(struct arena *arena, const struct uuid *org,
+                             const errata_record_EventRecord *message, struct event_record *record)
+{
+    struct slice dictionary = {NULL, 0};
+    enum err err = OK;
+
+    if (message->packed_envelope.size > 0) {
+        err = unpack(arena, envelope_dictionary(org), message->packed_envelope,
+                     &record->envelope_bytes);
+    }
+    if (err == OK) {
+        err = record_decode_envelope(record->envelope_bytes, &record->envelope);
+    }
+    if (err != OK || message->packed_facts.size == 0) {
+        return err;
+    }
+    err = make_facts_dictionary(arena, record, &dictionary);
+    return err != OK ? err : unpack(arena, dictionary, message->packed_facts, &record->facts);
+}
+
+enum err record_decode_event(struct arena *arena, struct uuid org, struct slice bytes,
+                             struct event_record *ret_record)
+{
+    struct record_check check = {.whole = bytes};
+    errata_record_EventRecord message;
+    struct event_record record;
+    enum err err = OK;
+
+    memset(&message, 0, sizeof(message));
+    err = record_pb_decode(bytes, &errata_record_EventRecord_msg, &message);
+    if (err != OK) {
+        return err;
+    }
+    record.envelope_bytes = record_take(&check, message.envelope);
+    record.facts = record_take(&check, message.facts);
+    record.content = record_take(&check, message.content);
+    record.salt = record_take_sized(&check, message.salt, RECORD_SALT_BYTES);
+    record.content_removed = message.content_removed;
+    message.packed_envelope = record_take(&check, message.packed_envelope);
+    message.packed_facts = record_take(&check, message.packed_facts);
+    record_need(&check, record.envelope_bytes.size == 0 || message.packed_envelope.size == 0);
+    record_need(&check, record.facts.size == 0 || message.packed_facts.size == 0);
+    record_need(&check, (record.content.size == 0) == (record.salt.size == 0));
+    record_need(&check, !record.content_removed || record.content.size == 0);
+    if (check.failed) {
+        return ERR_CORRUPT;
+    }
+    err = unpack_event(arena, &org, &message, &record);
+    if (err == OK) {
+        *ret_record = record;
+    }
+    return err;
+}
+
+/* Sets one of the two fields: packed, unless that is longer. */
+static enum err pack_shorter(struct arena *arena, struct slice dictionary, struct slice bytes,
+                             struct slice *ret_packed, struct slice *ret_plain)
+{
+    struct slice packed = {NULL, 0};
+    enum err err = pack_write(arena, dictionary, bytes, &packed);
+
+    if (err == ERR_INVALID || (err == OK && packed.size >= bytes.size)) {
+        *ret_plain = bytes;
+        return OK;
+    }
+    *ret_packed = packed;
+    return err;
+}
+
+enum err record_encode_event(struct arena *arena, const struct event_record *record,
+                             struct slice *ret_bytes)
+{
+    errata_record_EventRecord message = {
+        .salt = record->salt,
+        .content = record->content,
+        .content_removed = record->content_removed,
+    };
+    struct slice dictionary = {NULL, 0};
+    enum err err = OK;
+
+    if (UNEXPECTED(record->envelope_bytes.size == 0) ||
+        UNEXPECTED(record->content_removed && record->content.size > 0) ||
+        UNEXPECTED(record->salt.size != (record->content.size > 0 ? RECORD_SALT_BYTES : 0))) {
+        return ERR_INTERNAL;
+    }
+    err = pack_shorter(arena, envelope_dictionary(&record->envelope.org), record->envelope_bytes,
+                       &message.packed_envelope, &message.envelope);
+    if (err == OK) {
+        err = make_facts_dictionary(arena, record, &dictionary);
+    }
+    if (err == OK) {
+        err = pack_shorter(arena, dictionary, record->facts, &message.packed_facts, &message.facts);
+    }
+    return err != OK ? err
+                     : record_pb_encode(arena, &errata_record_EventRecord_msg, &message, ret_bytes);
 }
 
 /* The head as our encoder writes it, which every lookup reads; false for any other. */

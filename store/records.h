@@ -2,8 +2,8 @@
  * records.h: the values of the store's own tables as plain C, and their bytes: messages of
  * proto/record/store.proto. FORMAT.md shows each with an example that a golden test reads.
  *
- * Decoding allocates and copies nothing: slices point into the bytes that were given (a page of the
- * store: they die as those do). What does not decode, or misses what it must have, is ERR_CORRUPT.
+ * Decoding allocates and copies nothing, except for what an event's row has packed: slices point into the bytes that
+ * were given (a page of the store: they die as those do). What does not decode, or misses what it must have, is ERR_CORRUPT.
  * Encoding writes into the arena; it fails with ERR_MEMORY, or with ERR_INTERNAL for a record that
  * breaks its own rules (a mistake of ours that must not reach the disk).
  */
@@ -16,15 +16,6 @@
 /* Subjects of an event, the main one first. */
 #define RECORD_SUBJECTS_MAX 4
 #define RECORD_SALT_BYTES 16
-
-/* EVENT: the value of (org, seq). */
-struct event_record {
-    struct slice envelope; /* an encoded envelope_record; never changes, the chain is over it */
-    struct slice facts; /* kept for ever */
-    struct slice content; /* empty where there was none, or once it is removed */
-    struct slice salt; /* RECORD_SALT_BYTES with content; empty without, or once it is removed */
-    bool content_removed; /* retention took content and salt */
-};
 
 struct envelope_subject {
     uint32_t kind; /* 1 to 255 */
@@ -58,6 +49,17 @@ struct envelope_record {
     struct envelope_idempotency idempotency;
 };
 
+/* EVENT: the value of (org, seq). */
+struct event_record {
+    struct slice
+        envelope_bytes; /* `envelope` as it was encoded; never changes, the chain is over it */
+    struct envelope_record envelope;
+    struct slice facts; /* kept for ever */
+    struct slice content; /* empty where there was none, or once it is removed */
+    struct slice salt; /* RECORD_SALT_BYTES with content; empty without, or once it is removed */
+    bool content_removed; /* retention took content and salt */
+};
+
 /* ORG_HEAD: the end of an organisation's log. */
 struct org_head_record {
     uint64_t last_seq; /* from 1 */
@@ -79,7 +81,9 @@ struct meta_record {
     struct slice bytes;
 };
 
-MUST_CHECK enum err record_decode_event(struct slice bytes, struct event_record *ret_record);
+/* Reads the row of an event of the organisation. Envelope and facts are unpacked into the arena. ERR_MEMORY. */
+MUST_CHECK enum err record_decode_event(struct arena *arena, struct uuid org, struct slice bytes,
+                                        struct event_record *ret_record);
 MUST_CHECK enum err record_decode_envelope(struct slice bytes, struct envelope_record *ret_record);
 MUST_CHECK enum err record_decode_org_head(struct slice bytes, struct org_head_record *ret_record);
 MUST_CHECK enum err record_decode_idempotency(struct slice bytes,

@@ -10,7 +10,10 @@
 #define MATCH_MIN 4
 /* The largest count that fits into four bits; it means that a varint follows. */
 #define COUNT_MORE 15
-#define HASH_BITS 12
+/* The table of places is cleared for each use, so it is small for few bytes. */
+#define HASH_BITS_MAX 12
+#define HASH_BITS_FEW 9
+#define FEW_BYTES 1024
 /* After this many misses in a row the step grows by one byte. */
 #define MISSES_A_STEP 32
 #define VARINT_BYTES_MAX 10
@@ -21,7 +24,8 @@ struct packer {
     struct slice bytes;
     uint8_t *out;
     size_t out_size;
-    uint32_t places[1 << HASH_BITS]; /* by hash: the last position plus 1; 0: none */
+    unsigned hash_bits;
+    uint32_t places[1 << HASH_BITS_MAX]; /* by hash: the last position plus 1; 0: none */
 };
 
 /* A repetition: `size` bytes at `from` that equal those at `at` of the bytes. */
@@ -39,10 +43,10 @@ static uint32_t read_four(const uint8_t *at)
     return four;
 }
 
-static uint32_t hash_of(uint32_t four)
+static uint32_t hash_of(const struct packer *packer, uint32_t four)
 {
     return (four * UINT32_C(2654435761)) >>
-           (32 - HASH_BITS); /* Knuth, 6.4: 2^32 by the golden ratio */
+           (32 - packer->hash_bits); /* Knuth, 6.4: 2^32 by the golden ratio */
 }
 
 static size_t put_varint(uint8_t *at, uint64_t value)
@@ -141,7 +145,7 @@ static struct match extend_match(const struct packer *packer, size_t from, size_
 /* Records a position, and returns the previous one with the same hash plus 1; 0: none. */
 static uint32_t visit(struct packer *packer, const uint8_t *at, size_t place)
 {
-    uint32_t *slot = &packer->places[hash_of(read_four(at))];
+    uint32_t *slot = &packer->places[hash_of(packer, read_four(at))];
     uint32_t before = *slot;
 
     *slot = (uint32_t)place + 1;
@@ -190,11 +194,15 @@ static size_t packed_bytes_max(size_t size)
 enum err pack_write(struct arena *arena, struct slice dictionary, struct slice bytes,
                     struct slice *ret_packed)
 {
-    struct packer packer = {.dictionary = dictionary, .bytes = bytes};
+    struct packer packer;
 
     if (dictionary.size > PACK_BYTES_MAX || bytes.size > PACK_BYTES_MAX) {
         return ERR_INVALID;
     }
+    packer.dictionary = dictionary;
+    packer.bytes = bytes;
+    packer.hash_bits = dictionary.size + bytes.size <= FEW_BYTES ? HASH_BITS_FEW : HASH_BITS_MAX;
+    memset(packer.places, 0, sizeof(packer.places[0]) << packer.hash_bits);
     packer.out = arena_alloc(arena, packed_bytes_max(bytes.size));
     if (packer.out == NULL) {
         return ERR_MEMORY;

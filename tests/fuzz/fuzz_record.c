@@ -39,7 +39,6 @@
         }                                                                                          \
     }
 
-ROUND_TRIP(event)
 ROUND_TRIP(envelope)
 ROUND_TRIP(org_head)
 ROUND_TRIP(layout_head)
@@ -97,22 +96,24 @@ static bool within(struct slice part, struct slice whole)
            (part.data >= whole.data && part.data + part.size <= whole.data + whole.size);
 }
 
+/* The organisation of the rows, whose id packed envelopes leave out. */
+static const struct uuid sample_org = {{0x11, 0x11, 0x11, 0x11, 0x11, 0x11, 0x11, 0x11, 0x11, 0x11,
+                                        0x11, 0x11, 0x11, 0x11, 0x11, 0x11}};
+
 /* A row of the log is an event of its place, or ERR_CORRUPT. */
-static void check_log(struct slice row)
+static void check_log(struct arena *arena, struct slice row)
 {
     struct event_record record;
-    struct envelope_record envelope;
     struct event event;
-    struct org_id org = {0};
+    struct org_id org = {sample_org};
     uint64_t seq = 1;
     enum err err = OK;
 
-    if (record_decode_event(row, &record) == OK &&
-        record_decode_envelope(record.envelope, &envelope) == OK) {
-        org.uuid = envelope.org;
-        seq = envelope.seq;
+    if (record_decode_event(arena, org.uuid, row, &record) == OK) {
+        org.uuid = record.envelope.org;
+        seq = record.envelope.seq;
     }
-    err = log_decode(org, seq, row, &event);
+    err = log_decode(arena, org, seq, row, &event);
     ASSERT(err == OK || err == ERR_CORRUPT);
     if (err != OK) {
         return;
@@ -121,31 +122,55 @@ static void check_log(struct slice row)
     ASSERT(event.subject_count >= 1 && event.subject_count <= EVENT_SUBJECTS_MAX);
     for (size_t i = 0; i < event.subject_count; i++) {
         ASSERT(event.subjects[i].kind >= 1);
-        ASSERT(within(event.subjects[i].id, row));
+        ASSERT(within(event.subjects[i].id, event.envelope));
     }
-    ASSERT(within(event.facts, row) && within(event.content, row) && within(event.salt, row));
-    ASSERT(within(event.envelope, row) && within(event.actor_user_id, row));
-    ASSERT(log_decode(org, seq + 1, row, &event) == ERR_CORRUPT);
+    ASSERT(within(event.content, row) && within(event.salt, row));
+    ASSERT(within(event.actor_user_id, event.envelope));
+    org.uuid.bytes[0] ^= 1; /* which a packed envelope may take from the key */
+    err = log_decode(arena, org, seq, row, &event);
+    ASSERT(err == ERR_CORRUPT || (err == OK && uuid_equal(event.org.uuid, org.uuid)));
     org.uuid.bytes[0] ^= 1;
-    ASSERT(log_decode(org, seq, row, &event) == ERR_CORRUPT);
+    ASSERT(log_decode(arena, org, seq + 1, row, &event) == ERR_CORRUPT);
+}
+
+static enum err decode_event(struct arena *arena, struct slice bytes,
+                             struct event_record *ret_record)
+{
+    return record_decode_event(arena, sample_org, bytes, ret_record);
+}
+
+/* What was decoded and encoded once stays as it is. */
+static void check_event(struct arena *arena, struct slice bytes)
+{
+    struct event_record record;
+    struct slice first;
+    struct slice second;
+
+    if (decode_event(arena, bytes, &record) != OK || !uuid_equal(record.envelope.org, sample_org)) {
+        return;
+    }
+    ASSERT(record_encode_event(arena, &record, &first) == OK);
+    ASSERT(decode_event(arena, first, &record) == OK);
+    ASSERT(record_encode_event(arena, &record, &second) == OK);
+    ASSERT(slice_equal(first, second));
 }
 
 static void check_event_row(struct arena *arena, struct slice bytes)
 {
     check_event(arena, bytes);
-    check_log(bytes);
+    check_log(arena, bytes);
 }
 
 /* An event whose envelope these bytes are. */
 static void check_envelope_row(struct arena *arena, struct slice bytes)
 {
-    const struct event_record record = {.envelope = bytes, .facts = SLICE("\x0a\x01x")};
+    struct event_record record = {.envelope_bytes = bytes, .facts = SLICE("\x0a\x01x")};
     struct slice row;
 
     check_envelope(arena, bytes);
-    if (bytes.size > 0) {
+    if (record_decode_envelope(bytes, &record.envelope) == OK) {
         ASSERT(record_encode_event(arena, &record, &row) == OK);
-        check_log(row);
+        check_log(arena, row);
     }
 }
 

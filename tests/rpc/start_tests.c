@@ -118,7 +118,7 @@ static void replay(struct world *world, const char *org_text, struct store_txn *
         struct event event;
 
         assert_int_equal(store_get(from, TABLE_EVENT, key_slice(&key), &record), OK);
-        assert_int_equal(log_decode(org, seq, record, &event), OK);
+        assert_int_equal(log_decode(world->ctx.arena, org, seq, record, &event), OK);
         assert_int_equal(store_put(to, TABLE_EVENT, key_slice(&key), record), OK);
         assert_int_equal(log_apply_envelope(&world->ctx, to, &event), OK);
         assert_int_equal(domain_apply(&world->ctx, to, &event), OK);

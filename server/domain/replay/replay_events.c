@@ -72,8 +72,8 @@ static enum err follow_write(struct replay *replay, struct store_txn *target, st
 }
 
 /* Reads an event from its row, and checks all that can be checked without the one before it. */
-static enum err read_event(struct org_walk *walk, struct slice key, struct slice value,
-                           struct event *ret_event)
+static enum err read_event(struct arena *arena, struct org_walk *walk, struct slice key,
+                           struct slice value, struct event *ret_event)
 {
     uint64_t seq = 0;
     enum err err = key_read_event(key, &seq);
@@ -84,7 +84,10 @@ static enum err read_event(struct org_walk *walk, struct slice key, struct slice
     if (seq != walk->last_seq + 1) {
         return break_at(walk, walk->last_seq + 1, REPLAY_GAP);
     }
-    err = log_decode(walk->org, seq, value, ret_event);
+    err = log_decode(arena, walk->org, seq, value, ret_event);
+    if (err == ERR_MEMORY) {
+        return err;
+    }
     if (err != OK ||
         (ret_event->idempotency.present && replay_is_no_org(ret_event->idempotency.org.uuid))) {
         return break_at(walk, seq, REPLAY_BYTES);
@@ -96,7 +99,7 @@ static enum err replay_event(struct replay *replay, struct store_txn *target, st
                              struct slice key, struct slice value)
 {
     struct event event;
-    enum err err = read_event(walk, key, value, &event);
+    enum err err = read_event(&replay->arena, walk, key, value, &event);
 
     if (err != OK) {
         return err;

@@ -54,7 +54,7 @@ static enum err sample_of_event(struct arena *arena, struct slice *ret_bytes)
 static enum err event_again(struct arena *arena, struct slice bytes, struct slice *ret_bytes)
 {
     struct event_record record;
-    enum err err = record_decode_event(bytes, &record);
+    enum err err = record_decode_event(arena, sample_uuid(0x11), bytes, &record);
 
     return err != OK ? err : record_encode_event(arena, &record, ret_bytes);
 }

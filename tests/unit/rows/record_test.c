@@ -101,7 +101,8 @@ static void test_numbers_are_no_bytes(void **state)
     arena_init(&arena, SIZE_MAX);
     buffer_init(&buffer, &arena, 64);
     wire_put_varint(&buffer, 1, 77);
-    assert_int_equal(record_decode_event(buffer_slice(&buffer), &event), ERR_CORRUPT);
+    assert_int_equal(record_decode_event(&arena, sample_uuid(0x11), buffer_slice(&buffer), &event),
+                     ERR_CORRUPT);
     assert_int_equal(record_decode_layout_head(buffer_slice(&buffer), &head), ERR_CORRUPT);
     wire_put_varint(&buffer, 2, 77);
     assert_int_equal(record_decode_counter(buffer_slice(&buffer), &counter), ERR_CORRUPT);

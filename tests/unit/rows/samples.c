@@ -51,7 +51,8 @@ struct envelope_record sample_envelope(void)
 struct event_record sample_event(struct slice envelope)
 {
     struct event_record record = {
-        .envelope = envelope,
+        .envelope_bytes = envelope,
+        .envelope = sample_envelope(),
         .facts = SLICE("facts"),
         .content = SLICE("content"),
         .salt = SLICE("0123456789abcdef"),

@@ -59,7 +59,7 @@ if(TARGET errata-pdf-worker)
     errata_python_test(e2e_pdf_hostile FILE tests/e2e/pdf_hostile.py LABEL e2e release TIMEOUT 240)
     foreach(name ingest corpus flow hostile)
         if(TEST e2e_pdf_${name}) # none without gRPC for Python
-            set_tests_properties(e2e_pdf_${name} PROPERTIES PROCESSORS 2)
+            set_tests_properties(e2e_pdf_${name} PROPERTIES RUN_SERIAL TRUE)
         endif()
     endforeach()
 endif()

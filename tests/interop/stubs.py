@@ -21,6 +21,8 @@ STUBS = os.path.join(ROOT, "tests", "interop", "stubs")
 CALL = os.path.join(STUBS, "call.py")
 BUILD = os.environ.get("ERRATA_BUILD", os.path.join(ROOT, "build", "release"))
 GO_LIBRARIES = "/usr/share/gocode"  # of Debian's golang-*-dev packages
+# Go's usual folder: what gRPC for Go compiles to stays there for a later clone, as C does in ccache.
+GO_CACHE = os.environ.get("GOCACHE") or os.path.expanduser("~/.cache/go-build")
 SECONDS = 240  # one command: machines are busy
 
 
@@ -79,7 +81,7 @@ class Go(StubCase):
         self.protoc(self.own, f"--go_out={out}", f"--go-grpc_out={out}")
         self.assert_stubs(out, "func New{}Client(")
         environment = {**os.environ, "GO111MODULE": "off", "GOPATH": f"{path}:{GO_LIBRARIES}",
-                       "GOCACHE": os.path.join(BUILD, "interop-go"), "GOFLAGS": "", "GOPROXY": "off"}
+                       "GOCACHE": GO_CACHE, "GOFLAGS": "", "GOPROXY": "off"}
         built = os.path.dirname(glob.glob(os.path.join(out, "**", "role.pb.go"), recursive=True)[0])
         run("go", "build", "./...", cwd=built, env=environment)
         run("go", "vet", "./...", cwd=built, env=environment)

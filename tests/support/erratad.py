@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 import unittest
+import weakref
 
 os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 import grpc  # noqa: E402
@@ -85,6 +86,7 @@ class Server:
         self.prefix = list(prefix)
         self.environment = {**os.environ, **(environment or {})}
         self.process = None
+        self.clients = weakref.WeakSet()
         self.log_path = os.path.join(tempfile.gettempdir(), f"errata-test-{os.getpid()}-{id(self)}")
 
     def start(self):
@@ -121,7 +123,9 @@ class Server:
 
     def client(self, token=None, **kwargs):
         """A client with the given token; without one, the first start's admin."""
-        return Client(self.address, self.admin_token if token is None else token, **kwargs)
+        client = Client(self.address, self.admin_token if token is None else token, **kwargs)
+        self.clients.add(client)
+        return client
 
     def read_log(self):
         with open(self.log_path, encoding="utf-8", errors="replace") as f:
@@ -164,13 +168,21 @@ class Server:
         self.process.send_signal(signal.SIGTERM)
 
     def wait(self, seconds=STOP_SECONDS):
-        """Waits for the end; its exit code."""
+        """Waits for the end; its exit code. Without a call in progress, a channel of Python's grpc does not read
+        its connection: it is watched meanwhile, so that it answers the server's GOAWAY, for which the server would
+        wait 3 s."""
+        clients = [client for client in self.clients if client.is_open]
+        for client in clients:
+            client.plain.subscribe(_ignore)
         try:
             return self.process.wait(seconds)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
             raise RuntimeError(f"erratad did not end: {self.read_log()[-2000:]}") from None
+        finally:
+            for client in clients:
+                client.plain.unsubscribe(_ignore)
 
     def stop(self):
         """SIGTERM, and its exit code; None where it does not run."""
@@ -208,6 +220,7 @@ class Client:
     """Stubs of every service over one connection, each call with the token."""
 
     def __init__(self, address, token=None, compression=None, channel_options=()):
+        self.is_open = True
         self.sent_again = 0  # documents that were given no time of a core at first
         self.plain = grpc.insecure_channel(address, options=[*CHANNEL_OPTIONS, *channel_options],
                                            compression=compression)
@@ -343,7 +356,12 @@ class Client:
             organization=admin.Organization(name=name))).organization
 
     def close(self):
+        self.is_open = False
         self.plain.close()
+
+
+def _ignore(_connectivity):
+    """For a channel whose state is watched only so that it reads its connection."""
 
 
 def pieces(document_id, content, password=None, piece_bytes=128 << 10):

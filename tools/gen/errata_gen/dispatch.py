@@ -102,7 +102,7 @@ def _handlers_header(model, file):
             for function in functions(method):
                 must_check = "" if function == "stopped" else "MUST_CHECK "
                 name = f"{must_check}{_result(function)} {method.prefix}_{function}"
-                text += call(name, [f"struct {method.prefix}_call *call"], ";\n")
+                text += call(name, [f"struct {method.prefix}_call *call"], ";") + "\n"
     return path, text + "\n#endif\n"
 
 

@@ -13,7 +13,9 @@
  * | field in the .proto         | members of the view                                            |
  * |-----------------------------|----------------------------------------------------------------|
  * | number, bool                | the C type of that number                                      |
- * | enum                        | `enum x` of <errata/v1/NAME.fields.h>; only known values pass  |
+ * | enum                        | `enum x` of <errata/v1/NAME.fields.h>; only known values pass. |
+ * |                             | `int32_t` if the values lack the prefix of their type, as      |
+ * |                             | those of google.rpc.Code do; then any number passes            |
  * | string, bytes               | `struct slice`                                                 |
  * | string with FORMAT_UUID     | `struct uuid`; the nil UUID is absent                          |
  * | google.protobuf.Timestamp   | `int64_t NAME_us`, microseconds since 1970, and `bool has_NAME` |
@@ -31,8 +33,8 @@
 
 /* The elements of a repeated field. `run` is their encoding: for texts and messages the fields one
  * after another, each with its tag; for numbers the content of the one packed field. A writer
- * appends to a buffer with wire_put_bytes (with the field's number) or wire_put_packed, and sets
- * `run`; `count` is set by reading and ignored by writing. */
+ * appends texts and numbers to a buffer with the generated x_view_add_FIELD, messages with
+ * y_view_put, and sets `run`; `count` is set by reading and ignored by writing. */
 struct view_list {
     struct slice run;
     uint32_t count;

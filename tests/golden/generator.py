@@ -28,7 +28,8 @@ def write_all(out):
     """All families for the example into `out`."""
     for what in ("fields", "contract", "files", "dispatch", "stubs", "views", "events", "apply"):
         code, errors = run_plugin(what, os.path.join(out, what), PROTOS,
-                                  ",open=example.open.v1,private=errata.options")
+                                  ",open=example.open.v1,private=errata.options,"
+                                  "view=example.open.v1.Foreign")
         if code != 0:
             raise SystemExit(f"protoc-gen-errata {what}: {errors}")
 

@@ -137,7 +137,7 @@ static enum err encode_fields(struct arena *arena, const struct fields_changed *
 
     buffer_init(&run, arena, 64);
     for (size_t i = 0; i < fields->count; i++) {
-        wire_put_bytes(&run, FEEDBACK_EVENT_FIELDS_CHANGED_FIELD, fields->names[i]);
+        feedback_event_view_add_fields_changed(&run, fields->names[i]);
     }
     *ret_run = buffer_slice(&run);
     return buffer_ok(&run) ? OK : ERR_MEMORY;

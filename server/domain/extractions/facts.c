@@ -19,14 +19,14 @@ static void put_example_ids(struct buffer *run, const struct citations *citation
 
     for (size_t i = 0; i < citations->example_count; i++) {
         uuid_format(citations->examples[i].id, id);
-        wire_put_bytes(run, EXTRACTION_EXAMPLE_IDS_FIELD, slice_of(id, sizeof(id)));
+        extraction_view_add_example_ids(run, slice_of(id, sizeof(id)));
     }
 }
 
 static void put_example_seqs(struct buffer *run, const struct citations *citations)
 {
     for (size_t i = 0; i < citations->example_count; i++) {
-        wire_put_packed(run, WIRE_VARINT, citations->examples[i].seq);
+        extraction_recorded_internal_view_add_example_seqs(run, citations->examples[i].seq);
     }
 }
 
@@ -35,7 +35,7 @@ static void put_exposure_seqs(struct buffer *run, const struct citations *citati
 {
     for (size_t i = 0; i < citations->count; i++) {
         if (citations->items[i].outcome_seq == 0) {
-            wire_put_packed(run, WIRE_VARINT, citations->items[i].cited.seq);
+            extraction_recorded_view_add_exposure_seqs(run, citations->items[i].cited.seq);
         }
     }
 }

@@ -66,7 +66,7 @@ static enum err put_tokens(struct arena *arena, const struct template *template,
 
     buffer_init(&run, arena, 256);
     for (size_t i = 0; i < template->name_count; i++) {
-        wire_put_bytes(&run, PROMPT_TEMPLATE_TOKENS_FIELD, template->names[i]);
+        prompt_template_view_add_tokens(&run, template->names[i]);
     }
     *ret_run = buffer_slice(&run);
     return buffer_ok(&run) ? OK : ERR_MEMORY;

@@ -144,7 +144,7 @@ static void draw_lists(struct viewed_view *view, struct random *random, struct a
     }
     view->words.count = (uint32_t)(draw(random) % 4);
     for (uint32_t i = 0; i < view->words.count; i++) {
-        wire_put_bytes(&runs[0], VIEWED_WORDS_FIELD, draw_text(random, arena));
+        viewed_view_add_words(&runs[0], draw_text(random, arena));
     }
     view->inners.count = (uint32_t)(draw(random) % 4);
     for (uint32_t i = 0; i < view->inners.count; i++) {
@@ -152,15 +152,15 @@ static void draw_lists(struct viewed_view *view, struct random *random, struct a
     }
     view->seqs.count = (uint32_t)(draw(random) % 4);
     for (uint32_t i = 0; i < view->seqs.count; i++) {
-        wire_put_packed(&runs[2], WIRE_VARINT, draw_number(random));
+        viewed_view_add_seqs(&runs[2], draw_number(random));
     }
     view->shades.count = (uint32_t)(draw(random) % 4);
     for (uint32_t i = 0; i < view->shades.count; i++) {
-        wire_put_packed(&runs[3], WIRE_VARINT, (uint64_t)(int64_t)draw_shade(random));
+        viewed_view_add_shades(&runs[3], draw_shade(random));
     }
     view->weights.count = (uint32_t)(draw(random) % 4);
     for (uint32_t i = 0; i < view->weights.count; i++) {
-        wire_put_packed(&runs[4], WIRE_FIXED64, draw_number(random));
+        viewed_view_add_weights(&runs[4], (double)draw_number(random) / 7);
     }
     view->words.run = buffer_slice(&runs[0]);
     view->inners.run = buffer_slice(&runs[1]);
@@ -346,11 +346,11 @@ static void test_lists_are_walked(void **state)
 
     buffer_init(&words, *state, 0);
     buffer_init(&seqs, *state, 0);
-    wire_put_bytes(&words, VIEWED_WORDS_FIELD, SLICE("one"));
-    wire_put_bytes(&words, VIEWED_WORDS_FIELD, SLICE(""));
-    wire_put_bytes(&words, VIEWED_WORDS_FIELD, SLICE("three"));
-    wire_put_packed(&seqs, WIRE_VARINT, 5);
-    wire_put_packed(&seqs, WIRE_VARINT, UINT64_MAX);
+    viewed_view_add_words(&words, SLICE("one"));
+    viewed_view_add_words(&words, SLICE(""));
+    viewed_view_add_words(&words, SLICE("three"));
+    viewed_view_add_seqs(&seqs, 5);
+    viewed_view_add_seqs(&seqs, UINT64_MAX);
     view.words.run = buffer_slice(&words);
     view.seqs.run = buffer_slice(&seqs);
     assert_int_equal(viewed_view_read(write_view(&view, *state), &read), OK);

@@ -15,6 +15,11 @@ FORMAT_UUID = 2
 ONEOFS_MAX = 31
 
 
+def _has_c_names(enum):
+    """Whether the values carry their type's prefix, as ours do; the constant OK of google.rpc.Code does not."""
+    return all(enum.short_name(value) != value for value, _ in enum.values)
+
+
 def _type_name(thing):
     """The C name of a message or enum, as in NAME.fields.h."""
     return "_".join(snake(piece)
@@ -46,8 +51,10 @@ class Member:
         if field.type in NUMBERS:
             self.kind, self.c_type = NUMBERS[field.type]
         elif field.type == Field.TYPE_ENUM:
-            self.enum = model.enums[target]
-            self.kind, self.c_type = "VIEW_INT32", f"enum {_type_name(self.enum)}"
+            self.kind, self.c_type = "VIEW_INT32", "int32_t"
+            if _has_c_names(model.enums[target]):
+                self.enum = model.enums[target]
+                self.c_type = f"enum {_type_name(self.enum)}"
         elif field.type in TEXTS:
             self.kind, self.c_type = "VIEW_TEXT", "struct slice"
             if rules and rules.format == FORMAT_UUID and not self.repeated:
@@ -61,6 +68,7 @@ class Member:
         else:
             raise Refused(f"{message.full_name}.{field.name}: a view has no member for this type of "
                           "number; use int32, int64, uint32, uint64, bool or double")
+        self.element_type = self.c_type
         if self.repeated:
             self.c_type = "struct view_list"
 
@@ -83,6 +91,20 @@ def _struct(name, message, members):
         text += f"    {member.c_type} {member.member};\n"
         text += f"    bool has_{member.name};\n" if member.has else ""
     return text + "};\n"
+
+
+def _adder(name, member):
+    """The function that appends an element to the run of a list; none for messages, which have x_view_put."""
+    if not member.repeated or member.kind == "VIEW_MESSAGE":
+        return ""
+    text = (f"static inline void {name}_view_add_{member.name}(struct buffer *run,\n"
+            f"    {member.element_type} element)\n{{\n")
+    if member.kind == "VIEW_TEXT":
+        return text + f"    wire_put_bytes(run, {member.number}, element);\n}}\n\n"
+    if member.kind == "VIEW_DOUBLE":
+        return text + ("    uint64_t raw = 0;\n\n    memcpy(&raw, &element, sizeof(raw));\n"
+                       "    wire_put_packed(run, WIRE_FIXED64, raw);\n}\n\n")
+    return text + "    wire_put_packed(run, WIRE_VARINT, (uint64_t)(int64_t)element);\n}\n\n"
 
 
 def _functions(name):
@@ -157,6 +179,7 @@ def _file(model, file):
     text += "".join(f"#include <{base}.fields.h>\n" for base in bases) + "\n"
     for name, message, members in named:
         text += _struct(name, message, members) + _functions(name)
+        text += "".join(_adder(name, member) for member in members)
     files = {path: text + "#endif\n"}
     path = f"{file.base}.views.c"
     text = comment([f"{path}: see {file.base}.views.h.", EDIT])

@@ -8,13 +8,13 @@
 #include "server/pipeline/service.h"
 
 #include <grpc/health/v1/health.handlers.h>
+#include <grpc/health/v1/health.views.h>
 
-static enum err append_status(struct buffer *body, enum health_status status)
+static void append_status(struct buffer *body, enum health_status status)
 {
-    Grpc__Health__V1__HealthCheckResponse response = GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__INIT;
+    const struct health_check_response_view response = {.status = (int32_t)status};
 
-    response.status = (Grpc__Health__V1__HealthCheckResponse__ServingStatus)status;
-    return reply_message(body, &response.base);
+    health_check_response_view_write(&response, body);
 }
 
 enum err grpc_health_v1_health_check_read(struct grpc_health_v1_health_check_call *call)
@@ -30,7 +30,8 @@ enum err grpc_health_v1_health_check_read(struct grpc_health_v1_health_check_cal
                          "\"errata.pdf\", \"errata.admin\" or \"errata.clock\"",
                          (int)shown.size, (const char *)shown.data);
     }
-    return append_status(call->body, call->service->env->health[part]);
+    append_status(call->body, call->service->env->health[part]);
+    return OK;
 }
 
 /* The last state that a watcher was sent. */
@@ -73,10 +74,7 @@ enum err grpc_health_v1_health_watch_writable(struct grpc_health_v1_health_watch
     watch->sent = true;
     watch->status = status;
     reply = stream_reply_begin(call->stream, 8);
-    err = append_status(reply, status);
-    if (err != OK) {
-        return err;
-    }
+    append_status(reply, status);
     err = stream_reply_end(call->stream);
     if (err == OK) {
         stream_wait_for_events(call->stream);

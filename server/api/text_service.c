@@ -9,6 +9,7 @@
 
 #include <errata/v1/text_service.fields.h>
 #include <errata/v1/text_service.handlers.h>
+#include <errata/v1/text_service.views.h>
 
 /* A hostile text of so many bytes takes about a millisecond. */
 #define SANITIZE_ON_LOOP_BYTES_MAX ((size_t)4 * 1024)
@@ -46,22 +47,19 @@ enum err text_service_sanitize_cost(struct text_service_sanitize_call *call)
 
 enum err text_service_sanitize_read(struct text_service_sanitize_call *call)
 {
-    Errata__V1__SanitizeResponse response = ERRATA__V1__SANITIZE_RESPONSE__INIT;
+    struct sanitize_response_view response = {.changed = false};
     struct slice given = slice_text(call->request->text);
     enum sanitise_profile profile = SANITISE_NOTE;
     struct sanitised sanitised;
-    struct slice text = {NULL, 0};
     enum err err = read_profile((int32_t)call->request->profile, &profile);
 
     if (err != OK) {
         return err;
     }
     sanitised = sanitise_text(call->ctx->arena, profile, given);
-    if (!arena_copy(call->ctx->arena, sanitised.text, &text)) {
-        return ERR_MEMORY;
-    }
-    response.text = (char *)(uintptr_t)text.data;
+    response.text = sanitised.text;
     response.changed = !slice_equal(sanitised.text, given);
     response.failed = sanitised.failed;
-    return reply_message(call->body, &response.base);
+    sanitize_response_view_write(&response, call->body);
+    return OK;
 }

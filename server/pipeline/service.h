@@ -100,9 +100,6 @@ MUST_CHECK enum err service_keep_document(struct service *service, struct slice 
 /* Who acts: the token's user, else `token:KEYID`; empty where there is no memory for it. */
 struct slice service_actor(const struct service *service);
 
-/* Appends a packed message to a reply. ERR_MEMORY if it does not fit. */
-MUST_CHECK enum err reply_message(struct buffer *body, const ProtobufCMessage *message);
-
 /* A streamed answer. */
 struct stream {
     const struct service *service;

@@ -368,14 +368,3 @@ void stream_finish(struct stream *stream)
 {
     rpc_of(stream)->is_finished = true;
 }
-
-enum err reply_message(struct buffer *body, const ProtobufCMessage *message)
-{
-    size_t size = protobuf_c_message_get_packed_size(message);
-
-    if (!buffer_reserve(body, size)) {
-        return ERR_MEMORY;
-    }
-    body->size += protobuf_c_message_pack(message, body->data + body->size);
-    return OK;
-}

@@ -44,10 +44,11 @@ list(TRANSFORM errata_package_options PREPEND open=)
 list(APPEND errata_package_options private=errata.options private=errata.payload)
 # Messages of other projects, which the server reads and writes as views: their files, and their names.
 set(errata_foreign_view_protos google/protobuf/any.proto google/protobuf/duration.proto
-    google/rpc/error_details.proto google/rpc/status.proto)
-foreach(message protobuf.Any protobuf.Duration rpc.BadRequest rpc.BadRequest.FieldViolation
-        rpc.ErrorInfo rpc.RetryInfo rpc.Status)
-    list(APPEND errata_package_options view=google.${message})
+    google/rpc/error_details.proto google/rpc/status.proto grpc/health/v1/health.proto)
+foreach(message google.protobuf.Any google.protobuf.Duration google.rpc.BadRequest
+        google.rpc.BadRequest.FieldViolation google.rpc.ErrorInfo google.rpc.RetryInfo google.rpc.Status
+        grpc.health.v1.HealthCheckResponse)
+    list(APPEND errata_package_options view=${message})
 endforeach()
 list(JOIN errata_package_options "," errata_package_options)
 

@@ -2,11 +2,10 @@
  * admin_backup.c: AdminService/Backup: the bytes of a backup as they come, as fast as the peer reads, and
  * at last their size and checksum.
  */
-#include "server/api/admin/admin_wire.h"
 #include "server/pipeline/service.h"
 
 #include <errata/v1/admin_service.handlers.h>
-#include <errata/v1/admin_service.pb-c.h>
+#include <errata/v1/admin_service.views.h>
 
 /* Of a message, beside its data. */
 #define MESSAGE_REST_BYTES 64
@@ -42,49 +41,39 @@ enum err admin_service_backup_start(struct admin_service_backup_call *call)
     return err;
 }
 
-static enum err send(struct stream *stream, size_t likely_bytes,
-                     const Errata__V1__BackupResponse *response)
-{
-    struct buffer *reply = stream_reply_begin(stream, likely_bytes);
-    enum err err = reply_message(reply, &response->base);
-
-    return err != OK ? err : stream_reply_end(stream);
-}
-
 static enum err send_data(struct stream *stream, struct slice data,
                           const struct backup_state *state)
 {
     struct backing_up *backing_up = (struct backing_up *)stream->state;
-    Errata__V1__BackupProgress progress = ERRATA__V1__BACKUP_PROGRESS__INIT;
-    Errata__V1__BackupResponse response = ERRATA__V1__BACKUP_RESPONSE__INIT;
+    struct buffer *reply = stream_reply_begin(stream, data.size + MESSAGE_REST_BYTES);
+    const struct backup_response_view response = {.data = data};
+    struct backup_progress_view progress = {.total_bytes = state->total_bytes};
 
     backing_up->sent_bytes += data.size;
     progress.sent_bytes = backing_up->sent_bytes;
-    progress.total_bytes =
-        state->total_bytes > progress.sent_bytes ? state->total_bytes : progress.sent_bytes;
-    response.progress = &progress;
-    response.data.data = (uint8_t *)(uintptr_t)data.data;
-    response.data.len = data.size;
-    return send(stream, data.size + MESSAGE_REST_BYTES, &response);
+    if (progress.total_bytes < progress.sent_bytes) {
+        progress.total_bytes = progress.sent_bytes;
+    }
+    backup_progress_view_put(&progress, BACKUP_RESPONSE_PROGRESS_FIELD, reply);
+    backup_response_view_write(&response, reply);
+    return buffer_ok(reply) ? stream_reply_end(stream) : ERR_MEMORY;
 }
 
-static enum err send_report(struct arena *arena, struct stream *stream,
-                            const struct backup_state *state)
+static enum err send_report(struct stream *stream, const struct backup_state *state)
 {
     char sha256_text[2 * SHA256_BYTES + 1] = "";
-    Errata__V1__BackupReport report = ERRATA__V1__BACKUP_REPORT__INIT;
-    Errata__V1__BackupResponse response = ERRATA__V1__BACKUP_RESPONSE__INIT;
+    struct buffer *reply = stream_reply_begin(stream, MESSAGE_REST_BYTES + sizeof(sha256_text));
+    const struct backup_report_view report = {
+        .size_bytes = state->file_bytes,
+        .sha256 = slice_of(sha256_text, sizeof(sha256_text) - 1),
+        .created_at_us = state->created_at_us,
+        .has_created_at = true,
+        .format_version = state->format_version,
+    };
 
     sha256_format(&state->file_sha256, sha256_text);
-    report.size_bytes = state->file_bytes;
-    report.sha256 = sha256_text;
-    report.format_version = state->format_version;
-    report.created_at = admin_wire_time(arena, state->created_at_us);
-    if (report.created_at == NULL) {
-        return ERR_MEMORY;
-    }
-    response.report = &report;
-    return send(stream, MESSAGE_REST_BYTES + sizeof(sha256_text), &response);
+    backup_report_view_put(&report, BACKUP_RESPONSE_REPORT_FIELD, reply);
+    return buffer_ok(reply) ? stream_reply_end(stream) : ERR_MEMORY;
 }
 
 static enum err finish(struct service *service, struct stream *stream,
@@ -92,7 +81,7 @@ static enum err finish(struct service *service, struct stream *stream,
 {
     if (state->err == OK) {
         stream_finish(stream);
-        return send_report(service->ctx->arena, stream, state);
+        return send_report(stream, state);
     }
     return state->why[0] != '\0' ? fault_say(service->ctx->fault, state->err, "%s", state->why)
                                  : state->err;

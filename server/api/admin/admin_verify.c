@@ -7,7 +7,7 @@
 #include "store/base/hex.h"
 
 #include <errata/v1/admin_service.handlers.h>
-#include <errata/v1/admin_service.pb-c.h>
+#include <errata/v1/admin_service.views.h>
 
 struct verifying {
     uint64_t sent_version; /* of the last state that was sent; 0: none */
@@ -40,129 +40,107 @@ enum err admin_service_verify_start(struct admin_service_verify_call *call)
     return err;
 }
 
-static enum err send(struct stream *stream, const Errata__V1__VerifyResponse *response)
-{
-    struct buffer *reply =
-        stream_reply_begin(stream, protobuf_c_message_get_packed_size(&response->base));
-    enum err err = reply_message(reply, &response->base);
-
-    return err != OK ? err : stream_reply_end(stream);
-}
-
 static enum err send_progress(struct stream *stream, const struct verify_state *state)
 {
-    static const Errata__V1__VerifyStep steps[] = {
-        [VERIFY_AT_COPY] = ERRATA__V1__VERIFY_STEP__VERIFY_STEP_COPY,
-        [VERIFY_AT_CHECK] = ERRATA__V1__VERIFY_STEP__VERIFY_STEP_CHECK,
-        [VERIFY_AT_REPLAY] = ERRATA__V1__VERIFY_STEP__VERIFY_STEP_REPLAY,
-        [VERIFY_AT_COMPARE] = ERRATA__V1__VERIFY_STEP__VERIFY_STEP_COMPARE,
+    static const enum verify_step steps[] = {
+        [VERIFY_AT_COPY] = VERIFY_STEP_COPY,
+        [VERIFY_AT_CHECK] = VERIFY_STEP_CHECK,
+        [VERIFY_AT_REPLAY] = VERIFY_STEP_REPLAY,
+        [VERIFY_AT_COMPARE] = VERIFY_STEP_COMPARE,
     };
-    Errata__V1__VerifyProgress progress = ERRATA__V1__VERIFY_PROGRESS__INIT;
-    Errata__V1__VerifyResponse response = ERRATA__V1__VERIFY_RESPONSE__INIT;
+    const struct verify_progress_view progress = {
+        .step = steps[state->stage],
+        .copied_bytes = state->copied_bytes,
+        .copied_bytes_total = state->copied_bytes_total,
+        .events = state->events,
+        .events_total = state->events_total,
+        .rows = state->rows,
+    };
+    struct buffer *reply =
+        stream_reply_begin(stream, verify_progress_view_bytes(&progress) + WIRE_OVERHEAD_BYTES);
 
-    progress.step = steps[state->stage];
-    progress.copied_bytes = state->copied_bytes;
-    progress.copied_bytes_total = state->copied_bytes_total;
-    progress.events = state->events;
-    progress.events_total = state->events_total;
-    progress.rows = state->rows;
-    response.message_case = ERRATA__V1__VERIFY_RESPONSE__MESSAGE_PROGRESS;
-    response.progress = &progress;
-    return send(stream, &response);
+    verify_progress_view_put(&progress, VERIFY_RESPONSE_PROGRESS_FIELD, reply);
+    return buffer_ok(reply) ? stream_reply_end(stream) : ERR_MEMORY;
 }
 
-static Errata__V1__VerifyBrokenEvent *broken_event(struct arena *arena,
-                                                   const struct replay_report *report)
+static enum err encode_broken_event(struct arena *arena, const struct replay_report *from,
+                                    struct verify_report_view *report)
 {
-    Errata__V1__VerifyBrokenEvent *broken =
-        (Errata__V1__VerifyBrokenEvent *)arena_alloc(arena, sizeof(*broken));
-    char *org = (char *)arena_calloc(arena, 1, UUID_TEXT_BYTES + 1);
+    char org_id[UUID_TEXT_BYTES];
+    const struct verify_broken_event_view broken = {
+        .org_id = slice_of(org_id, sizeof(org_id)),
+        .seq = from->broken_seq,
+        .reason = slice_text(replay_break_text(from->broken_by)),
+    };
 
-    if (broken == NULL || org == NULL) {
-        return NULL;
-    }
-    errata__v1__verify_broken_event__init(broken);
-    uuid_format(report->broken_org.uuid, org);
-    broken->org_id = org;
-    broken->seq = report->broken_seq;
-    broken->reason = (char *)(uintptr_t)replay_break_text(report->broken_by);
-    return broken;
+    uuid_format(from->broken_org.uuid, org_id);
+    report->has_broken_event = true;
+    return view_encode(&verify_broken_event_view_type, &broken, arena, &report->broken_event)
+               ? OK
+               : ERR_MEMORY;
 }
 
-static Errata__V1__VerifyDifference *difference(struct arena *arena,
-                                                const struct replay_difference *from)
+static void put_difference(const struct replay_difference *from, struct buffer *run)
 {
-    static const Errata__V1__VerifyDifferenceKind kinds[] = {
-        [REPLAY_ROW_MISSING] = ERRATA__V1__VERIFY_DIFFERENCE_KIND__VERIFY_DIFFERENCE_KIND_MISSING,
-        [REPLAY_ROW_EXTRA] = ERRATA__V1__VERIFY_DIFFERENCE_KIND__VERIFY_DIFFERENCE_KIND_EXTRA,
-        [REPLAY_ROW_OTHER] = ERRATA__V1__VERIFY_DIFFERENCE_KIND__VERIFY_DIFFERENCE_KIND_OTHER,
+    static const enum verify_difference_kind kinds[] = {
+        [REPLAY_ROW_MISSING] = VERIFY_DIFFERENCE_KIND_MISSING,
+        [REPLAY_ROW_EXTRA] = VERIFY_DIFFERENCE_KIND_EXTRA,
+        [REPLAY_ROW_OTHER] = VERIFY_DIFFERENCE_KIND_OTHER,
     };
-    Errata__V1__VerifyDifference *row =
-        (Errata__V1__VerifyDifference *)arena_alloc(arena, sizeof(*row));
-    char *hex = (char *)arena_calloc(arena, 2 * from->key_bytes + 1, 1);
+    char hex[2 * sizeof(from->key)];
+    const struct verify_difference_view difference = {
+        .kind = kinds[from->kind],
+        .table = slice_text(store_table_name(from->table)),
+        .key_hex = slice_of(hex, 2 * from->key_bytes),
+    };
 
-    if (row == NULL || hex == NULL) {
-        return NULL;
-    }
-    errata__v1__verify_difference__init(row);
     for (size_t i = 0; i < from->key_bytes; i++) {
         hex[2 * i] = hex_digit(from->key[i] >> 4);
         hex[2 * i + 1] = hex_digit(from->key[i]);
     }
-    row->kind = kinds[from->kind];
-    row->table = (char *)(uintptr_t)store_table_name(from->table);
-    row->key_hex = hex;
-    return row;
+    verify_difference_view_put(&difference, VERIFY_REPORT_DIFFERENCES_FIELD, run);
 }
 
-static enum err put_differences(struct arena *arena, const struct replay_report *from,
-                                Errata__V1__VerifyReport *report)
+static enum err encode_differences(struct arena *arena, const struct replay_report *from,
+                                   struct verify_report_view *report)
 {
     size_t count = from->difference_count < REPLAY_DIFFERENCES_MAX ? (size_t)from->difference_count
                                                                    : REPLAY_DIFFERENCES_MAX;
+    struct buffer run;
 
-    report->difference_count = from->difference_count;
-    if (count == 0) {
-        return OK;
-    }
-    report->differences = (Errata__V1__VerifyDifference **)arena_calloc(
-        arena, count, sizeof(Errata__V1__VerifyDifference *));
-    if (report->differences == NULL) {
-        return ERR_MEMORY;
-    }
+    buffer_init(&run, arena, count * sizeof(struct replay_difference));
     for (size_t i = 0; i < count; i++) {
-        report->differences[i] = difference(arena, &from->differences[i]);
-        if (report->differences[i] == NULL) {
-            return ERR_MEMORY;
-        }
-        report->n_differences++;
+        put_difference(&from->differences[i], &run);
     }
-    return OK;
+    report->difference_count = from->difference_count;
+    report->differences.run = buffer_slice(&run);
+    return buffer_ok(&run) ? OK : ERR_MEMORY;
 }
 
 static enum err send_report(struct arena *arena, struct stream *stream,
                             const struct verify_state *state)
 {
     const struct replay_report *from = &state->report;
-    Errata__V1__VerifyReport report = ERRATA__V1__VERIFY_REPORT__INIT;
-    Errata__V1__VerifyResponse response = ERRATA__V1__VERIFY_RESPONSE__INIT;
-    enum err err = put_differences(arena, from, &report);
+    struct verify_report_view report = {
+        .clean = !state->damaged && replay_is_clean(from),
+        .organizations = from->organizations,
+        .events = from->events,
+        .rows = from->rows,
+        .damage = state->damaged ? slice_text(state->why) : slice_of(NULL, 0),
+        .broken_organizations = from->broken_count,
+    };
+    struct buffer *reply = NULL;
+    enum err err = encode_differences(arena, from, &report);
 
-    report.clean = !state->damaged && replay_is_clean(from);
-    report.organizations = from->organizations;
-    report.events = from->events;
-    report.rows = from->rows;
-    report.broken_organizations = from->broken_count;
-    if (state->damaged) {
-        report.damage = (char *)(uintptr_t)state->why;
-    }
     if (err == OK && from->broken_count > 0) {
-        report.broken_event = broken_event(arena, from);
-        err = report.broken_event != NULL ? OK : ERR_MEMORY;
+        err = encode_broken_event(arena, from, &report);
     }
-    response.message_case = ERRATA__V1__VERIFY_RESPONSE__MESSAGE_REPORT;
-    response.report = &report;
-    return err != OK ? err : send(stream, &response);
+    if (err != OK) {
+        return err;
+    }
+    reply = stream_reply_begin(stream, verify_report_view_bytes(&report) + WIRE_OVERHEAD_BYTES);
+    verify_report_view_put(&report, VERIFY_RESPONSE_REPORT_FIELD, reply);
+    return buffer_ok(reply) ? stream_reply_end(stream) : ERR_MEMORY;
 }
 
 enum err admin_service_verify_writable(struct admin_service_verify_call *call)

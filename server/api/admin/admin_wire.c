@@ -5,19 +5,6 @@
 
 #include <errata/v1/admin_service.views.h>
 
-Google__Protobuf__Timestamp *admin_wire_time(struct arena *arena, int64_t time_us)
-{
-    Google__Protobuf__Timestamp *time =
-        (Google__Protobuf__Timestamp *)arena_alloc(arena, sizeof(*time));
-
-    if (time != NULL) {
-        google__protobuf__timestamp__init(time);
-        time->seconds = time_us / 1000000;
-        time->nanos = (int32_t)(time_us % 1000000) * 1000;
-    }
-    return time;
-}
-
 void admin_wire_put_organization(const struct organization_record *record, uint32_t field,
                                  struct buffer *body)
 {

@@ -7,14 +7,10 @@
 #include "server/domain/admin/admin.h"
 #include "store/base/buffer.h"
 
-#include <errata/v1/admin_service.pb-c.h>
-
 /* Appends an Organization, or a Token, as field `field`. */
 void admin_wire_put_organization(const struct organization_record *record, uint32_t field,
                                  struct buffer *body);
 void admin_wire_put_token(uint32_t key_id, const struct token_record *record, uint32_t field,
                           struct buffer *body);
-/* NULL if there is no memory. */
-Google__Protobuf__Timestamp *admin_wire_time(struct arena *arena, int64_t time_us);
 
 #endif

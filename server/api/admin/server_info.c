@@ -3,43 +3,34 @@
  * started. Numbers are of all organisations together, so only a token with the `server` flag sees
  * them: to others what a neighbour does would show.
  */
-#include "server/api/admin/admin_wire.h"
 #include "server/domain/text/sanitise.h"
 #include "server/pipeline/env.h"
 #include "server/pipeline/service.h"
 
 #include <errata/v1/admin_service.handlers.h>
+#include <errata/v1/admin_service.views.h>
 
-/* A calls-by-code list has a row for each pair that happened. */
-static enum err put_methods(const struct service *service,
-                            Errata__V1__GetServerInfoResponse *response)
+/* Encodes a row for each pair of method and code that was counted. */
+static enum err encode_methods(const struct service *service,
+                               struct get_server_info_response_view *response)
 {
-    struct arena *arena = service->ctx->arena;
-    size_t pairs = (size_t)contract_method_count * ENV_CODES;
+    struct buffer run;
 
-    response->methods =
-        (Errata__V1__MethodCount **)arena_calloc(arena, pairs, sizeof(Errata__V1__MethodCount *));
-    if (response->methods == NULL) {
-        return ERR_MEMORY;
-    }
-    for (size_t pair = 0; pair < pairs; pair++) {
-        Errata__V1__MethodCount *row = NULL;
+    buffer_init(&run, service->ctx->arena, 4096);
+    for (size_t pair = 0; pair < (size_t)contract_method_count * ENV_CODES; pair++) {
+        struct slice path = contract_methods[pair / ENV_CODES].path;
+        const struct method_count_view row = {
+            .method = slice_of(path.data + 1, path.size - 1), /* without its slash */
+            .code = (int32_t)(pair % ENV_CODES),
+            .count = service->env->method_counts[pair],
+        };
 
-        if (service->env->method_counts[pair] == 0) {
-            continue;
+        if (row.count > 0) {
+            method_count_view_put(&row, GET_SERVER_INFO_RESPONSE_METHODS_FIELD, &run);
         }
-        row = (Errata__V1__MethodCount *)arena_alloc(arena, sizeof(*row));
-        if (row == NULL) {
-            return ERR_MEMORY;
-        }
-        errata__v1__method_count__init(row);
-        /* Paths are literals with a slash in front. */
-        row->method = (char *)(uintptr_t)(contract_methods[pair / ENV_CODES].path.data + 1);
-        row->code = (Google__Rpc__Code)(pair % ENV_CODES);
-        row->count = service->env->method_counts[pair];
-        response->methods[response->n_methods++] = row;
     }
-    return OK;
+    response->methods.run = buffer_slice(&run);
+    return buffer_ok(&run) ? OK : ERR_MEMORY;
 }
 
 /* The sanitiser's, the writer's and the store's numbers; gives how many. */
@@ -79,57 +70,52 @@ static size_t read_own_counters(const struct service_env *env, const struct cloc
 /* What read_own_counters writes at most. */
 #define OWN_COUNTERS_MAX 24
 
-static enum err put_counters(const struct service *service,
-                             Errata__V1__GetServerInfoResponse *response)
+static enum err encode_counters(const struct service *service,
+                                struct get_server_info_response_view *response)
 {
     struct env_counter counters[OWN_COUNTERS_MAX + ENV_COUNTERS_MAX];
     struct service_env *env = service->env;
     size_t count = read_own_counters(env, service->ctx->clock, counters);
+    struct buffer run;
 
     if (env->read_counters != NULL) {
         count += env->read_counters(env->read_counters_user, counters + count, ENV_COUNTERS_MAX);
     }
-    response->counters = (Errata__V1__ServerCounter **)arena_calloc(
-        service->ctx->arena, count, sizeof(Errata__V1__ServerCounter *));
-    if (response->counters == NULL) {
-        return ERR_MEMORY;
-    }
+    buffer_init(&run, service->ctx->arena, 4096);
     for (size_t i = 0; i < count; i++) {
-        Errata__V1__ServerCounter *row =
-            (Errata__V1__ServerCounter *)arena_alloc(service->ctx->arena, sizeof(*row));
+        const struct server_counter_view row = {
+            .name = slice_text(counters[i].name),
+            .value = counters[i].value,
+        };
 
-        if (row == NULL) {
-            return ERR_MEMORY;
-        }
-        errata__v1__server_counter__init(row);
-        row->name = (char *)(uintptr_t)counters[i].name;
-        row->value = counters[i].value;
-        response->counters[response->n_counters++] = row;
+        server_counter_view_put(&row, GET_SERVER_INFO_RESPONSE_COUNTERS_FIELD, &run);
     }
-    return OK;
+    response->counters.run = buffer_slice(&run);
+    return buffer_ok(&run) ? OK : ERR_MEMORY;
 }
 
 enum err admin_service_get_server_info_read(struct admin_service_get_server_info_call *call)
 {
-    Errata__V1__GetServerInfoResponse response = ERRATA__V1__GET_SERVER_INFO_RESPONSE__INIT;
     const struct service_env *env = call->service->env;
     int64_t ahead_us = env_log_ahead_us(env, call->ctx->clock);
-    char version[] = ERRATA_VERSION;
+    struct get_server_info_response_view response = {
+        .version = SLICE(ERRATA_VERSION),
+        .format_version = env->format_version,
+        .log_engine = env->log_engine,
+        .started_at_us = env->start_wall_us,
+        .has_started_at = true,
+        .log_ahead_us = ahead_us > ENV_LOG_AHEAD_US_MAX ? (uint64_t)ahead_us : 0,
+    };
     enum err err = OK;
 
-    response.version = version;
-    response.format_version = env->format_version;
-    response.started_at = admin_wire_time(call->ctx->arena, env->start_wall_us);
-    if (response.started_at == NULL) {
-        return ERR_MEMORY;
-    }
-    response.log_ahead_us = ahead_us > ENV_LOG_AHEAD_US_MAX ? (uint64_t)ahead_us : 0;
-    response.log_engine = (Errata__V1__LogEngineKind)env->log_engine;
     if (call->service->principal->server) {
-        err = put_methods(call->service, &response);
+        err = encode_methods(call->service, &response);
         if (err == OK) {
-            err = put_counters(call->service, &response);
+            err = encode_counters(call->service, &response);
         }
     }
-    return err != OK ? err : reply_message(call->body, &response.base);
+    if (err == OK) {
+        get_server_info_response_view_write(&response, call->body);
+    }
+    return err;
 }

@@ -106,6 +106,7 @@ class Help(CliCase):
         (self.folder / "text.txt").write_text("12 pcs of HX\n")
         (self.folder / "schema.json").write_text("{}\n")
         (self.folder / "lines.csv").write_text("customer_id,customer_sku\nacme,HX-1\n")
+        (self.folder / "matches.csv").write_text("customer_id,customer_sku,internal_sku\nacme,HX-4,4714\n")
         (self.folder / "mappings.csv").write_text("customer_id,customer_sku,internal_sku\nacme,HX-3,4713\n")
         for folder in (".local/share/bash-completion/completions", ".config/fish/completions"):
             (self.folder / folder).mkdir(parents=True)

@@ -168,6 +168,38 @@ class Learning(CliCase):
         self.assertEqual(json.loads(found["after_json"]), {"note": 'b, "c"\nd', "x": 1})
         self.assertEqual(json.loads(found["meta_json"])["input_snippet"], 'two "quoted",\nlines')
 
+    def test_a_draft_is_judged_in_one_call(self):
+        """What match printed, with a status each, is stored whole; a wrong row is named, and stores nothing."""
+        self.confirm("judge", "J-1", "1")
+        lines = self.folder / "judge.csv"
+        lines.write_text("customer_id,customer_sku,internal_sku,status,confidence,more\n"
+                         "judge,J-1,2,,0.4,x\njudge,J-2,1,rejected,,\njudge,J-3,3,SUGGESTED,0.25,\n",
+                         encoding="utf-8")
+        out, said = self.run_cli("mappings", "confirm", "--file", str(lines), "--draft", "judged-draft")
+        self.assertEqual(said, "3 mappings judged, 0 unchanged\n")
+        self.assertEqual([self.mapping(one)["status"] for one in out.split()],
+                         ["MAPPING_STATUS_CONFIRMED", "MAPPING_STATUS_REJECTED", "MAPPING_STATUS_SUGGESTED"])
+        listed = rows(self.run_cli("corrections", "list", "--draft", "judged-draft", "--mappings",
+                                   "--csv")[0])
+        self.assertEqual([r["event_type"] for r in listed], ["MAPPING_REJECTED", "MAPPING_CONFIRMED"])
+        out, said = self.run_cli("mappings", "confirm", "--file", "-", stdin="customer_id,customer_sku,internal_sku,status,confidence\n"
+                                 "judge,J-3,3,SUGGESTED,0.25\n")
+        self.assertEqual(said, "1 mapping judged, 1 unchanged\n")
+        matched, _ = self.run_cli("mappings", "match", "--customer", "judge", "J-1", "--csv")
+        self.run_cli("mappings", "confirm", "--file", "-", stdin=matched)
+        lines.write_text("customer_id,customer_sku,internal_sku,status\njudge,J-9,9,\njudge, ,2,\n", encoding="utf-8")
+        _, said = self.run_cli("mappings", "confirm", "--file", str(lines), code=1)
+        self.assertIn("judgements[1].confirm.customer_sku", said)
+        self.assertEqual(self.run_cli("mappings", "list", "--customer", "judge", "--prefix", "J-9")[0], "")
+        lines.write_text("customer_id,customer_sku,internal_sku,status\njudge,J-9,9,maybe\n", encoding="utf-8")
+        _, said = self.run_cli("mappings", "confirm", "--file", str(lines), code=2)
+        self.assertIn("line 2: status: unknown value 'maybe'; expected CONFIRMED", said)
+        lines.write_text("customer_id,customer_sku,internal_sku\n" + "judge,J-9,9\n" * 1001, encoding="utf-8")
+        _, said = self.run_cli("mappings", "confirm", "--file", str(lines), code=2)
+        self.assertIn("more than 1000 rows", said)
+        _, said = self.run_cli("mappings", "confirm", "--file", str(lines), "--sku", "J-1", code=2)
+        self.assertIn("leave --sku out", said)
+
     def test_wrong_lines(self):
         """What is missing or too much is named, and what was given."""
         for words, said in ((["confirm", "--customer", "a", "--sku", "b"], "--internal is missing"),

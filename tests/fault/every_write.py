@@ -17,7 +17,7 @@ from erratad import (CHANNEL_OPTIONS, Client, admin, admin_grpc, event_log, even
                      layout, event_service_grpc, mappings, methods, options, prompt_service,
                      prompt_template, roles, sku_mapping)
 
-WRITES = (("capture", 36), ("batch", 10), ("extraction", 16), ("suggest", 6), ("confirm", 10), ("reject", 4),
+WRITES = (("capture", 36), ("batch", 10), ("extraction", 16), ("suggest", 6), ("confirm", 10), ("reject", 4), ("judge", 6),
           ("matches", 6), ("template", 3), ("settings", 1), ("token", 6), ("document", 6), ("upload", 2),
           ("organization", 2))
 SUBJECTS = 12  # documents and drafts that writes share
@@ -38,6 +38,7 @@ PATHS = {"capture": "/errata.v1.FeedbackService/CaptureFeedbackEvent",
          "suggest": "/errata.v1.MappingService/SuggestMapping",
          "confirm": "/errata.v1.MappingService/ConfirmMapping",
          "reject": "/errata.v1.MappingService/RejectMapping",
+         "judge": "/errata.v1.MappingService/BatchJudgeMappings",
          "matches": "/errata.v1.MappingService/RecordMatches",
          "settings": "/errata.v1.AdminService/UpdateSettings",
          "document": "/errata.v1.LayoutService/IngestDocument",
@@ -53,6 +54,7 @@ REPLIES = {"capture": feedback_service.CaptureFeedbackEventResponse, "batch": fe
            "extraction": extraction_service.RecordExtractionResponse,
            "template": prompt_service.PutPromptTemplateResponse, "suggest": mappings.SuggestMappingResponse,
            "confirm": mappings.ConfirmMappingResponse, "reject": mappings.RejectMappingResponse,
+           "judge": mappings.BatchJudgeMappingsResponse,
            "matches": mappings.RecordMatchesResponse, "settings": admin.UpdateSettingsResponse}
 
 
@@ -194,8 +196,8 @@ class Load:
         with self.lock:
             self.suggested.setdefault(org, []).append(made.id)
 
-    def judged(self, kind, key, org, token):
-        """One of the few SKUs that all share, or something that was suggested."""
+    def judgement_of(self, kind, key, org):
+        """Of one of the few SKUs that all share, or of something that was suggested."""
         request = REQUESTS[kind](actor_user_id=key, document_id=subject_of("doc", key))
         with self.lock:
             ids = self.suggested.get(org, [])
@@ -204,13 +206,24 @@ class Load:
         if not request.id:
             request.customer_id, request.customer_sku = customer_of(key), f"sku-{number_of(key, SKUS)}"
             request.internal_sku = f"INT-{number_of(key + 'i', 3)}"
-        self.write(kind, key, org, token, request, lambda reported: [reported.event_id])
+        return request
 
     def confirm(self, key, org, token):
-        self.judged("confirm", key, org, token)
+        self.write("confirm", key, org, token, self.judgement_of("confirm", key, org),
+                   lambda reported: [reported.event_id])
 
     def reject(self, key, org, token):
-        self.judged("reject", key, org, token)
+        self.write("reject", key, org, token, self.judgement_of("reject", key, org),
+                   lambda reported: [reported.event_id])
+
+    def judge(self, key, org, token):
+        """A confirmation and a rejection, and between them a suggestion for a SKU of its own, so that it is stored."""
+        self.write("judge", key, org, token, mappings.BatchJudgeMappingsRequest(judgements=[
+            mappings.MappingJudgement(confirm=self.judgement_of("confirm", f"{key}/0", org)),
+            mappings.MappingJudgement(suggest=sku_mapping.SkuMapping(
+                customer_id=customer_of(key), customer_sku=f"SKU-{key}/1", internal_sku="INT-1", confidence=0.5)),
+            mappings.MappingJudgement(reject=self.judgement_of("reject", f"{key}/2", org))]),
+            lambda reported: [one.event_id for one in reported.judged])
 
     def matched(self, key, token):
         """A reference of MatchLines."""
@@ -408,7 +421,7 @@ NAMED = {"extraction": "extraction_recorded ", "matches": "mapping_applied "}
 
 def names_of(ack):
     """What the log has of an acknowledged write: (name, id), the id None where it is not answered."""
-    if ack.kind == "batch":
+    if ack.kind in ("batch", "judge"):
         return [(f"{ack.key}/{n}", one) for n, one in enumerate(ack.ids)]
     if ack.kind == "token":
         return [("made " + ack.ids[0], None)]

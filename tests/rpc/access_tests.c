@@ -51,6 +51,7 @@ static const struct {
     {"/errata.v1.EventService/GetEvent", "VORSIA"},
     {"/errata.v1.EventService/ListEvents", "VORSIA"},
     {"/errata.v1.EventService/WatchEvents", "VORSIA"},
+    {"/errata.v1.MappingService/BatchJudgeMappings", "ORSIA"},
     {"/errata.v1.MappingService/ConfirmMapping", "ORSIA"},
     {"/errata.v1.MappingService/GetMapping", "VORSIA"},
     {"/errata.v1.MappingService/ListMappings", "VORSIA"},

@@ -35,5 +35,6 @@ int main(void)
     failed += run_clock_tests();
     failed += run_feedback_list_tests();
     failed += run_mapping_list_tests();
+    failed += run_mapping_batch_tests();
     return failed;
 }

@@ -163,5 +163,6 @@ int run_extraction_tests(void);
 int run_clock_tests(void);
 int run_feedback_list_tests(void);
 int run_mapping_list_tests(void);
+int run_mapping_batch_tests(void);
 
 #endif

@@ -140,7 +140,8 @@ static void check_write(struct tally *tally, const struct sim_write *write, unsi
         sim_fail(sim, "write %" PRIu64 " was answered with id %s; stored is %s", write->number,
                  write->ids[item], tally->ids[place]);
     }
-    if (write->kind == SIM_WRITE_BATCH && count != tally->counts[place - item]) {
+    if ((write->kind == SIM_WRITE_BATCH || write->kind == SIM_WRITE_JUDGE) &&
+        count != tally->counts[place - item]) {
         sim_fail(sim, "batch %" PRIu64 " is stored in part", write->number);
     }
 }

@@ -56,6 +56,7 @@ static const struct habit habits[] = {
     {SIM_SUGGEST, 5, MEASURERS},
     {SIM_CONFIRM, 6, MEASURERS},
     {SIM_REJECT, 3, MEASURERS},
+    {SIM_JUDGE, 4, MEASURERS},
     {SIM_MATCH, 6, MEASURERS},
     {SIM_RECORD_MATCHES, 6, MEASURERS},
     {SIM_PROMPT, 4, MEASURERS},

@@ -52,6 +52,7 @@ enum sim_op {
     SIM_SUGGEST,
     SIM_CONFIRM,
     SIM_REJECT,
+    SIM_JUDGE,
     SIM_RECORD_MATCHES,
     SIM_EXTRACTION,
     SIM_TEMPLATE,

@@ -311,6 +311,7 @@ static void write_done(struct sim_call *call, struct slice reply)
     case SIM_WRITE_SUGGEST:
     case SIM_WRITE_CONFIRM:
     case SIM_WRITE_REJECT:
+    case SIM_WRITE_JUDGE:
     case SIM_WRITE_MATCHES:
     case SIM_WRITE_EXTRACTION:
     case SIM_WRITE_TEMPLATE:
@@ -406,6 +407,7 @@ static void judge_ok(struct sim_call *call)
     case SIM_SUGGEST:
     case SIM_CONFIRM:
     case SIM_REJECT:
+    case SIM_JUDGE:
     case SIM_RECORD_MATCHES:
     case SIM_EXTRACTION:
     case SIM_TEMPLATE:

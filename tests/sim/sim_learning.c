@@ -63,7 +63,51 @@ static void fill_texts(struct sim_member *member, const struct sim_write *write,
 
 /* --- mappings --- */
 
-/* Of a SKU of its own: it is stored, and never changes what others confirmed. */
+static void name_confirmed(Errata__V1__ConfirmMappingRequest *request, struct texts *texts)
+{
+    request->_customer_id_case = ERRATA__V1__CONFIRM_MAPPING_REQUEST___CUSTOMER_ID_CUSTOMER_ID;
+    request->customer_id = texts->customer;
+    request->_customer_sku_case = ERRATA__V1__CONFIRM_MAPPING_REQUEST___CUSTOMER_SKU_CUSTOMER_SKU;
+    request->customer_sku = texts->sku;
+    request->_internal_sku_case = ERRATA__V1__CONFIRM_MAPPING_REQUEST___INTERNAL_SKU_INTERNAL_SKU;
+    request->internal_sku = texts->internal;
+}
+
+static void mark_confirmed(Errata__V1__ConfirmMappingRequest *request, struct texts *texts)
+{
+    request->_draft_order_id_case =
+        ERRATA__V1__CONFIRM_MAPPING_REQUEST___DRAFT_ORDER_ID_DRAFT_ORDER_ID;
+    request->draft_order_id = texts->mark;
+}
+
+static void name_rejected(Errata__V1__RejectMappingRequest *request, struct texts *texts)
+{
+    request->_customer_id_case = ERRATA__V1__REJECT_MAPPING_REQUEST___CUSTOMER_ID_CUSTOMER_ID;
+    request->customer_id = texts->customer;
+    request->_customer_sku_case = ERRATA__V1__REJECT_MAPPING_REQUEST___CUSTOMER_SKU_CUSTOMER_SKU;
+    request->customer_sku = texts->sku;
+    request->_internal_sku_case = ERRATA__V1__REJECT_MAPPING_REQUEST___INTERNAL_SKU_INTERNAL_SKU;
+    request->internal_sku = texts->internal;
+}
+
+static void mark_rejected(Errata__V1__RejectMappingRequest *request, struct texts *texts)
+{
+    request->_draft_order_id_case =
+        ERRATA__V1__REJECT_MAPPING_REQUEST___DRAFT_ORDER_ID_DRAFT_ORDER_ID;
+    request->draft_order_id = texts->mark;
+}
+
+static void name_suggested(Errata__V1__SkuMapping *mapping, struct texts *texts)
+{
+    /* Of a SKU of its own: it is stored, and never changes what others confirmed. */
+    memcpy(texts->sku, "sku ", 4);
+    memcpy(texts->sku + 4, texts->mark, sizeof(texts->mark));
+    mapping->customer_id = texts->customer;
+    mapping->customer_sku = texts->sku;
+    mapping->internal_sku = texts->internal;
+    mapping->_confidence_case = ERRATA__V1__SKU_MAPPING___CONFIDENCE_CONFIDENCE;
+}
+
 static void suggest(struct sim_member *member)
 {
     struct sim *sim = sim_of(member);
@@ -73,11 +117,7 @@ static void suggest(struct sim_member *member)
     struct texts texts;
 
     fill_texts(member, write, &texts);
-    (void)snprintf(texts.sku, sizeof(texts.sku), "sku %s", texts.mark);
-    mapping.customer_id = texts.customer;
-    mapping.customer_sku = texts.sku;
-    mapping.internal_sku = texts.internal;
-    mapping._confidence_case = ERRATA__V1__SKU_MAPPING___CONFIDENCE_CONFIDENCE;
+    name_suggested(&mapping, &texts);
     mapping.confidence = (double)sim_draw(sim, 1001) / 1000;
     request.mapping = &mapping;
     sim_send_new_write(sim, write, &request.base);
@@ -96,18 +136,9 @@ static void confirm(struct sim_member *member)
         request._id_case = ERRATA__V1__CONFIRM_MAPPING_REQUEST___ID_ID;
         request.id = (char *)(uintptr_t)suggested->ids[0];
     } else {
-        request._customer_id_case = ERRATA__V1__CONFIRM_MAPPING_REQUEST___CUSTOMER_ID_CUSTOMER_ID;
-        request.customer_id = texts.customer;
-        request._customer_sku_case =
-            ERRATA__V1__CONFIRM_MAPPING_REQUEST___CUSTOMER_SKU_CUSTOMER_SKU;
-        request.customer_sku = texts.sku;
-        request._internal_sku_case =
-            ERRATA__V1__CONFIRM_MAPPING_REQUEST___INTERNAL_SKU_INTERNAL_SKU;
-        request.internal_sku = texts.internal;
+        name_confirmed(&request, &texts);
     }
-    request._draft_order_id_case =
-        ERRATA__V1__CONFIRM_MAPPING_REQUEST___DRAFT_ORDER_ID_DRAFT_ORDER_ID;
-    request.draft_order_id = texts.mark;
+    mark_confirmed(&request, &texts);
     sim_send_new_write(sim, write, &request.base);
 }
 
@@ -124,16 +155,65 @@ static void reject(struct sim_member *member)
         request._id_case = ERRATA__V1__REJECT_MAPPING_REQUEST___ID_ID;
         request.id = (char *)(uintptr_t)suggested->ids[0];
     } else {
-        request._customer_id_case = ERRATA__V1__REJECT_MAPPING_REQUEST___CUSTOMER_ID_CUSTOMER_ID;
-        request.customer_id = texts.customer;
-        request._customer_sku_case = ERRATA__V1__REJECT_MAPPING_REQUEST___CUSTOMER_SKU_CUSTOMER_SKU;
-        request.customer_sku = texts.sku;
-        request._internal_sku_case = ERRATA__V1__REJECT_MAPPING_REQUEST___INTERNAL_SKU_INTERNAL_SKU;
-        request.internal_sku = texts.internal;
+        name_rejected(&request, &texts);
     }
-    request._draft_order_id_case =
-        ERRATA__V1__REJECT_MAPPING_REQUEST___DRAFT_ORDER_ID_DRAFT_ORDER_ID;
-    request.draft_order_id = texts.mark;
+    mark_rejected(&request, &texts);
+    sim_send_new_write(sim, write, &request.base);
+}
+
+/* The messages of one judgement in a batch. */
+struct judgement {
+    struct texts texts;
+    Errata__V1__MappingJudgement message;
+    Errata__V1__ConfirmMappingRequest confirm;
+    Errata__V1__RejectMappingRequest reject;
+    Errata__V1__SkuMapping suggest;
+};
+
+static void fill_judgement(struct judgement *judgement, enum sim_write_kind kind)
+{
+    Errata__V1__MappingJudgement *message = &judgement->message;
+
+    *message = (Errata__V1__MappingJudgement)ERRATA__V1__MAPPING_JUDGEMENT__INIT;
+    if (kind == SIM_WRITE_SUGGEST) {
+        judgement->suggest = (Errata__V1__SkuMapping)ERRATA__V1__SKU_MAPPING__INIT;
+        name_suggested(&judgement->suggest, &judgement->texts);
+        message->judgement_case = ERRATA__V1__MAPPING_JUDGEMENT__JUDGEMENT_SUGGEST;
+        message->suggest = &judgement->suggest;
+    } else if (kind == SIM_WRITE_CONFIRM) {
+        judgement->confirm =
+            (Errata__V1__ConfirmMappingRequest)ERRATA__V1__CONFIRM_MAPPING_REQUEST__INIT;
+        name_confirmed(&judgement->confirm, &judgement->texts);
+        mark_confirmed(&judgement->confirm, &judgement->texts);
+        message->judgement_case = ERRATA__V1__MAPPING_JUDGEMENT__JUDGEMENT_CONFIRM;
+        message->confirm = &judgement->confirm;
+    } else {
+        judgement->reject =
+            (Errata__V1__RejectMappingRequest)ERRATA__V1__REJECT_MAPPING_REQUEST__INIT;
+        name_rejected(&judgement->reject, &judgement->texts);
+        mark_rejected(&judgement->reject, &judgement->texts);
+        message->judgement_case = ERRATA__V1__MAPPING_JUDGEMENT__JUDGEMENT_REJECT;
+        message->reject = &judgement->reject;
+    }
+}
+
+static void judge(struct sim_member *member)
+{
+    struct sim *sim = sim_of(member);
+    struct sim_write *write = sim_model_add(sim, &member->caller, SIM_WRITE_JUDGE);
+    Errata__V1__BatchJudgeMappingsRequest request = ERRATA__V1__BATCH_JUDGE_MAPPINGS_REQUEST__INIT;
+    struct judgement judgements[SIM_ITEMS_MAX];
+    Errata__V1__MappingJudgement *places[SIM_ITEMS_MAX];
+
+    write->items = 2 + (unsigned)sim_draw(sim, SIM_ITEMS_MAX - 1);
+    for (unsigned i = 0; i < write->items; i++) {
+        fill_texts(member, write, &judgements[i].texts);
+        sim_write_mark(write, i, judgements[i].texts.mark);
+        fill_judgement(&judgements[i], sim_judgement_of(write, i));
+        places[i] = &judgements[i].message;
+    }
+    request.n_judgements = write->items;
+    request.judgements = places;
     sim_send_new_write(sim, write, &request.base);
 }
 
@@ -338,6 +418,8 @@ static bool request_write(struct sim_member *member, enum sim_op op)
         confirm(member);
     } else if (op == SIM_REJECT) {
         reject(member);
+    } else if (op == SIM_JUDGE) {
+        judge(member);
     } else if (op == SIM_EXTRACTION) {
         if (!cite_again(member, SIM_WRITE_EXTRACTION)) {
             extraction(member);
@@ -484,13 +566,34 @@ static void keep(struct sim *sim, struct sim_write *write, const char *id)
     (void)snprintf(write->ids[0], SIM_ID_BYTES, "%s", id);
 }
 
+static void keep_judged_ids(struct sim *sim, struct sim_write *write, struct slice answer)
+{
+    Errata__V1__BatchJudgeMappingsResponse *judged =
+        errata__v1__batch_judge_mappings_response__unpack(NULL, answer.size, answer.data);
+
+    if (judged == NULL || judged->n_judged != write->items) {
+        sim_fail(sim, "the answer to batch %" PRIu64 " has not %u judgements", write->number,
+                 write->items);
+    }
+    for (unsigned i = 0; judged != NULL && i < judged->n_judged && i < SIM_ITEMS_MAX; i++) {
+        if (judged->judged[i]->event_id == NULL) {
+            sim_fail(sim, "judgement %u of batch %" PRIu64 " has no event", i, write->number);
+        } else {
+            (void)snprintf(write->ids[i], SIM_ID_BYTES, "%s", judged->judged[i]->event_id);
+        }
+    }
+    errata__v1__batch_judge_mappings_response__free_unpacked(judged, NULL);
+}
+
 static void keep_mapping_ids(struct sim *sim, struct sim_write *write, struct slice answer)
 {
     Errata__V1__SuggestMappingResponse *suggested = NULL;
     Errata__V1__ConfirmMappingResponse *confirmed = NULL;
     Errata__V1__RejectMappingResponse *rejected = NULL;
 
-    if (write->kind == SIM_WRITE_SUGGEST) {
+    if (write->kind == SIM_WRITE_JUDGE) {
+        keep_judged_ids(sim, write, answer);
+    } else if (write->kind == SIM_WRITE_SUGGEST) {
         suggested = errata__v1__suggest_mapping_response__unpack(NULL, answer.size, answer.data);
         keep(sim, write,
              suggested != NULL && suggested->mapping != NULL ? suggested->mapping->id : NULL);
@@ -532,7 +635,7 @@ static void keep_other_ids(struct sim *sim, struct sim_write *write, struct slic
 void sim_keep_learning_ids(struct sim *sim, struct sim_write *write, struct slice answer)
 {
     if (write->kind == SIM_WRITE_SUGGEST || write->kind == SIM_WRITE_CONFIRM ||
-        write->kind == SIM_WRITE_REJECT) {
+        write->kind == SIM_WRITE_REJECT || write->kind == SIM_WRITE_JUDGE) {
         keep_mapping_ids(sim, write, answer);
     } else if (write->kind != SIM_WRITE_SETTINGS) {
         keep_other_ids(sim, write, answer);

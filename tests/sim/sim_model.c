@@ -72,6 +72,14 @@ void sim_write_mark(const struct sim_write *write, unsigned item, char mark[24])
     (void)snprintf(mark, 24, "m%" PRIu64 "-%ux", write->number, item);
 }
 
+enum sim_write_kind sim_judgement_of(const struct sim_write *write, unsigned item)
+{
+    static const enum sim_write_kind kinds[] = {SIM_WRITE_SUGGEST, SIM_WRITE_CONFIRM,
+                                                SIM_WRITE_REJECT};
+
+    return kinds[(write->number + item) % (sizeof(kinds) / sizeof(kinds[0]))];
+}
+
 static void keep_ids(struct sim *sim, struct sim_write *write, struct slice answer)
 {
     Errata__V1__CaptureFeedbackEventResponse *one = NULL;
@@ -118,6 +126,14 @@ static void count(struct sim_org *org, const struct sim_write *write)
     case SIM_WRITE_CONFIRM:
     case SIM_WRITE_REJECT:
         org->acknowledged_events++;
+        return;
+    case SIM_WRITE_JUDGE:
+        for (unsigned i = 0; i < write->items; i++) {
+            bool suggests = sim_judgement_of(write, i) == SIM_WRITE_SUGGEST;
+
+            org->acknowledged_suggestions += suggests ? 1 : 0;
+            org->acknowledged_events += suggests ? 0 : 1;
+        }
         return;
     case SIM_WRITE_TOKEN:
     case SIM_WRITE_REVOKE:

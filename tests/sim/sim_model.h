@@ -25,6 +25,7 @@ enum sim_write_kind {
     SIM_WRITE_SUGGEST,
     SIM_WRITE_CONFIRM,
     SIM_WRITE_REJECT,
+    SIM_WRITE_JUDGE,
     SIM_WRITE_MATCHES,
     SIM_WRITE_EXTRACTION,
     SIM_WRITE_TEMPLATE,
@@ -91,6 +92,8 @@ void sim_model_close(struct sim *sim);
 struct sim_write *sim_model_add(struct sim *sim, struct sim_caller *caller,
                                 enum sim_write_kind kind);
 void sim_write_set_request(struct sim_write *write, struct slice request);
+/* What an item of SIM_WRITE_JUDGE is: SIM_WRITE_SUGGEST, SIM_WRITE_CONFIRM or SIM_WRITE_REJECT. */
+enum sim_write_kind sim_judgement_of(const struct sim_write *write, unsigned item);
 /* The mark of one of its events: no other event has it. */
 void sim_write_mark(const struct sim_write *write, unsigned item, char mark[24]);
 /* The server reported it as stored, with this response. */

@@ -61,6 +61,7 @@ static const char *const paths[SIM_OPS] = {
     [SIM_SUGGEST] = MAPPING "SuggestMapping",
     [SIM_CONFIRM] = MAPPING "ConfirmMapping",
     [SIM_REJECT] = MAPPING "RejectMapping",
+    [SIM_JUDGE] = MAPPING "BatchJudgeMappings",
     [SIM_RECORD_MATCHES] = MAPPING "RecordMatches",
     [SIM_EXTRACTION] = EXTRACTION "RecordExtraction",
     [SIM_TEMPLATE] = PROMPT "PutPromptTemplate",
@@ -110,6 +111,8 @@ static enum sim_op op_of(const struct sim_write *write)
         return SIM_CONFIRM;
     case SIM_WRITE_REJECT:
         return SIM_REJECT;
+    case SIM_WRITE_JUDGE:
+        return SIM_JUDGE;
     case SIM_WRITE_MATCHES:
         return SIM_RECORD_MATCHES;
     case SIM_WRITE_EXTRACTION:
@@ -694,6 +697,7 @@ bool sim_request(struct sim_member *member, enum sim_op op)
     case SIM_SUGGEST:
     case SIM_CONFIRM:
     case SIM_REJECT:
+    case SIM_JUDGE:
     case SIM_RECORD_MATCHES:
     case SIM_EXTRACTION:
     case SIM_TEMPLATE:

@@ -18,6 +18,7 @@
 #include "server/domain/events/draft.h"
 #include "server/domain/mappings/change.h"
 #include "server/domain/text/sku.h"
+#include "store/work.h"
 
 #include <errata/v1/feedback_event.fields.h>
 
@@ -73,5 +74,43 @@ struct mapping_judgement {
 MUST_CHECK enum err mapping_judge(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                   const struct event_caller *caller,
                                   const struct mapping_judgement *judgement, uint64_t *ret_seq);
+
+/* Judgements and suggestions of one request at most. */
+#define MAPPING_BATCH_MAX 1000
+
+/* One of a batch. */
+struct mapping_batch_item {
+    struct slice path; /* of its message in the request */
+    bool is_suggestion;
+    struct mapping_suggestion suggestion; /* of a suggestion */
+    struct mapping_judgement judgement; /* of others */
+};
+
+struct mapping_batch {
+    const struct mapping_batch_item *items;
+    size_t count; /* 1 to MAPPING_BATCH_MAX */
+};
+
+/* Stores the items in order, all or none. `ret_result` has their events: one for each judgement and for
+ * each suggestion that changed something, in order; count 0 if there are none. ERR_INVALID, ERR_DENIED or
+ * ERR_NOT_FOUND, explained by the item's path, if one of them can't be stored. */
+MUST_CHECK enum err mapping_batch_store(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                                        const struct event_caller *caller,
+                                        const struct mapping_batch *batch,
+                                        struct work_result *ret_result);
+
+/* What became of one item. */
+struct mapping_batch_outcome {
+    struct uuid mapping_id;
+    bool has_event;
+    struct uuid event_id;
+};
+
+/* Finds the outcome of an item from the events of its batch, of which `*next` counts those of earlier items;
+ * called for each item in order. */
+MUST_CHECK enum err mapping_batch_outcome(struct arena *arena, struct store_txn *txn,
+                                          const struct work_result *result,
+                                          const struct mapping_batch_item *item, uint32_t *next,
+                                          struct mapping_batch_outcome *ret_outcome);
 
 #endif

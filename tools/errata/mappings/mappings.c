@@ -1,12 +1,13 @@
 /*
- * mappings.c: `errata mappings`: what a customer's SKUs are called here: list, show, suggest, confirm,
- * reject. Matching the lines of a draft is in match.c, importing in mapping_import.c.
+ * mappings.c: `errata mappings`: the internal SKUs of customers' SKUs: list, show, suggest, confirm, reject.
+ * Matching the lines of a draft is in match.c, judging them in one call in judge.c, importing in mapping_import.c.
  */
 #include "tools/errata/commands.h"
 #include "tools/errata/engine/command_call.h"
 #include "tools/errata/engine/paging.h"
 #include "tools/errata/engine/view_cells.h"
 #include "tools/errata/layouts/measures.h"
+#include "tools/errata/mappings/judge.h"
 #include "tools/errata/mappings/mapping_import.h"
 #include "tools/errata/mappings/match.h"
 
@@ -109,6 +110,39 @@ static enum cli_exit check_suggestion(struct request *request, struct cli *cli)
     return check_triple(cli);
 }
 
+/* Options that name one mapping, and that rows have columns for. */
+static enum cli_exit check_rows(struct cli *cli)
+{
+    static const char *const names[] = {"customer", "sku", "internal", "suggestions", "created-at"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (options_has(&cli->options, names[i])) {
+            return cli_usage(cli, "--file names the mappings: leave --%s out", names[i]);
+        }
+    }
+    return cli->options.word_count == 0
+               ? CLI_OK
+               : cli_usage(cli, "--file names the mappings: leave MAPPING out");
+}
+
+static enum cli_exit confirm_run(struct cli *cli)
+{
+    static const struct command_call one = {.method = "/errata.v1.MappingService/ConfirmMapping",
+                                            .fill = check_confirmed,
+                                            .print = print_judged};
+    static const struct command_call rows = {.method =
+                                                 "/errata.v1.MappingService/BatchJudgeMappings",
+                                             .fill = judge_fill,
+                                             .print = judge_print};
+    enum cli_exit result = CLI_OK;
+
+    if (!options_has(&cli->options, "file")) {
+        return command_call_once(cli, &one);
+    }
+    result = check_rows(cli);
+    return result == CLI_OK ? command_call_once(cli, &rows) : result;
+}
+
 /* --- the commands --- */
 
 #define MAPPING_NAME_OPTIONS                                                                       \
@@ -143,6 +177,7 @@ static const struct option_spec confirm_options[] = {
     MAPPING_NAME_OPTIONS,
     {"suggestions", "JSON|@FILE|-",
      "what was shown to choose from: an object with the member `suggestions`"},
+    {"file", "FILE|-", "confirm, reject or suggest the rows of a CSV file, all or none"},
     JUDGED_OPTIONS,
     {NULL, NULL, NULL}};
 static const struct option_spec reject_options[] = {
@@ -188,21 +223,28 @@ const struct command mapping_commands[] = {
     {.group = "mappings",
      .name = "confirm",
      .arguments = "[MAPPING]",
-     .summary = "confirm a mapping, by its id or by customer and SKUs",
-     .help = "Confirms that a customer's SKU means an internal SKU. From then on it is applied "
-             "to that customer's lines; what was confirmed for the same SKU before is superseded. "
-             "A missing mapping is created; a rejected one is revived. MAPPING with --sku confirms "
-             "that SKU of the same customer for the internal SKU of MAPPING, as for a candidate "
-             "SIMILAR_SKU.",
+     .summary = "confirm a mapping, or those of a draft in one call",
+     .help =
+         "Confirms that a customer's SKU means an internal SKU. From then on it is applied "
+         "to that customer's lines; what was confirmed for the same SKU before is superseded. "
+         "A missing mapping is created; a rejected one is revived. MAPPING with --sku confirms "
+         "that SKU of the same customer for the internal SKU of MAPPING, as for a candidate "
+         "SIMILAR_SKU.\n\nWith `--file`, up to 1,000 rows of a CSV file are stored in one call, "
+         "all or none, and the mappings' ids are printed. Columns: customer_id, customer_sku, "
+         "internal_sku and, optionally, status (CONFIRMED by default, REJECTED, SUGGESTED) and "
+         "confidence (of SUGGESTED). Other columns are ignored, so the rows can be those of "
+         "`errata mappings match --csv`. In errors, judgements[0] is the first row.",
      .examples = {{"errata mappings confirm --customer acme --sku HX-1 --internal 4711 \\\n"
                    "  --draft draft-17",
                    NULL},
                   {"errata mappings confirm 0192f0c0-1111-7222-8333-444455556666", NULL},
                   {"errata mappings confirm 0192f0c0-1111-7222-8333-444455556666 --sku HX-1B",
-                   "another SKU of the same customer"}},
+                   "another SKU of the same customer"},
+                  {"errata mappings confirm --file matches.csv --draft draft-17",
+                   "what `errata mappings match --csv` printed, once it was checked"}},
      .options = confirm_options,
      .words_max = 1,
-     COMMAND_CALL("MappingService/ConfirmMapping", .fill = check_confirmed, .print = print_judged)},
+     .run = confirm_run},
     {.group = "mappings",
      .name = "reject",
      .arguments = "[MAPPING]",

@@ -67,15 +67,19 @@ static enum err read_range(const struct service *service,
 enum err analytics_service_get_learning_analytics_prepare(
     struct analytics_service_get_learning_analytics_call *call)
 {
-    struct learning_range *range = arena_calloc(call->ctx->arena, 1, sizeof(*range));
+    struct learning_query *query = arena_calloc(call->ctx->arena, 1, sizeof(*query));
     enum err err = OK;
 
-    if (range == NULL) {
+    if (query == NULL) {
         return ERR_MEMORY;
     }
-    err = read_range(call->service, call->request, range);
+    query->org = call->org;
+    query->layout_fingerprint = slice_text(call->request->layout_fingerprint);
+    query->top_fields = call->request->top_fields > 0 ? (size_t)call->request->top_fields
+                                                      : LEARNING_TOP_FIELDS_DEFAULT;
+    err = read_range(call->service, call->request, &query->range);
     if (err == OK) {
-        call->prepared = range;
+        call->prepared = query;
     }
     return err;
 }
@@ -91,7 +95,9 @@ static void put_sums(const struct learning_report *report, struct buffer *body)
         .correction_rate = report->correction_rate,
         .has_correction_rate = report->extraction_count > 0,
         .mapping_confirmed_count = report->mapping_confirmed_count,
+        .mapping_rejected_count = report->mapping_rejected_count,
         .mapping_applied_count = report->mapping_applied_count,
+        .incomplete = report->is_incomplete,
     };
 
     get_learning_analytics_response_view_write(&sums, body);
@@ -117,17 +123,36 @@ static void put_confidence(const struct learning_day *day, struct buffer *body)
     day_confidence_view_put(&view, GET_LEARNING_ANALYTICS_RESPONSE_CONFIDENCE_BY_DAY_FIELD, body);
 }
 
-static void put_report(const struct learning_report *report, struct buffer *body)
+static void put_count(const struct learning_day *day, uint64_t count, uint32_t field,
+                      struct buffer *body)
+{
+    const struct day_count_view view = {.date = slice_of(day->date, DAY_TEXT_BYTES),
+                                        .count = count};
+
+    day_count_view_put(&view, field, body);
+}
+
+static void put_days(const struct learning_report *report, struct buffer *body)
+{
+    for (size_t i = 0; i < report->day_count; i++) {
+        put_count(&report->days[i], report->days[i].event_count,
+                  GET_LEARNING_ANALYTICS_RESPONSE_EVENTS_BY_DAY_FIELD, body);
+    }
+    for (size_t i = 0; i < report->day_count; i++) {
+        put_count(&report->days[i], report->days[i].correction_count,
+                  GET_LEARNING_ANALYTICS_RESPONSE_CORRECTIONS_BY_DAY_FIELD, body);
+    }
+    for (size_t i = 0; i < report->day_count; i++) {
+        put_count(&report->days[i], report->days[i].mapping_count,
+                  GET_LEARNING_ANALYTICS_RESPONSE_MAPPING_EVENTS_BY_DAY_FIELD, body);
+    }
+}
+
+static void put_report(const struct learning_report *report, bool has_confidence,
+                       struct buffer *body)
 {
     put_sums(report, body);
-    for (size_t i = 0; i < report->day_count; i++) {
-        const struct day_count_view day = {
-            .date = slice_of(report->days[i].date, DAY_TEXT_BYTES),
-            .count = report->days[i].event_count,
-        };
-
-        day_count_view_put(&day, GET_LEARNING_ANALYTICS_RESPONSE_EVENTS_BY_DAY_FIELD, body);
-    }
+    put_days(report, body);
     for (size_t i = 0; i < report->type_count; i++) {
         event_type_count_view_put(&report->types[i],
                                   GET_LEARNING_ANALYTICS_RESPONSE_BY_EVENT_TYPE_FIELD, body);
@@ -138,7 +163,7 @@ static void put_report(const struct learning_report *report, struct buffer *body
                GET_LEARNING_ANALYTICS_RESPONSE_CORRECTED_LINE_FIELDS_FIELD, body);
     put_fields(&report->fields[FIELD_OF_HEADER],
                GET_LEARNING_ANALYTICS_RESPONSE_CORRECTED_HEADER_FIELDS_FIELD, body);
-    for (size_t i = 0; i < report->day_count; i++) {
+    for (size_t i = 0; has_confidence && i < report->day_count; i++) {
         put_confidence(&report->days[i], body);
     }
 }
@@ -159,29 +184,44 @@ static enum err put_layouts(struct ctx *ctx, struct store_txn *txn, struct cover
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-enum err analytics_service_get_learning_analytics_read(
-    struct analytics_service_get_learning_analytics_call *call)
+static enum err put_most_seen(struct analytics_service_get_learning_analytics_call *call)
 {
-    size_t top_fields = call->request->top_fields > 0 ? (size_t)call->request->top_fields
-                                                      : LEARNING_TOP_FIELDS_DEFAULT;
-    struct learning_report report;
     struct page page;
     struct coverage_list most_seen = {
         .org = call->org,
         .order = LAYOUT_COVERAGE_ORDER_MOST_SEEN,
         .page = &page,
     };
-    enum err err =
-        learning_read(call->ctx, call->txn, call->org, call->prepared, top_fields, &report);
+    enum err err = OK;
 
-    if (err != OK) {
-        return err;
-    }
-    put_report(&report, call->body);
     page_init(&page, COVERAGE_MOST_SEEN, slice_of(NULL, 0), call->body);
     err = put_layouts(call->ctx, call->txn, &most_seen,
                       GET_LEARNING_ANALYTICS_RESPONSE_LAYOUT_STATS_FIELD, call->body);
     page_deinit(&page);
+    return err;
+}
+
+enum err analytics_service_get_learning_analytics_read(
+    struct analytics_service_get_learning_analytics_call *call)
+{
+    const struct learning_query *query = call->prepared;
+    bool of_layout = query->layout_fingerprint.size > 0;
+    struct layout_coverage_view layout;
+    struct learning_report report;
+    enum err err = learning_read(call->ctx, call->txn, query, &report);
+
+    if (err != OK) {
+        return err;
+    }
+    put_report(&report, !of_layout, call->body);
+    if (!of_layout) {
+        return put_most_seen(call);
+    }
+    err = coverage_read(call->ctx->arena, call->txn, call->org, query->layout_fingerprint, &layout);
+    if (err == OK) {
+        layout_coverage_view_put(&layout, GET_LEARNING_ANALYTICS_RESPONSE_LAYOUT_STATS_FIELD,
+                                 call->body);
+    }
     return err;
 }
 

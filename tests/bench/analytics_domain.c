@@ -87,7 +87,11 @@ static int64_t cpu_us(void)
 /* One question; returns its microseconds. */
 static int64_t ask(struct bench *bench, size_t *ret_answer_bytes, size_t *ret_arena_bytes)
 {
-    const struct learning_range range = {LAST_DAY + 1 - (int64_t)bench->days, LAST_DAY};
+    const struct learning_query query = {
+        .org = bench->org,
+        .range = {LAST_DAY + 1 - (int64_t)bench->days, LAST_DAY},
+        .top_fields = LEARNING_TOP_FIELDS_DEFAULT,
+    };
     int64_t started_us = cpu_us();
     struct learning_report report;
     struct layout_coverage_view layout;
@@ -102,8 +106,7 @@ static int64_t ask(struct bench *bench, size_t *ret_answer_bytes, size_t *ret_ar
     buffer_init(&body, &bench->arena, 4096);
     page_init(&page, COVERAGE_MOST_SEEN, slice_of(NULL, 0), &body);
     must("begin", store_begin(bench->backend, STORE_READ, &txn));
-    must("learning",
-         learning_read(&bench->ctx, txn, bench->org, &range, LEARNING_TOP_FIELDS_DEFAULT, &report));
+    must("learning", learning_read(&bench->ctx, txn, &query, &report));
     must("coverage", coverage_list_begin(txn, &list));
     while ((err = coverage_list_next(&bench->ctx, txn, &list, &layout)) == OK) {
         layout_coverage_view_put(&layout, 1, &body);

@@ -198,6 +198,17 @@ class Requirements(AnalyticsCase):
         reported = self.learned()
         self.assertEqual([(t.event_type, t.count) for t in reported.by_event_type],
                          [(LINE, 5), (FIELD, 3), (SELECTED, 2), (feedback.FEEDBACK_EVENT_TYPE_MAPPING_REJECTED, 1)])
+        self.assertEqual([sum(day.count for day in days) for days in (
+            reported.events_by_day, reported.corrections_by_day, reported.mapping_events_by_day)], [11, 8, 1])
+        self.assertEqual(reported.mapping_rejected_count, 1)
+        of_layout = self.learned(layout_fingerprint="l-1")
+        self.assertEqual([(t.event_type, t.count) for t in of_layout.by_event_type],
+                         [(LINE, 2), (FIELD, 2), (SELECTED, 1)])
+        self.assertEqual([(f.field, f.count) for f in of_layout.corrected_fields], [("a", 4), ("b", 4)])
+        self.assertEqual(sum(day.count for day in of_layout.events_by_day), 5)
+        stats, = of_layout.layout_stats
+        self.assertEqual((stats.layout_fingerprint, stats.feedback_count, stats.example_count), ("l-1", 5, 4))
+        self.assertEqual(len(of_layout.confidence_by_day), 0)
         self.assertEqual({(f.field, f.count) for f in reported.corrected_fields}, {("a", 8), ("b", 4)})
         self.assertEqual({r.layout_fingerprint: (r.example_count, r.feedback_count)
                           for r in reported.layout_stats}, {"l-0": (4, 6), "l-1": (4, 5)})

@@ -472,8 +472,19 @@ class Learning(CliCase):
         for piece in ("Feedback events a day\n", r"EXTRACTION_LINE_CORRECTED +4  █", r"qty +4 +4 +0  █",
                       r"date +1 +0 +1  █", r"\nan-1 "):
             self.assertRegex(out, piece)
+        client.capture(event_type=feedback.FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED,
+                       before_json="{}", after_json='{"internal_sku": "1"}')
+        out, _ = self.run_cli("analytics", "learning", environment=here)
+        self.assertRegex(out, "Of these, corrections of extractions\n")
+        self.assertRegex(out, "Of these, confirmed and rejected mappings\n")
+        out, _ = self.run_cli("analytics", "learning", "--layout", "an-1", environment=here)
+        self.assertRegex(out, r"5 feedback events, 1 extraction, 100\.0% of them corrected\.")
+        self.assertRegex(out, r"qty +4 +4 +0  █")
+        self.assertNotIn("MAPPING_CONFIRMED", out)
+        self.assertNotIn("Mean confidence", out)
+        self.assertEqual(table("learning", "--layout", "an-none", "--table", "fields"), [])
         days = table("learning", "--start", "yesterday")
-        self.assertEqual([d["count"] for d in days], ["0", "5"])
+        self.assertEqual([d["count"] for d in days], ["0", "6"])
         self.assertEqual(days[1]["date"], today)
         fields = table("learning", "--table", "fields")
         self.assertEqual(fields[0], {"field": "qty", "count": "4", "line_count": "4", "header_count": "0"})

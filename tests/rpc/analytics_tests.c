@@ -44,29 +44,43 @@ static struct exchange call(struct world *world, const struct exchange_start *st
     return exchange;
 }
 
-static struct exchange ask_learning(struct world *world, const char *token, const char *first,
-                                    const char *last,
+/* What is asked for; NULL: not given. */
+struct asked {
+    const char *first, *last, *layout;
+};
+
+static struct exchange ask_learning(struct world *world, const char *token,
+                                    const struct asked *asked,
                                     Errata__V1__GetLearningAnalyticsResponse **ret_response)
 {
     Errata__V1__GetLearningAnalyticsRequest request =
         ERRATA__V1__GET_LEARNING_ANALYTICS_REQUEST__INIT;
     const struct exchange_start start = {.path = LEARNING, .authorization = token};
 
-    request.start_date = (char *)(uintptr_t)first;
-    request.end_date = (char *)(uintptr_t)last;
+    request.start_date = (char *)(uintptr_t)asked->first;
+    request.end_date = (char *)(uintptr_t)asked->last;
+    if (asked->layout != NULL) {
+        request.layout_fingerprint = (char *)(uintptr_t)asked->layout;
+    }
     request.top_fields = 1000;
     return call(world, &start, &request.base,
                 &errata__v1__get_learning_analytics_response__descriptor, ret_response);
 }
 
-static Errata__V1__GetLearningAnalyticsResponse *learning_of(struct world *world, const char *first,
-                                                             const char *last)
+static Errata__V1__GetLearningAnalyticsResponse *learning_asked(struct world *world,
+                                                                const struct asked *asked)
 {
     Errata__V1__GetLearningAnalyticsResponse *response = NULL;
 
-    assert_int_equal(ask_learning(world, world->admin, first, last, &response).code, STATUS_OK);
+    assert_int_equal(ask_learning(world, world->admin, asked, &response).code, STATUS_OK);
     ASSERT(response != NULL);
     return response;
+}
+
+static Errata__V1__GetLearningAnalyticsResponse *learning_of(struct world *world, const char *first,
+                                                             const char *last)
+{
+    return learning_asked(world, &(const struct asked){first, last, NULL});
 }
 
 /* What a captured event is. */
@@ -170,6 +184,8 @@ static void test_us5_2(void **state)
 /* What a recount of the listed events gives for a range. */
 struct recount {
     uint64_t by_day[366];
+    uint64_t corrections[366]; /* of by_day */
+    uint64_t mappings[366]; /* of by_day */
     uint64_t by_type[FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED + 1];
     char names[FIELDS_MAX][16];
     uint64_t counts[FIELDS_MAX][2]; /* of lines, of headers */
@@ -201,16 +217,22 @@ static void recount_event(struct recount *recount, const Errata__V1__FeedbackEve
         return;
     }
     recount->by_day[day - recount->first_day]++;
+    if (event->event_type == (int)FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED ||
+        event->event_type == (int)FEEDBACK_EVENT_TYPE_MAPPING_REJECTED) {
+        recount->mappings[day - recount->first_day]++;
+    }
     recount->by_type[event->event_type]++;
     if (!of_line && event->event_type != (int)FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED) {
         return;
     }
+    recount->corrections[day - recount->first_day]++;
     for (size_t i = 0; i < event->n_fields_changed; i++) {
         recount_field(recount, event->fields_changed[i], of_line ? 0 : 1);
     }
 }
 
-static void recount_all(struct world *world, struct recount *recount)
+/* `layout`: only its events; NULL: all. */
+static void recount_all(struct world *world, const char *layout, struct recount *recount)
 {
     Errata__V1__ListFeedbackEventsRequest request = ERRATA__V1__LIST_FEEDBACK_EVENTS_REQUEST__INIT;
     Errata__V1__ListFeedbackEventsResponse *response = NULL;
@@ -218,6 +240,9 @@ static void recount_all(struct world *world, struct recount *recount)
                                          .authorization = world->admin};
 
     request.page_size = 1000;
+    if (layout != NULL) {
+        request.layout_fingerprint = (char *)(uintptr_t)layout;
+    }
     do {
         assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
         ASSERT(response != NULL);
@@ -249,7 +274,23 @@ static void check_fields(const struct recount *recount, unsigned kind,
     }
 }
 
-static void check_range(struct world *world, int64_t first_day, int64_t last_day)
+static void check_days(const struct recount *recount,
+                       const Errata__V1__GetLearningAnalyticsResponse *response)
+{
+    size_t count = (size_t)(recount->last_day - recount->first_day) + 1;
+
+    assert_int_equal(response->n_events_by_day, count);
+    assert_int_equal(response->n_corrections_by_day, count);
+    assert_int_equal(response->n_mapping_events_by_day, count);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(response->events_by_day[i]->count, recount->by_day[i]);
+        assert_int_equal(response->corrections_by_day[i]->count, recount->corrections[i]);
+        assert_int_equal(response->mapping_events_by_day[i]->count, recount->mappings[i]);
+    }
+}
+
+static void check_range_of(struct world *world, const char *layout, int64_t first_day,
+                           int64_t last_day)
 {
     struct recount *recount = arena_calloc(&world->arena, 1, sizeof(*recount));
     char first[DAY_TEXT_BYTES + 1] = {0};
@@ -260,16 +301,13 @@ static void check_range(struct world *world, int64_t first_day, int64_t last_day
     assert_non_null(recount);
     recount->first_day = first_day;
     recount->last_day = last_day;
-    recount_all(world, recount);
+    recount_all(world, layout, recount);
     day_format(first_day, first);
     day_format(last_day, last);
-    response = learning_of(world, first, last);
+    response = learning_asked(world, &(const struct asked){first, last, layout});
     assert_string_equal(response->start_date, first);
     assert_string_equal(response->end_date, last);
-    assert_int_equal(response->n_events_by_day, last_day - first_day + 1);
-    for (size_t i = 0; i < response->n_events_by_day; i++) {
-        assert_int_equal(response->events_by_day[i]->count, recount->by_day[i]);
-    }
+    check_days(recount, response);
     for (size_t i = 0; i < response->n_by_event_type; i++) {
         const Errata__V1__EventTypeCount *type = response->by_event_type[i];
 
@@ -282,10 +320,21 @@ static void check_range(struct world *world, int64_t first_day, int64_t last_day
     assert_int_equal(response->n_by_event_type, types);
     assert_int_equal(response->mapping_confirmed_count,
                      recount->by_type[FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED]);
+    assert_int_equal(response->mapping_rejected_count,
+                     recount->by_type[FEEDBACK_EVENT_TYPE_MAPPING_REJECTED]);
+    assert_false(response->incomplete);
     check_fields(recount, 0, response->corrected_line_fields, response->n_corrected_line_fields);
     check_fields(recount, 1, response->corrected_header_fields,
                  response->n_corrected_header_fields);
     check_fields(recount, 2, response->corrected_fields, response->n_corrected_fields);
+}
+
+/* Checks the organisation, a layout, and one that nothing names. */
+static void check_range(struct world *world, int64_t first_day, int64_t last_day)
+{
+    check_range_of(world, NULL, first_day, last_day);
+    check_range_of(world, "one", first_day, last_day);
+    check_range_of(world, "none", first_day, last_day);
 }
 
 static uint64_t draw(struct random_seeded *random, uint64_t below)
@@ -311,13 +360,19 @@ static void test_equals_scan(void **state)
     random_seeded_init(&random, 51);
     for (unsigned i = 0; i < 300; i++) {
         char after[128] = {0};
-        struct sample sample = {.layout = draw(&random, 2) == 0 ? "one" : NULL, .after = after};
+        static const char *const layouts[] = {"one", "one", "two", NULL};
+        struct sample sample = {.layout = layouts[draw(&random, 4)], .after = after};
         size_t at = 0;
 
         sample.type = FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
         if (draw(&random, 3) == 0) {
-            sample.type = draw(&random, 2) == 0 ? FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED
-                                                : FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED;
+            static const enum feedback_event_type others[] = {
+                FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED,
+                FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED,
+                FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED, FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED,
+                FEEDBACK_EVENT_TYPE_MAPPING_REJECTED};
+
+            sample.type = others[draw(&random, 5)];
         }
         for (size_t field = 0; field < 7; field++) {
             if (field == i % 7 || draw(&random, 4) == 0) {
@@ -413,8 +468,8 @@ static void test_ranges(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const struct range_case *range = &cases[i];
         Errata__V1__GetLearningAnalyticsResponse *response = NULL;
-        struct exchange exchange =
-            ask_learning(&world, world.admin, range->first, range->last, &response);
+        struct exchange exchange = ask_learning(
+            &world, world.admin, &(const struct asked){range->first, range->last, NULL}, &response);
 
         assert_int_equal(exchange.code, range->days > 0 ? STATUS_OK : STATUS_INVALID_ARGUMENT);
         if (range->days == 0) {
@@ -505,11 +560,14 @@ static void test_roles(void **state)
         char token[WORLD_TOKEN_BYTES];
 
         world_make_token(&world, world.admin, (enum role)role, token);
-        assert_int_equal(ask_learning(&world, token, "", "", &response).code,
-                         may ? STATUS_OK : STATUS_PERMISSION_DENIED);
+        assert_int_equal(
+            ask_learning(&world, token, &(const struct asked){"", "", NULL}, &response).code,
+            may ? STATUS_OK : STATUS_PERMISSION_DENIED);
     }
     (void)world_make_org(&world, "stranger", stranger);
-    assert_int_equal(ask_learning(&world, stranger, "", "", &response).code, STATUS_OK);
+    assert_int_equal(
+        ask_learning(&world, stranger, &(const struct asked){"", "", NULL}, &response).code,
+        STATUS_OK);
     assert_int_equal(response->n_by_event_type, 0);
     assert_int_equal(response->n_corrected_fields, 0);
     assert_int_equal(response->n_layout_stats, 0);

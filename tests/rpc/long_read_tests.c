@@ -70,13 +70,14 @@ static struct slice read_learning(struct world *world, struct org_id org)
     const Errata__V1__GetLearningAnalyticsRequest request =
         ERRATA__V1__GET_LEARNING_ANALYTICS_REQUEST__INIT;
     int64_t today = day_of(world->clock.wall_us);
-    struct learning_range range = {today - 29, today};
+    struct learning_query query = {
+        .org = org, .range = {today - 29, today}, .top_fields = LEARNING_TOP_FIELDS_DEFAULT};
     struct buffer body;
     struct analytics_service_get_learning_analytics_call call = {
         .ctx = &world->ctx,
         .org = org,
         .request = &request,
-        .prepared = &range,
+        .prepared = &query,
         .body = &body,
     };
     struct slice whole;

@@ -15,6 +15,7 @@ LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 FIELD = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED
 READY_EXAMPLES = 3
 RANGE_DAYS_MAX = 366
+LAYOUTS_CHECKED = 20  # of an organisation, one by one
 IMPROVEMENT_MIN = 3  # extractions with an example, and without any
 FIELDS_MAX = 256  # that are distinguished of one extraction
 Z = 1.959963984540054  # of 95%
@@ -92,6 +93,7 @@ class Recount:
         self.by_day = collections.Counter()
         self.by_type = collections.Counter()  # (day, type)
         self.fields = collections.Counter()  # (day, type, field)
+        self.of_layouts = collections.defaultdict(list)  # layout -> (day, type, fields) of its feedback events
         self.applied = collections.Counter()  # day
         self.layouts = collections.defaultdict(Layout)
         self.total = collections.defaultdict(Arm)
@@ -125,6 +127,8 @@ class Recount:
             layout = self.layouts[reported.layout_fingerprint]
             layout.feedback += 1
             layout.examples += is_correction
+            self.of_layouts[reported.layout_fingerprint].append(
+                (day, reported.event_type, list(reported.fields_changed) if is_correction else []))
             if is_correction:
                 self.example_ids[event.seq] = event.id, reported.layout_fingerprint
         if is_correction:
@@ -267,6 +271,12 @@ class Recount:
         reported = analytics.GetLearningAnalyticsResponse(
             start_date=start, end_date=end,
             events_by_day=[analytics.DayCount(date=day, count=self.by_day[day]) for day in days],
+            corrections_by_day=[analytics.DayCount(date=day, count=self.by_type[day, LINE] + self.by_type[day, FIELD])
+                                for day in days],
+            mapping_events_by_day=[analytics.DayCount(
+                date=day, count=self.by_type[day, feedback.FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED] +
+                self.by_type[day, feedback.FEEDBACK_EVENT_TYPE_MAPPING_REJECTED]) for day in days],
+            mapping_rejected_count=types[feedback.FEEDBACK_EVENT_TYPE_MAPPING_REJECTED],
             by_event_type=[analytics.EventTypeCount(event_type=kind, count=count) for kind, count in
                            sorted(types.items(), key=lambda item: (-item[1], item[0])) if count],
             corrected_fields=ranked(both, top), corrected_line_fields=ranked(per_type[LINE], top),
@@ -279,6 +289,11 @@ class Recount:
         if reported.extraction_count:
             reported.correction_rate = reported.corrected_count / reported.extraction_count
         return reported
+
+    def layout_fields(self, name, start, end):
+        """GetLearningAnalytics of a layout: (its events, its corrected fields) in a range of days."""
+        inside = [one for one in self.of_layouts[name] if start <= one[0] <= end]
+        return len(inside), collections.Counter(field for _, _, fields in inside for field in fields)
 
     def confidence(self, day):
         found = [one for one in self.extractions.values() if one.day == day]
@@ -414,6 +429,15 @@ def check_analytics(client, counted, problems):
         for message in (reported, wanted):
             message.by_event_type.sort(key=lambda row: (-row.count, row.event_type))
         differs(wanted, reported, "analytics", problems)
+        for name in sorted(counted.of_layouts)[:LAYOUTS_CHECKED]:
+            request.layout_fingerprint = name
+            reported = client.analytics.GetLearningAnalytics(request)
+            found = (sum(day.count for day in reported.events_by_day),
+                     {one.field: one.count for one in reported.corrected_fields})
+            wanted = counted.layout_fields(name, request.start_date, request.end_date)
+            if found != wanted:
+                problems.append(f"analytics of {name}: {found} where {wanted} should be")
+            check_stats(counted, reported.layout_stats, f"analytics of {name}", problems)
         start = end + datetime.timedelta(1)
 
 

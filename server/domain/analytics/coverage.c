@@ -60,6 +60,20 @@ static enum err fill_view(struct arena *arena, struct store_txn *txn, struct org
     return err;
 }
 
+enum err coverage_read(struct arena *arena, struct store_txn *txn, struct org_id org,
+                       struct slice layout_fingerprint, struct layout_coverage_view *ret_layout)
+{
+    struct layout layout = {.fingerprint = layout_fingerprint};
+    struct sha256_digest measured;
+    enum err err = OK;
+
+    if (sha256_parse(layout_fingerprint, &measured)) { /* others have no profile */
+        err = profile_row_read(arena, txn, org, &measured, &layout.profile);
+    }
+    return err != OK && err != ERR_NOT_FOUND ? err
+                                             : fill_view(arena, txn, org, &layout, ret_layout);
+}
+
 /* The next layout that has documents. */
 static enum err next_seen(struct ctx *ctx, struct store_txn *txn, struct coverage_list *list,
                           struct layout_coverage_view *ret_view)

@@ -15,6 +15,11 @@
 /* Layouts that GetLearningAnalytics returns. */
 #define COVERAGE_MOST_SEEN 50
 
+/* One layout by its fingerprint, which the view borrows; one that nothing has named has no counts. */
+MUST_CHECK enum err coverage_read(struct arena *arena, struct store_txn *txn, struct org_id org,
+                                  struct slice layout_fingerprint,
+                                  struct layout_coverage_view *ret_layout);
+
 /* A list of layouts. */
 struct coverage_list {
     struct org_id org;

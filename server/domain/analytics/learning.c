@@ -6,14 +6,19 @@
 #include "server/domain/counters/counters.h"
 #include "server/domain/counters/keys.h"
 #include "server/domain/counters/records.h"
+#include "server/domain/events/feedback.h"
+#include "server/domain/events/subject.h"
 #include "server/domain/experiment/sums.h"
 #include "store/base/assert.h"
 #include "store/scan.h"
 
 #define TYPE_COUNT LEARNING_TYPES_MAX
+#define DAY_US (INT64_C(24) * 60 * 60 * 1000000)
 
 struct day_sums {
     uint64_t events;
+    uint64_t corrections; /* of the events */
+    uint64_t mappings; /* of the events */
     uint64_t extractions;
     uint64_t confidence; /* millionths */
     uint64_t corrected;
@@ -26,6 +31,8 @@ struct learning {
     struct day_sums days[LEARNING_DAYS_MAX];
     uint64_t types[TYPE_COUNT];
     uint64_t applied;
+    struct layout_stats_record layout; /* of a layout */
+    bool is_incomplete;
     struct field_counts fields;
 };
 
@@ -98,6 +105,21 @@ static enum err read_type(struct slice name, size_t *ret_type)
     return OK;
 }
 
+/* Adds events of one type. */
+static void add_type(struct learning *learning, struct day_sums *day, enum feedback_event_type type,
+                     uint64_t count)
+{
+    add_to(&day->events, count);
+    add_to(&learning->types[type], count);
+    if (feedback_is_correction(type)) {
+        add_to(&day->corrections, count);
+    }
+    if (type == FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED ||
+        type == FEEDBACK_EVENT_TYPE_MAPPING_REJECTED) {
+        add_to(&day->mappings, count);
+    }
+}
+
 static enum err add_events(struct learning *learning, struct day_sums *day,
                            const struct counter_record *record)
 {
@@ -105,8 +127,7 @@ static enum err add_events(struct learning *learning, struct day_sums *day,
     enum err err = read_type(record->name, &type);
 
     if (err == OK) {
-        add_to(&day->events, record->count);
-        add_to(&learning->types[type], record->count);
+        add_type(learning, day, (enum feedback_event_type)type, record->count);
     }
     return err;
 }
@@ -207,6 +228,119 @@ static enum err add_up(struct ctx *ctx, struct store_txn *txn, struct learning *
     return err;
 }
 
+/* Adds a corrected field of a layout; `other`, once there are too many names. */
+static enum err add_field(struct learning *learning, enum field_kind kind, struct slice name)
+{
+    const struct slice other = SLICE("other");
+    struct sha256_digest digest = sha256(name);
+    enum err err = field_counts_add(&learning->fields, kind, digest.bytes, name, 1);
+
+    if (err == ERR_CORRUPT) {
+        digest = sha256(other);
+        err = field_counts_add(&learning->fields, kind, digest.bytes, other, 1);
+    }
+    return err;
+}
+
+/* Adds an event of a layout, of any kind. */
+static enum err add_event(struct learning *learning, const struct event *event)
+{
+    struct feedback_event_view view;
+    struct slice names = {NULL, 0};
+    struct slice name = {NULL, 0};
+    int64_t day = day_of(event->created_at_us) - learning->range.first_day;
+    enum field_kind kind = FIELD_OF_HEADER;
+    enum err err = OK;
+
+    if (event->kind != EVENT_FEEDBACK) {
+        return OK;
+    }
+    err = feedback_view_read(event, &view);
+    if (err != OK) {
+        return err;
+    }
+    add_type(learning, &learning->days[day], view.event_type, 1);
+    if (!feedback_is_correction(view.event_type)) {
+        return OK;
+    }
+    if (view.event_type == FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED) {
+        kind = FIELD_OF_LINE;
+    }
+    names = view.fields_changed.run;
+    while (err == OK && view_next(&names, &name)) {
+        err = add_field(learning, kind, name);
+    }
+    return err;
+}
+
+/* Adds the events of the range, newest first. */
+static enum err add_layout_rows(struct store_txn *txn, struct learning *learning, struct scan *scan)
+{
+    enum err err = OK;
+
+    while (err == OK) {
+        struct slice key = {NULL, 0};
+        struct slice value = {NULL, 0};
+        struct event event;
+        int64_t created_at_us = 0;
+        uint64_t seq = 0;
+
+        err = scan_next(scan, &key, &value);
+        if (err == ERR_NOT_FOUND) {
+            learning->is_incomplete = scan->is_cut;
+            return OK;
+        }
+        if (err == OK) {
+            err = key_read_newest_first(key, &created_at_us, &seq);
+        }
+        if (err == OK && day_of(created_at_us) < learning->range.first_day) {
+            return OK;
+        }
+        if (err == OK) {
+            err = log_read(txn, learning->org, seq, &event);
+            err = err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+        }
+        if (err == OK) {
+            err = add_event(learning, &event);
+        }
+    }
+    return err;
+}
+
+static enum err add_up_layout(struct ctx *ctx, struct store_txn *txn, struct learning *learning,
+                              struct slice fingerprint)
+{
+    struct key after = key_subject(learning->org, SUBJECT_LAYOUT, fingerprint,
+                                   (learning->range.last_day + 1) * DAY_US - 1,
+                                   UINT64_MAX); /* no row has that seq */
+    const struct scan_range range = {
+        .table = TABLE_SUBJECT,
+        .prefix = key_subject_prefix(learning->org, SUBJECT_LAYOUT, fingerprint),
+        .after = key_slice(&after),
+        .rows_max = LEARNING_LAYOUT_EVENTS_MAX,
+    };
+    struct sha256_digest other = sha256(SLICE("other"));
+    struct scan scan;
+    enum err err =
+        field_counts_init(&learning->fields, ctx->arena, ctx->random, COUNTERS_FIELD_NAMES_MAX + 1);
+
+    if (err == OK) { /* keeps a place */
+        err = field_counts_add(&learning->fields, FIELD_OF_LINE, other.bytes, SLICE("other"), 0);
+    }
+    if (err == OK) {
+        err = sums_read_layout(txn, learning->org, fingerprint, &learning->layout);
+    }
+    if (err != OK) {
+        return err;
+    }
+    err = scan_init(&scan, txn, &range);
+    if (err == OK) {
+        err = add_layout_rows(txn, learning, &scan);
+    }
+    scan_deinit(&scan);
+    return err;
+}
+
 static enum err fill_days(struct arena *arena, const struct learning *learning,
                           struct learning_report *report)
 {
@@ -222,6 +356,8 @@ static enum err fill_days(struct arena *arena, const struct learning *learning,
 
         day_format(learning->range.first_day + (int64_t)i, days[i].date);
         days[i].event_count = sums->events;
+        days[i].correction_count = sums->corrections;
+        days[i].mapping_count = sums->mappings;
         days[i].extraction_count = sums->extractions;
         days[i].corrected_count = sums->corrected;
         if (sums->extractions > 0) {
@@ -289,6 +425,8 @@ static enum err fill_report(struct arena *arena, const struct learning *learning
 {
     enum err err = fill_days(arena, learning, report);
 
+    add_to(&report->extraction_count, learning->layout.extraction_count);
+    add_to(&report->corrected_count, learning->layout.corrected_count);
     fill_types(learning, report);
     for (enum field_kind kind = FIELD_OF_LINE; kind <= FIELD_OF_BOTH && err == OK; kind++) {
         err = fill_fields(arena, learning, kind, top_fields, &report->fields[kind]);
@@ -298,26 +436,29 @@ static enum err fill_report(struct arena *arena, const struct learning *learning
             (double)report->corrected_count / (double)report->extraction_count;
     }
     report->mapping_confirmed_count = learning->types[FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED];
+    report->mapping_rejected_count = learning->types[FEEDBACK_EVENT_TYPE_MAPPING_REJECTED];
     report->mapping_applied_count = learning->applied;
+    report->is_incomplete = learning->is_incomplete;
     return err;
 }
 
-enum err learning_read(struct ctx *ctx, struct store_txn *txn, struct org_id org,
-                       const struct learning_range *range, size_t top_fields,
+enum err learning_read(struct ctx *ctx, struct store_txn *txn, const struct learning_query *query,
                        struct learning_report *ret_report)
 {
     struct learning *learning = arena_calloc(ctx->arena, 1, sizeof(*learning));
     enum err err = OK;
 
-    ASSERT(range->first_day <= range->last_day);
-    ASSERT(day_count_of(range) <= LEARNING_DAYS_MAX);
-    ASSERT(top_fields <= LEARNING_TOP_FIELDS_MAX);
+    ASSERT(query->range.first_day <= query->range.last_day);
+    ASSERT(day_count_of(&query->range) <= LEARNING_DAYS_MAX);
+    ASSERT(query->top_fields <= LEARNING_TOP_FIELDS_MAX);
     if (learning == NULL) {
         return ERR_MEMORY;
     }
     memset(ret_report, 0, sizeof(*ret_report));
-    learning->org = org;
-    learning->range = *range;
-    err = add_up(ctx, txn, learning);
-    return err != OK ? err : fill_report(ctx->arena, learning, top_fields, ret_report);
+    learning->org = query->org;
+    learning->range = query->range;
+    err = query->layout_fingerprint.size > 0
+              ? add_up_layout(ctx, txn, learning, query->layout_fingerprint)
+              : add_up(ctx, txn, learning);
+    return err != OK ? err : fill_report(ctx->arena, learning, query->top_fields, ret_report);
 }

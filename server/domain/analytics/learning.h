@@ -1,8 +1,8 @@
 /*
- * learning.h: what the loop learned in a range of days, from the counters: one walk over the rows of
- * the range. A day has at most COUNTERS_FIELD_NAMES_MAX names of fields, and each name a row for each
- * kind of correction: some 2,012 rows a day, 736,000 in the longest range, whose names take some 22 MiB.
- * That takes long: not for the loop.
+ * learning.h: what the loop learned in a range of days: of an organisation from its counters, of one layout from
+ * its events. Counters: one walk over the rows of the range. A day has at most COUNTERS_FIELD_NAMES_MAX names of
+ * fields, and each name a row for each kind of correction: some 2,012 rows a day, 736,000 in the longest range,
+ * whose names take some 22 MiB. Neither is for the loop: it would delay other calls.
  */
 #ifndef ERRATA_SERVER_DOMAIN_ANALYTICS_LEARNING_H
 #define ERRATA_SERVER_DOMAIN_ANALYTICS_LEARNING_H
@@ -23,15 +23,27 @@
 #define LEARNING_TOP_FIELDS_DEFAULT 10
 #define LEARNING_TOP_FIELDS_MAX 1000
 
+/* Events of a layout, of any kind, that are read, newest first: 0.2 s. A layout has a few thousand. */
+#define LEARNING_LAYOUT_EVENTS_MAX 100000
+
 /* Days by days.h, both included; at most LEARNING_DAYS_MAX. */
 struct learning_range {
     int64_t first_day;
     int64_t last_day;
 };
 
+struct learning_query {
+    struct org_id org;
+    struct learning_range range;
+    struct slice layout_fingerprint; /* empty: the organisation */
+    size_t top_fields; /* of each list of fields at most; 1 to LEARNING_TOP_FIELDS_MAX */
+};
+
 struct learning_day {
     char date[DAY_TEXT_BYTES];
     uint64_t event_count;
+    uint64_t correction_count; /* of its events, those that correct an extraction */
+    uint64_t mapping_count; /* of its events, confirmations and rejections of mappings */
     uint64_t extraction_count;
     uint64_t corrected_count;
     double mean_confidence; /* of its extractions; 0 without any */
@@ -53,16 +65,18 @@ struct learning_report {
     struct event_type_count_view types[LEARNING_TYPES_MAX]; /* most frequent first */
     size_t type_count;
     struct learning_fields fields[FIELD_OF_BOTH + 1]; /* by enum field_kind */
-    uint64_t extraction_count;
-    uint64_t corrected_count;
+    uint64_t extraction_count; /* of a layout: as of now; its days have none */
+    uint64_t corrected_count; /* the same */
     double correction_rate; /* of the extractions; 0 without any */
     uint64_t mapping_confirmed_count;
-    uint64_t mapping_applied_count;
+    uint64_t mapping_rejected_count;
+    uint64_t mapping_applied_count; /* of a layout 0 */
+    bool
+        is_incomplete; /* the layout has more than LEARNING_LAYOUT_EVENTS_MAX: older ones are left out */
 };
 
-/* `top_fields` is the most of each list of fields, from 1 to LEARNING_TOP_FIELDS_MAX. */
-MUST_CHECK enum err learning_read(struct ctx *ctx, struct store_txn *txn, struct org_id org,
-                                  const struct learning_range *range, size_t top_fields,
+MUST_CHECK enum err learning_read(struct ctx *ctx, struct store_txn *txn,
+                                  const struct learning_query *query,
                                   struct learning_report *ret_report);
 
 #endif

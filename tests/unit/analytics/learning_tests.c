@@ -125,9 +125,11 @@ static void must_add(struct store_world *world, struct store_txn *txn, int64_t d
 static struct learning_report learn(struct store_world *world, struct store_txn *txn,
                                     struct learning_range range)
 {
+    const struct learning_query query = {
+        .org = store_world_org(1), .range = range, .top_fields = 3};
     struct learning_report report;
 
-    assert_int_equal(learning_read(&world->ctx, txn, store_world_org(1), &range, 3, &report), OK);
+    assert_int_equal(learning_read(&world->ctx, txn, &query, &report), OK);
     return report;
 }
 
@@ -207,10 +209,11 @@ static void test_longest_range(void **state)
 
 static enum err try_to_learn(struct store_world *world, struct store_txn *txn)
 {
-    const struct learning_range range = {DAY, DAY};
+    const struct learning_query query = {
+        .org = store_world_org(1), .range = {DAY, DAY}, .top_fields = 1};
     struct learning_report report;
 
-    return learning_read(&world->ctx, txn, store_world_org(1), &range, 1, &report);
+    return learning_read(&world->ctx, txn, &query, &report);
 }
 
 /* Goal: impossible counters are reported as damage. Method: an unknown type, one that is not a number, and

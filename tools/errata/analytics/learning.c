@@ -87,23 +87,42 @@ static enum cli_exit print_plot(struct cli *cli, const char *title, enum plot_ki
     return CLI_OK;
 }
 
+/* With mapping events, corrections have a plot of their own: an import of mappings would hide them. */
 static enum cli_exit print_days(struct cli *cli, struct json_value reply)
 {
-    struct days days;
+    struct days events;
+    struct days corrections;
+    struct days mappings;
+    enum cli_exit result = CLI_OK;
 
-    return read_days(cli, reply_walk(reply, "eventsByDay"), "count", NULL, &days)
-               ? print_plot(cli, "Feedback events a day", PLOT_COLUMNS, &days)
-               : cli_local(cli, "out of memory");
+    if (!read_days(cli, reply_walk(reply, "eventsByDay"), "count", NULL, &events) ||
+        !read_days(cli, reply_walk(reply, "correctionsByDay"), "count", NULL, &corrections) ||
+        !read_days(cli, reply_walk(reply, "mappingEventsByDay"), "count", NULL, &mappings)) {
+        return cli_local(cli, "out of memory");
+    }
+    result = print_plot(cli, "Feedback events a day", PLOT_COLUMNS, &events);
+    if (result == CLI_OK && mappings.has_data) {
+        result =
+            print_plot(cli, "Of these, corrections of extractions", PLOT_COLUMNS, &corrections);
+    }
+    if (result == CLI_OK && mappings.has_data) {
+        result =
+            print_plot(cli, "Of these, confirmed and rejected mappings", PLOT_COLUMNS, &mappings);
+    }
+    return result;
 }
 
 static enum cli_exit print_confidence(struct cli *cli, struct json_value reply)
 {
     struct days days;
 
-    return read_days(cli, reply_walk(reply, "confidenceByDay"), "meanConfidence", "extractionCount",
-                     &days)
-               ? print_plot(cli, "Mean confidence of extractions by day", PLOT_MARKS, &days)
-               : cli_local(cli, "out of memory");
+    if (!read_days(cli, reply_walk(reply, "confidenceByDay"), "meanConfidence", "extractionCount",
+                   &days)) {
+        return cli_local(cli, "out of memory");
+    }
+    return options_has(&cli->options, "layout") /* which has no daily means */
+               ? CLI_OK
+               : print_plot(cli, "Mean confidence of extractions by day", PLOT_MARKS, &days);
 }
 
 /* --- tables with bars --- */
@@ -441,6 +460,7 @@ enum cli_exit learning_check(struct request *request, struct cli *cli)
 const struct option_spec learning_options[] = {
     {"start", "DAY", "the first day; 29 days before the last one where it is not given"},
     {"end", "DAY", "the last day; today where it is not given"},
+    {"layout", "LAYOUT", "only this layout: its events and corrected fields"},
     {"top", "N", "so many corrected fields, at most 1000 (default 10)"},
     {"table", "TABLE", "one part alone"},
     CSV_OPTION,

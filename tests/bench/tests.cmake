@@ -51,6 +51,14 @@ if(TARGET pdf_measure)
     add_dependencies(bench bench_layout_families)
 endif()
 
+# Finding a document's layout family among all sketches of an organisation.
+if(TARGET domain_layouts AND TARGET store_lmdb)
+    add_executable(bench_family_scan EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/bench/family_scan.c)
+    target_link_libraries(bench_family_scan PRIVATE warnings defines)
+    errata_link(bench_family_scan "domain_layouts;store_lmdb")
+    add_dependencies(bench bench_family_scan)
+endif()
+
 # The floor program that Errata is measured beside.
 set(floor ${CMAKE_SOURCE_DIR}/tests/bench/floor)
 set(floor_gen ${CMAKE_BINARY_DIR}/gen/floor)

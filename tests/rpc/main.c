@@ -19,6 +19,7 @@ int main(void)
     failed += run_document_tests();
     failed += run_document_end_tests();
     failed += run_layout_tests();
+    failed += run_family_tests();
     failed += run_mapping_tests();
     failed += run_match_tests();
     failed += run_turn_tests();

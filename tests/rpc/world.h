@@ -147,6 +147,7 @@ int run_start_tests(void);
 int run_document_tests(void);
 int run_document_end_tests(void);
 int run_layout_tests(void);
+int run_family_tests(void);
 int run_mapping_tests(void);
 int run_match_tests(void);
 int run_turn_tests(void);

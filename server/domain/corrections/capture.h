@@ -51,6 +51,8 @@ struct capture_event {
     struct slice meta_json;
     bool has_snippet; /* meta_json has input_snippet, of any value */
     bool reduced;
+    bool has_layout_family_id; /* of its document: filled in when it is stored */
+    struct uuid layout_family_id;
 };
 
 /* Adds what is wrong to ctx->fault and gives ERR_INVALID; ERR_DENIED for what the caller may not do;

@@ -32,22 +32,23 @@ static enum err add_snippet(struct arena *arena, struct slice meta_json, struct 
 enum err fill_in_event(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                        struct capture_event *event)
 {
-    bool has_all = event->input.layout_fingerprint.size > 0 && event->has_snippet;
     struct slice document_id = event->input.document_id;
     struct document_known known;
     enum err err = OK;
 
-    if (!has_all && document_id.size == 0) {
+    if (document_id.size == 0) {
         err = extraction_rows_document_of_draft(ctx->arena, txn, org, event->input.draft_order_id,
                                                 &document_id);
     }
-    if (err != OK || document_id.size == 0 || has_all) {
+    if (err != OK || document_id.size == 0) {
         return err;
     }
     err = document_find(txn, org, document_id, &known);
     if (err != OK) {
         return err == ERR_NOT_FOUND ? OK : err;
     }
+    event->has_layout_family_id = known.has_family;
+    event->layout_family_id = known.family_id;
     if (event->input.layout_fingerprint.size == 0 &&
         !arena_copy(ctx->arena, known.layout_fingerprint, &event->input.layout_fingerprint)) {
         return ERR_MEMORY;

@@ -1,8 +1,8 @@
 /*
- * fill_in.h: what a caller leaves out and the server knows: from the document that an event names, or
- * else from the one that an extraction tied to its draft order, its layout's fingerprint and the text
- * that the model saw. Decided within the transaction, so that a document ingested just before counts;
- * what was given is never replaced.
+ * fill_in.h: values that a caller leaves out and the server knows. From the document that an event names,
+ * or else from the one that an extraction tied to its draft order, it adds the layout's fingerprint, the
+ * layout family and the text that the model saw. Decided within the transaction, so that a document
+ * ingested just before counts; a given value is never replaced, and the family is never given.
  */
 #ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_FILL_IN_H
 #define ERRATA_SERVER_DOMAIN_CORRECTIONS_FILL_IN_H

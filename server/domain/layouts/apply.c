@@ -1,10 +1,12 @@
 /*
- * apply.c: what a stored document changes: its row, its places in the lists, and its layout's profile.
+ * apply.c: what a stored document changes: its row, its places in the lists, its layout's profile and
+ * its layout family.
  * Content is not read. A document that was kept without a fingerprint and comes again with one moves:
  * its row and its place in the list go to the new event, and its layout counts it for the first time.
  */
 
 #include "server/domain/layouts/document_facts.h"
+#include "server/domain/layouts/family_rows.h"
 #include "server/domain/layouts/keys.h"
 #include "server/domain/layouts/layout_head.h"
 #include "server/domain/layouts/profile_rows.h"
@@ -52,6 +54,15 @@ static enum err enter_lists(struct store_txn *txn, const struct event *event,
     return err;
 }
 
+/* The family of a document: the one that was recorded, or the one that this event makes. */
+static uint64_t family_seq_of(const struct event *event, const struct document_facts *facts)
+{
+    if (facts->internal.sketch.size == 0) {
+        return 0;
+    }
+    return facts->internal.family_seq != 0 ? facts->internal.family_seq : event->seq;
+}
+
 static enum err apply_document(struct ctx *ctx, struct store_txn *txn, const struct event *event,
                                const struct document_facts *facts)
 {
@@ -63,6 +74,7 @@ static enum err apply_document(struct ctx *ctx, struct store_txn *txn, const str
         .sha256 = facts->sha256,
         .layout_fingerprint = facts->document.layout_fingerprint,
         .scan = facts->internal.scan,
+        .family_seq = family_seq_of(event, facts),
     };
     struct document_record earlier;
     struct slice value = {NULL, 0};
@@ -109,6 +121,25 @@ static enum err apply_profile(struct ctx *ctx, struct store_txn *txn, const stru
     return profile_row_write(ctx->arena, txn, event->org, &old, &profile);
 }
 
+static enum err apply_family(struct ctx *ctx, struct store_txn *txn, const struct event *event,
+                             const struct document_facts *facts,
+                             const struct sha256_digest *measured)
+{
+    const struct family_addend addend = {
+        .org = event->org,
+        .event_id = event->id,
+        .event_seq = event->seq,
+        .created_at_us = event->created_at_us,
+        .measured = *measured,
+        .fingerprint = key_fingerprint_of(facts->document.layout_fingerprint),
+        .sketch = facts->internal.sketch,
+        .family_seq = family_seq_of(event, facts),
+        .dropped_seq = facts->internal.family_dropped_seq,
+    };
+
+    return family_rows_add(ctx, txn, &addend);
+}
+
 /* Records for lookups which layouts are scans; written if that changed. */
 static enum err apply_head(struct ctx *ctx, struct store_txn *txn, const struct event *event,
                            const struct document_facts *facts, const struct sha256_digest *measured)
@@ -146,6 +177,9 @@ static enum err apply_facts(struct ctx *ctx, struct store_txn *txn, const struct
         return err;
     }
     err = apply_profile(ctx, txn, event, &facts, &measured);
+    if (err == OK) {
+        err = apply_family(ctx, txn, event, &facts, &measured);
+    }
     return err != OK ? err : apply_head(ctx, txn, event, &facts, &measured);
 }
 

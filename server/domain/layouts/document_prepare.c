@@ -99,6 +99,15 @@ static enum err take_fingerprint(struct arena *arena, struct document_event *eve
                : ERR_MEMORY;
 }
 
+/* The sketch's bytes for the event; empty without a sketch. */
+static enum err put_sketch(struct arena *arena, struct document_event *event)
+{
+    uint8_t bytes[FAMILY_SKETCH_BYTES_MAX];
+    size_t size = family_sketch_encode(&event->measures->sketch, bytes);
+
+    return arena_copy(arena, slice_of(bytes, size), &event->internal.sketch) ? OK : ERR_MEMORY;
+}
+
 enum err document_prepare(struct ctx *ctx, const struct document_measures *measures,
                           struct slice actor_user_id, struct document_event **ret_event)
 {
@@ -118,6 +127,9 @@ enum err document_prepare(struct ctx *ctx, const struct document_measures *measu
     event->internal.text_density_ten_thousandths = chars * (10000 / DOCUMENT_DENSE_CHARACTERS);
     if (measures->has_table_count) {
         err = take_fingerprint(ctx->arena, event);
+        if (err == OK) {
+            err = put_sketch(ctx->arena, event);
+        }
     }
     if (err == OK) {
         err = fill_document(ctx->arena, measures, &event->document);

@@ -1,10 +1,13 @@
 /*
  * document_store.c: decides what a measured document becomes: nothing if it is stored already,
- * else one event, whose facts hold the document and its layout's profile after it.
+ * else one event, whose facts hold the document, its layout's profile after it, and the layout family
+ * that was found for it, with the similarity that decided.
  */
 #include "server/domain/events/draft.h"
 #include "server/domain/layouts/document_event.h"
 #include "server/domain/layouts/document_facts.h"
+#include "server/domain/layouts/family_assign.h"
+#include "server/domain/layouts/family_rows.h"
 #include "server/domain/layouts/layout_head.h"
 #include "server/domain/layouts/profile_rows.h"
 #include "server/domain/layouts/records.h"
@@ -22,6 +25,51 @@ static enum err say_other_bytes(struct ctx *ctx, const struct document_event *ev
                      "document_id: '%.*s' is stored with other bytes, whose sha256 is %.*s; "
                      "expected those bytes, or another document_id",
                      (int)shown.size, (const char *)shown.data, (int)sizeof(text), text);
+}
+
+/* Finds the family of a document that has a sketch, and records it in the event. */
+static enum err decide_family(struct store_txn *txn, struct org_id org,
+                              const struct log_stamp *stamp, struct document_event *event)
+{
+    struct family_assignment assignment;
+    struct family_record family;
+    enum err err = OK;
+
+    if (event->internal.sketch.size == 0) {
+        return OK;
+    }
+    err = family_assign(txn, org, &event->measures->sketch, &assignment);
+    event->document.has_layout_family_id = true;
+    event->document.layout_family_id = stamp->id;
+    if (err == OK && assignment.family_seq != 0) {
+        err = family_row_read(txn, org, assignment.family_seq, &family);
+        event->document.layout_family_id = family.id;
+    }
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    event->internal.family_seq = assignment.family_seq;
+    event->internal.family_shared_features = assignment.match.similarity.shared;
+    event->internal.family_features = assignment.match.similarity.of;
+    event->internal.family_matched_seq = assignment.match.seq;
+    event->internal.family_dropped_seq = assignment.dropped_seq;
+    return OK;
+}
+
+/* Whether a layout's documents are all of the family of this document, once it is stored. */
+static enum err shares_family(struct store_txn *txn, struct org_id org,
+                              const struct document_event *event, bool *ret_shares)
+{
+    struct key_fingerprint fingerprint = key_fingerprint_of(event->document.layout_fingerprint);
+    struct family_of_layout before;
+    enum err err = family_of_layout_read(txn, org, &fingerprint, &before);
+
+    if (err == OK) {
+        *ret_shares = event->document.has_layout_family_id &&
+                      (!before.any ||
+                       (before.family_seq != 0 && before.family_seq == event->internal.family_seq));
+    }
+    return err;
 }
 
 /* The profile as it will be once the document is counted. */
@@ -42,16 +90,22 @@ static enum err encode_profile(struct ctx *ctx, struct store_txn *txn, struct or
     struct layout_head_record head;
     struct profile_record record = {.seen_count = 0};
     struct profile profile;
+    bool shares = false;
     enum err err = profile_row_read(ctx->arena, txn, org, &event->measured, &record);
 
     if (err == OK || err == ERR_NOT_FOUND) {
         err = layout_head_read(ctx->arena, txn, &head_key, &head);
+    }
+    if (err == OK) {
+        err = shares_family(txn, org, event, &shares);
     }
     if (err != OK) {
         return err;
     }
     profile_count(&record, &event->measured, &addend);
     profile_of(&record, &head, &profile);
+    profile.view.has_layout_family_id = shares;
+    profile.view.layout_family_id = event->document.layout_family_id;
     return profile_encode(ctx->arena, &profile, ret_bytes);
 }
 
@@ -80,28 +134,32 @@ static enum err encode(struct arena *arena, const struct document_event *event, 
 
 /* Appends and applies; `known_id` is the document's from its earlier event, or NULL. */
 static enum err append(struct ctx *ctx, struct store_txn *txn, struct org_id org,
-                       const struct document_event *ingested, const struct uuid *known_id,
+                       const struct document_event *measured, const struct uuid *known_id,
                        uint64_t *ret_seq)
 {
+    struct document_event ingested = *measured; /* a run of a write may be repeated */
     struct event_draft draft = {
         .org = org,
         .kind = EVENT_DOCUMENT_INGESTED,
         .annotator = ANNOTATOR_CODE,
-        .actor_user_id = ingested->actor_user_id,
+        .actor_user_id = ingested.actor_user_id,
     };
     struct slice profile = {NULL, 0};
     const struct event_time now = {.is_given = false};
     enum err err = event_draft_stamp(ctx, txn, &now, &draft);
 
-    if (err == OK && ingested->document.layout_fingerprint.size > 0) {
-        err = encode_profile(ctx, txn, org, &draft.stamp, ingested, &profile);
+    if (err == OK) {
+        err = decide_family(txn, org, &draft.stamp, &ingested);
+    }
+    if (err == OK && ingested.document.layout_fingerprint.size > 0) {
+        err = encode_profile(ctx, txn, org, &draft.stamp, &ingested, &profile);
     }
     if (err == OK) {
-        err = encode(ctx->arena, ingested, known_id == NULL ? draft.stamp.id : *known_id, profile,
+        err = encode(ctx->arena, &ingested, known_id == NULL ? draft.stamp.id : *known_id, profile,
                      &draft);
     }
-    event_draft_add_subject(&draft, SUBJECT_LAYOUT, ingested->document.layout_fingerprint);
-    event_draft_add_subject(&draft, SUBJECT_DOCUMENT, ingested->measures->document_id);
+    event_draft_add_subject(&draft, SUBJECT_LAYOUT, ingested.document.layout_fingerprint);
+    event_draft_add_subject(&draft, SUBJECT_DOCUMENT, ingested.measures->document_id);
     return err != OK ? err : event_draft_append(ctx, txn, &draft, layouts_apply, ret_seq);
 }
 

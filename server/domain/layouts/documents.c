@@ -4,6 +4,7 @@
 #include "server/domain/layouts/documents.h"
 
 #include "server/domain/layouts/document_facts.h"
+#include "server/domain/layouts/family_rows.h"
 #include "server/domain/layouts/keys.h"
 #include "server/domain/layouts/records.h"
 
@@ -37,10 +38,28 @@ enum err document_read_by_id(struct store_txn *txn, struct org_id org, struct uu
     return err != OK ? err : document_read(txn, org, facts.document.document_id, ret_event);
 }
 
+/* The layout family of a document, if it has one. */
+static enum err find_family(struct store_txn *txn, struct org_id org,
+                            const struct document_record *row, struct document_known *known)
+{
+    struct family_record family;
+    enum err err = OK;
+
+    if (row->family_seq == 0) {
+        return OK;
+    }
+    err = family_row_read(txn, org, row->family_seq, &family);
+    if (err == OK) {
+        known->has_family = true;
+        known->family_id = family.id;
+    }
+    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+}
+
 enum err document_find(struct store_txn *txn, struct org_id org, struct slice document_id,
                        struct document_known *ret_known)
 {
-    struct slice snippet = {NULL, 0};
+    struct document_known known = {.has_family = false};
     struct document_record row;
     struct event event;
     enum err err = document_row_read(txn, org, document_id, &row);
@@ -49,10 +68,14 @@ enum err document_find(struct store_txn *txn, struct org_id org, struct slice do
         err = document_event_read(txn, org, row.seq, &event);
     }
     if (err == OK) {
-        err = document_facts_snippet(event.content, &snippet);
+        err = document_facts_snippet(event.content, &known.input_snippet);
     }
     if (err == OK) {
-        *ret_known = (struct document_known){row.layout_fingerprint, snippet};
+        known.layout_fingerprint = row.layout_fingerprint;
+        err = find_family(txn, org, &row, &known);
+    }
+    if (err == OK) {
+        *ret_known = known;
     }
     return err;
 }

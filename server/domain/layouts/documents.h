@@ -33,6 +33,8 @@ MUST_CHECK enum err document_store(struct ctx *ctx, struct store_txn *txn, struc
 struct document_known {
     struct slice layout_fingerprint; /* empty: none */
     struct slice input_snippet; /* empty: no text, or removed by retention */
+    bool has_family;
+    struct uuid family_id; /* of its layout family */
 };
 
 /* ERR_NOT_FOUND for one that this organisation does not have. */

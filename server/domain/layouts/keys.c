@@ -78,6 +78,60 @@ struct key key_profile_most_seen(struct org_id org, uint64_t seen_count,
     return key;
 }
 
+struct key key_family(struct org_id org, uint64_t family_seq)
+{
+    struct key key = key_org(org);
+
+    key_put_be64(&key, ~family_seq);
+    return key;
+}
+
+struct key key_family_sketch(struct org_id org, uint64_t seq)
+{
+    return key_org_seq(org, seq);
+}
+
+struct key key_family_prefix(struct org_id org, uint64_t family_seq)
+{
+    return key_org_seq(org, family_seq);
+}
+
+struct key key_family_layout(struct org_id org, uint64_t family_seq,
+                             const struct key_fingerprint *fingerprint)
+{
+    struct key key = key_family_prefix(org, family_seq);
+
+    key_put_bytes(&key, fingerprint->bytes, sizeof(fingerprint->bytes));
+    return key;
+}
+
+struct key key_layout_family(struct org_id org, const struct key_fingerprint *fingerprint,
+                             uint64_t family_seq)
+{
+    struct key key = key_layout_prefix(org, fingerprint);
+
+    key_put_be64(&key, family_seq);
+    return key;
+}
+
+struct key key_family_document(struct org_id org, uint64_t family_seq, int64_t created_at_us,
+                               uint64_t seq)
+{
+    struct key key = key_family_prefix(org, family_seq);
+
+    key_put_newest_first(&key, created_at_us, seq);
+    return key;
+}
+
+enum err key_read_last_seq(struct slice key, uint64_t *ret_seq)
+{
+    if (key.size < KEY_ORG_BYTES + sizeof(uint64_t)) {
+        return ERR_CORRUPT;
+    }
+    *ret_seq = bytes_get_be64(key.data + key.size - sizeof(uint64_t));
+    return OK;
+}
+
 enum err key_read_profile_order(struct slice key, struct sha256_digest *ret_measured)
 {
     if (key.size != KEY_ORG_BYTES + sizeof(uint64_t) + SHA256_BYTES) {

@@ -30,6 +30,23 @@ struct key key_profile_last_seen(struct org_id org, int64_t last_seen_at_us,
                                  const struct sha256_digest *measured);
 struct key key_profile_most_seen(struct org_id org, uint64_t seen_count,
                                  const struct sha256_digest *measured);
+/* A family by the seq of the event that made it, newest first (prefix: key_org). */
+struct key key_family(struct org_id org, uint64_t family_seq);
+/* A sketch by the seq of the newest document that has it, oldest first (prefix: key_org). */
+struct key key_family_sketch(struct org_id org, uint64_t seq);
+/* The layouts of a family's documents, and their prefix. */
+struct key key_family_prefix(struct org_id org, uint64_t family_seq);
+struct key key_family_layout(struct org_id org, uint64_t family_seq,
+                             const struct key_fingerprint *fingerprint);
+/* The families of a layout's documents (prefix: key_layout_prefix); `family_seq` 0: of none. */
+struct key key_layout_family(struct org_id org, const struct key_fingerprint *fingerprint,
+                             uint64_t family_seq);
+/* The documents of a family (prefix: key_family_prefix), newest first. */
+struct key key_family_document(struct org_id org, uint64_t family_seq, int64_t created_at_us,
+                               uint64_t seq);
+/* Reads the seq at the end of a key_family_sketch or key_layout_family. ERR_CORRUPT for a key that is
+ * too short. */
+MUST_CHECK enum err key_read_last_seq(struct slice key, uint64_t *ret_seq);
 /* ERR_CORRUPT for a key of another shape. */
 MUST_CHECK enum err key_read_profile_order(struct slice key, struct sha256_digest *ret_measured);
 

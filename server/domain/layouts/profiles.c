@@ -3,9 +3,30 @@
  */
 #include "server/domain/layouts/profiles.h"
 
+#include "server/domain/layouts/family_rows.h"
 #include "server/domain/layouts/keys.h"
 #include "server/domain/layouts/layout_head.h"
 #include "server/domain/layouts/records.h"
+
+/* Adds the family that all documents of a layout share. */
+static enum err add_family(struct store_txn *txn, struct org_id org, struct profile *profile)
+{
+    struct key_fingerprint fingerprint =
+        key_fingerprint_of(slice_of(profile->fingerprint, sizeof(profile->fingerprint)));
+    struct family_of_layout of_layout;
+    struct family_record family;
+    enum err err = family_of_layout_read(txn, org, &fingerprint, &of_layout);
+
+    if (err != OK || of_layout.family_seq == 0) {
+        return err;
+    }
+    err = family_row_read(txn, org, of_layout.family_seq, &family);
+    if (err == OK) {
+        profile->view.has_layout_family_id = true;
+        profile->view.layout_family_id = family.id;
+    }
+    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+}
 
 static enum err read_profile(struct arena *arena, struct store_txn *txn, struct org_id org,
                              const struct sha256_digest *measured, struct profile *ret_profile)
@@ -20,6 +41,7 @@ static enum err read_profile(struct arena *arena, struct store_txn *txn, struct 
     }
     if (err == OK) {
         profile_of(&record, &head, ret_profile);
+        err = add_family(txn, org, ret_profile);
     }
     return err;
 }

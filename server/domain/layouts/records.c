@@ -29,6 +29,7 @@ enum err record_decode_document(struct slice bytes, struct document_record *ret_
         memcpy(ret_record->sha256.bytes, message.sha256, SHA256_BYTES);
         ret_record->layout_fingerprint = message.layout_fingerprint;
         ret_record->scan = message.scan;
+        ret_record->family_seq = message.family_seq;
     }
     return record_check_result(&check);
 }
@@ -42,6 +43,7 @@ enum err record_encode_document(struct arena *arena, const struct document_recor
         .created_at_us = record->created_at_us,
         .layout_fingerprint = record->layout_fingerprint,
         .scan = record->scan,
+        .family_seq = record->family_seq,
     };
 
     if (UNEXPECTED(record->first_seq == 0) || UNEXPECTED(record->first_seq > record->seq) ||

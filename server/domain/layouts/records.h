@@ -62,6 +62,7 @@ struct document_record {
     struct sha256_digest sha256; /* of the PDF's bytes */
     struct slice layout_fingerprint; /* text, or empty: none */
     bool scan; /* no text on page 1 */
+    uint64_t family_seq; /* of the event that made its layout family; 0: none */
 };
 
 /* PROFILE: what was added up over the documents of a layout. */

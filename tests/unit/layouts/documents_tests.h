@@ -5,6 +5,7 @@
 #define ERRATA_TESTS_UNIT_LAYOUTS_DOCUMENTS_TESTS_H
 
 int run_documents_tests(void);
+int run_families_tests(void);
 int run_lists_tests(void);
 
 #endif

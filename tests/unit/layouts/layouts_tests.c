@@ -183,5 +183,5 @@ int main(int argc, char **argv)
         return answer_measures();
     }
     return cmocka_run_group_tests_name("layouts", tests, NULL, NULL) + run_documents_tests() +
-           run_lists_tests();
+           run_families_tests() + run_lists_tests();
 }

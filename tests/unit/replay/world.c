@@ -176,6 +176,18 @@ static enum err write_captures(struct world *world, struct store_txn *txn, struc
     return capture_store(&world->ctx, txn, org, events, count, &ret_result->first_seq);
 }
 
+/* The sketch of a document: those of neighbours are similar enough to be of one family. */
+static struct family_sketch sketch_of(struct slice document_id)
+{
+    struct family_sketch sketch = {.count = 10};
+    uint32_t first = 3 * document_id.data[document_id.size - 1];
+
+    for (uint32_t i = 0; i < sketch.count; i++) {
+        sketch.features[i] = 16 * (first + i) + (uint32_t)FAMILY_FEATURE_WORD;
+    }
+    return sketch;
+}
+
 static enum err write_document(struct world *world, struct store_txn *txn, struct org_id org,
                                struct work_result *ret_result)
 {
@@ -195,6 +207,7 @@ static enum err write_document(struct world *world, struct store_txn *txn, struc
         .input_snippet = SLICE("Invoice 7\nBohrer 12\n"),
         .has_table_count = world_draw(world, 2) == 0,
         .table_count = 1,
+        .sketch = sketch_of(id),
         .fp_version = SLICE("1/22.12.0"),
     };
     struct document_event *event = NULL;

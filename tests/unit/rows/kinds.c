@@ -28,6 +28,8 @@ KIND(layout_head)
 KIND(example)
 KIND(example_mark)
 KIND(document)
+KIND(family)
+KIND(family_sketch)
 KIND(profile)
 KIND(counter)
 KIND(layout_stats)
@@ -83,6 +85,8 @@ const struct record_kind record_kinds[RECORD_KIND_COUNT] = {
     {"example", sample_of_example, example_again},
     {"example_mark", sample_of_example_mark, example_mark_again},
     {"document", sample_of_document, document_again},
+    {"family", sample_of_family, family_again},
+    {"family_sketch", sample_of_family_sketch, family_sketch_again},
     {"profile", sample_of_profile, profile_again},
     {"counter", sample_of_counter, counter_again},
     {"layout_stats", sample_of_layout_stats, layout_stats_again},

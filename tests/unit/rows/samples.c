@@ -135,7 +135,31 @@ struct document_record sample_document(void)
         .layout_fingerprint =
             SLICE("f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1"),
         .scan = true,
+        .family_seq = 300,
     };
+
+    return record;
+}
+
+struct family_record sample_family(void)
+{
+    struct family_record record = {
+        .id = sample_uuid(0x22),
+        .document_count = 300,
+        .fingerprint_count = 5,
+        .first_seen_at_us = SAMPLE_TIME_US,
+        .last_seen_at_us = SAMPLE_TIME_US + 1,
+        .sketch_seqs = {9, 4},
+        .sketch_count = 2,
+    };
+
+    return record;
+}
+
+struct family_sketch_record sample_family_sketch(void)
+{
+    struct family_sketch_record record = {.family_seq = 4,
+                                          .sketch = SLICE("8 or more numbers of 32 bits....")};
 
     return record;
 }

@@ -9,6 +9,7 @@
 #include "server/domain/counters/records.h"
 #include "server/domain/experiment/records.h"
 #include "server/domain/extractions/rows/records.h"
+#include "server/domain/layouts/family_records.h"
 #include "server/domain/layouts/records.h"
 #include "server/domain/mappings/records.h"
 #include "server/domain/prompts/records.h"
@@ -29,6 +30,8 @@ struct example_mark_record sample_example_mark(void);
 /* Into memory of the caller's: it is large. */
 void sample_entity(struct entity_record *ret_record);
 struct document_record sample_document(void);
+struct family_record sample_family(void);
+struct family_sketch_record sample_family_sketch(void);
 struct profile_record sample_profile(void);
 struct counter_record sample_counter(void);
 struct layout_stats_record sample_layout_stats(void);

@@ -1,0 +1,81 @@
+/*
+ * family_records.c: see family_records.h.
+ */
+#include "server/domain/layouts/family_records.h"
+
+#include "store/base/assert.h"
+#include "store/base/bytes.h"
+#include "store/record_pb.h"
+
+#include <record/layouts.pb.h>
+
+enum err record_decode_family(struct slice bytes, struct family_record *ret_record)
+{
+    struct record_check check = {.whole = bytes};
+    errata_record_FamilyRow message;
+    enum err err = OK;
+
+    memset(&message, 0, sizeof(message));
+    err = record_pb_decode(bytes, &errata_record_FamilyRow_msg, &message);
+    if (err != OK) {
+        return err;
+    }
+    record_need(&check, !record_is_zero(message.id, UUID_BYTES));
+    if (check.failed) {
+        return ERR_CORRUPT;
+    }
+    memcpy(ret_record->id.bytes, message.id, UUID_BYTES);
+    ret_record->document_count = message.document_count;
+    ret_record->fingerprint_count = message.fingerprint_count;
+    ret_record->first_seen_at_us = message.first_seen_at_us;
+    ret_record->last_seen_at_us = message.last_seen_at_us;
+    memcpy(ret_record->sketch_seqs, message.sketch_seq, sizeof(ret_record->sketch_seqs));
+    ret_record->sketch_count = message.sketch_seq_count;
+    return OK;
+}
+
+enum err record_encode_family(struct arena *arena, const struct family_record *record,
+                              struct slice *ret_bytes)
+{
+    errata_record_FamilyRow message = {
+        .document_count = record->document_count,
+        .fingerprint_count = record->fingerprint_count,
+        .first_seen_at_us = record->first_seen_at_us,
+        .last_seen_at_us = record->last_seen_at_us,
+        .sketch_seq_count = (pb_size_t)record->sketch_count,
+    };
+
+    if (UNEXPECTED(record_is_zero(record->id.bytes, UUID_BYTES)) ||
+        UNEXPECTED(record->sketch_count > FAMILY_ROW_SKETCHES_MAX)) {
+        return ERR_INTERNAL;
+    }
+    memcpy(message.id, record->id.bytes, UUID_BYTES);
+    memcpy(message.sketch_seq, record->sketch_seqs, sizeof(message.sketch_seq));
+    return record_pb_encode(arena, &errata_record_FamilyRow_msg, &message, ret_bytes);
+}
+
+enum err record_decode_family_sketch(struct slice bytes, struct family_sketch_record *ret_record)
+{
+    if (bytes.size <= sizeof(uint64_t) || bytes.size > FAMILY_SKETCH_ROW_BYTES_MAX ||
+        bytes_get_be64(bytes.data) == 0) {
+        return ERR_CORRUPT;
+    }
+    ret_record->family_seq = bytes_get_be64(bytes.data);
+    ret_record->sketch = slice_after(bytes, sizeof(uint64_t));
+    return OK;
+}
+
+enum err record_encode_family_sketch(struct arena *arena, const struct family_sketch_record *record,
+                                     struct slice *ret_bytes)
+{
+    uint8_t row[FAMILY_SKETCH_ROW_BYTES_MAX];
+    size_t size = sizeof(uint64_t) + record->sketch.size;
+
+    if (UNEXPECTED(record->family_seq == 0) || UNEXPECTED(record->sketch.size == 0) ||
+        UNEXPECTED(size > sizeof(row))) {
+        return ERR_INTERNAL;
+    }
+    bytes_put_be64(row, record->family_seq);
+    memcpy(row + sizeof(uint64_t), record->sketch.data, record->sketch.size);
+    return arena_copy(arena, slice_of(row, size), ret_bytes) ? OK : ERR_MEMORY;
+}

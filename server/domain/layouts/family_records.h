@@ -1,0 +1,49 @@
+/*
+ * family_records.h: rows of layout families as plain C, and their bytes: a message of
+ * proto/record/layouts.proto, and sketches, which a program compares by the thousand, as raw bytes.
+ * The rules of store/records.h apply: slices are borrowed from the bytes, and bytes that do not decode
+ * are ERR_CORRUPT.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_FAMILY_RECORDS_H
+#define ERRATA_SERVER_DOMAIN_LAYOUTS_FAMILY_RECORDS_H
+
+#include "store/base/arena.h"
+#include "store/key.h"
+
+/* Sketches that a family keeps: that of its first document, and the 15 newest distinct ones. A layout
+ * that changes slowly stays in its family by the newest ones, and the first one limits how far the
+ * family can drift. */
+#define FAMILY_ROW_SKETCHES_MAX 16
+
+/* FAMILY. Counts are of documents that are in the family now. */
+struct family_record {
+    struct uuid id; /* of the event that made it */
+    uint64_t document_count;
+    uint64_t fingerprint_count; /* distinct exact fingerprints of these documents */
+    int64_t first_seen_at_us;
+    int64_t last_seen_at_us;
+    uint64_t sketch_seqs[FAMILY_ROW_SKETCHES_MAX]; /* keys of its sketches: the first one, then the
+                                                    * others, oldest first */
+    size_t sketch_count;
+};
+
+/* FAMILY_SKETCH. */
+struct family_sketch_record {
+    uint64_t family_seq; /* not 0 */
+    struct slice sketch; /* as family_sketch_encode writes it; not empty */
+};
+
+/* What a sketch's row takes at most. */
+#define FAMILY_SKETCH_ROW_BYTES_MAX (8 + 512)
+
+MUST_CHECK enum err record_decode_family(struct slice bytes, struct family_record *ret_record);
+MUST_CHECK enum err record_decode_family_sketch(struct slice bytes,
+                                                struct family_sketch_record *ret_record);
+
+MUST_CHECK enum err record_encode_family(struct arena *arena, const struct family_record *record,
+                                         struct slice *ret_bytes);
+MUST_CHECK enum err record_encode_family_sketch(struct arena *arena,
+                                                const struct family_sketch_record *record,
+                                                struct slice *ret_bytes);
+
+#endif

@@ -1,0 +1,44 @@
+/*
+ * family_rows.h: the rows of layout families: what a document adds to its family, and which family all
+ * documents of a layout share. Written by apply only.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_FAMILY_ROWS_H
+#define ERRATA_SERVER_DOMAIN_LAYOUTS_FAMILY_ROWS_H
+
+#include "server/domain/layouts/family_records.h"
+#include "server/domain/layouts/keys.h"
+#include "store/base/ctx.h"
+#include "store/log.h"
+
+/* A document with a fingerprint, as its event records it. */
+struct family_addend {
+    struct org_id org;
+    struct uuid event_id; /* of the document's event, which are also the id and seq */
+    uint64_t event_seq; /* of a family that it makes */
+    int64_t created_at_us;
+    struct sha256_digest measured; /* the fingerprint is the hex digits of this */
+    struct key_fingerprint fingerprint;
+    struct slice sketch; /* as family_sketch_encode writes it; empty: no family */
+    uint64_t family_seq; /* of its family, which may be `event_seq`; 0 without a sketch */
+    uint64_t dropped_seq; /* the key of the sketch that it replaces in the organisation; 0: none */
+};
+
+/* Counts a document in its family and its layout, and keeps its sketch. */
+MUST_CHECK enum err family_rows_add(struct ctx *ctx, struct store_txn *txn,
+                                    const struct family_addend *addend);
+
+/* ERR_NOT_FOUND for a seq that made no family. */
+MUST_CHECK enum err family_row_read(struct store_txn *txn, struct org_id org, uint64_t family_seq,
+                                    struct family_record *ret_family);
+
+/* The families of a layout's documents. */
+struct family_of_layout {
+    uint64_t family_seq; /* of all documents; 0: they are of several families, or some of none */
+    bool any; /* the layout has documents */
+};
+
+MUST_CHECK enum err family_of_layout_read(struct store_txn *txn, struct org_id org,
+                                          const struct key_fingerprint *fingerprint,
+                                          struct family_of_layout *ret_family);
+
+#endif

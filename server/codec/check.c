@@ -192,7 +192,7 @@ static enum err check_next_field(struct checker *checker)
 
 /* Walks once. Stops at the second piece of a message (`ret_in_pieces`), and once a request's faults fill
  * the list. */
-static enum err walk_request(struct ctx *ctx, const struct message_info *message,
+static enum err walk_request(struct ctx *ctx, const struct message_info *message, bool is_write,
                              struct slice bytes, bool *ret_in_pieces)
 {
     struct checker checker;
@@ -203,6 +203,7 @@ static enum err walk_request(struct ctx *ctx, const struct message_info *message
     checker.depth = 0;
     checker.seen_used = 0;
     checker.in_pieces = false;
+    checker.is_write = is_write;
     arena_init(&checker.scratch, ctx->arena->limit_bytes);
     if (!push_frame(&checker, message, bytes)) {
         return ERR_MEMORY;
@@ -216,18 +217,18 @@ static enum err walk_request(struct ctx *ctx, const struct message_info *message
     return err;
 }
 
-enum err check_request(struct ctx *ctx, const struct message_info *message, struct slice bytes,
-                       struct slice *ret_bytes)
+static enum err check_bytes(struct ctx *ctx, const struct message_info *message, bool is_write,
+                            struct slice bytes, struct slice *ret_bytes)
 {
     bool in_pieces = false;
-    enum err err = walk_request(ctx, message, bytes, &in_pieces);
+    enum err err = walk_request(ctx, message, is_write, bytes, &in_pieces);
 
     if (err == OK && in_pieces) {
         fault_init(ctx->fault,
                    ctx->fault->arena); /* a single piece may lack what another one has */
         err = join_pieces(ctx, message, bytes, &bytes);
         if (err == OK) {
-            err = walk_request(ctx, message, bytes, &in_pieces);
+            err = walk_request(ctx, message, is_write, bytes, &in_pieces);
         }
         if (UNEXPECTED(err == OK && in_pieces)) {
             return ERR_INTERNAL;
@@ -240,6 +241,18 @@ enum err check_request(struct ctx *ctx, const struct message_info *message, stru
         *ret_bytes = bytes;
     }
     return err;
+}
+
+enum err check_request(struct ctx *ctx, const struct message_info *message, struct slice bytes,
+                       struct slice *ret_bytes)
+{
+    return check_bytes(ctx, message, false, bytes, ret_bytes);
+}
+
+enum err check_write_request(struct ctx *ctx, const struct message_info *message,
+                             struct slice bytes, struct slice *ret_bytes)
+{
+    return check_bytes(ctx, message, true, bytes, ret_bytes);
 }
 
 static void put_segment(struct buffer *path, const struct field_info *field, uint32_t index)

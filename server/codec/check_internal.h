@@ -37,6 +37,7 @@ struct checker {
     size_t depth;
     size_t seen_used; /* words of seen_room */
     bool in_pieces; /* a second piece of a message was found */
+    bool is_write; /* the request is of a write: present ids are not empty */
     struct arena scratch; /* for one JSON text at a time */
     struct frame frames[CHECK_DEPTH_MAX];
     uint32_t seen_room[CHECK_SEEN_WORDS];

@@ -395,6 +395,11 @@ static void check_timestamp(struct checker *checker, const struct frame *frame)
     }
 }
 
+static bool is_id(const struct field_info *field)
+{
+    return field->rules.format == FORMAT_OPAQUE_ID || field->rules.format == FORMAT_UUID;
+}
+
 static void check_field_end(struct checker *checker, const struct field_info *field, uint32_t seen)
 {
     const struct field_rules *rules = &field->rules;
@@ -411,6 +416,9 @@ static void check_field_end(struct checker *checker, const struct field_info *fi
     }
     if (rules->required && !is_given && !is_zero_given) {
         add_missing(checker, field);
+    } else if (checker->is_write && seen == SEEN_EMPTY && field->optional && is_id(field)) {
+        fault_add(checker->ctx->fault, whole_path(checker, field),
+                  "empty; expected an id, or no value");
     }
     if (field->repeated && rules->max_items != 0 && seen > rules->max_items) {
         fault_add(checker->ctx->fault, whole_path(checker, field),

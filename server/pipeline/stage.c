@@ -22,7 +22,10 @@ static void release(void *data, void *pointer)
 enum err rpc_decode(struct rpc *rpc, struct slice message)
 {
     ProtobufCAllocator allocator = {allocate, release, rpc->ctx.arena};
-    enum err err = check_request(&rpc->ctx, rpc->method->request, message, &message);
+    bool is_write = rpc->method->transaction == METHOD_WRITE;
+    enum err err = is_write
+                       ? check_write_request(&rpc->ctx, rpc->method->request, message, &message)
+                       : check_request(&rpc->ctx, rpc->method->request, message, &message);
 
     if (err != OK) {
         return err;

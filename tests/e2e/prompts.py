@@ -35,7 +35,7 @@ class PromptCase(ServerCase):
     def correct(self, number, client=None, **fields):
         fields.setdefault("layout_fingerprint", self.layout)
         return (client or self.admin).capture(
-            event_type=LINE, before_json='{"qty":0}', after_json=json.dumps({"qty": number}),
+            event_type=LINE, before_json='{"qty":-1}', after_json=json.dumps({"qty": number}),
             meta_json=json.dumps({"input_snippet": f"text {number}"}), **fields)
 
     def hints(self, layout=None, client=None, **fields):

@@ -12,6 +12,7 @@ int main(void)
     failed += run_refusal_tests();
     failed += run_admin_tests();
     failed += run_write_tests();
+    failed += run_feedback_tests();
     failed += run_stream_tests();
     failed += run_status_tests();
     failed += run_isolation_tests();

@@ -456,6 +456,7 @@ const ProtobufCMessageDescriptor *world_reply_of(const struct method_info *metho
         &errata__v1__update_settings_response__descriptor,
         &errata__v1__get_server_info_response__descriptor,
         &errata__v1__capture_feedback_event_response__descriptor,
+        &errata__v1__batch_capture_feedback_events_response__descriptor,
         &errata__v1__get_feedback_event_response__descriptor,
         &errata__v1__list_feedback_events_response__descriptor,
         &errata__v1__get_examples_response__descriptor,

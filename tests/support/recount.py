@@ -126,7 +126,7 @@ class Recount:
         if reported.HasField("layout_fingerprint"):
             layout = self.layouts[reported.layout_fingerprint]
             layout.feedback += 1
-            layout.examples += is_correction
+            layout.examples += reported.is_example if reported.HasField("is_example") else is_correction
             self.of_layouts[reported.layout_fingerprint].append(
                 (day, reported.event_type, list(reported.fields_changed) if is_correction else []))
             if is_correction:

@@ -140,7 +140,7 @@ enum err feedback_service_batch_capture_feedback_events_write(
     return store_events(call->service, call->txn, call->prepared, call->result);
 }
 
-/* One event of a batch's answer: its id, its time, and whether it was reduced. */
+/* Writes one event of a batch's reply: its id and time, and what the server found out about it. */
 static enum err answer_one(const struct event *event, struct buffer *body)
 {
     struct feedback_event_view stored;
@@ -150,6 +150,9 @@ static enum err answer_one(const struct event *event, struct buffer *body)
         .created_at_us = event->created_at_us,
         .has_created_at = true,
         .reduced = err == OK && stored.reduced,
+        .is_example = err == OK && stored.is_example,
+        .has_is_example = true,
+        .warnings = {.run = err == OK ? stored.warnings.run : slice_of(NULL, 0)},
     };
 
     if (err == OK) {

@@ -4,8 +4,11 @@
  */
 #include "server/domain/corrections/capture.h"
 
+#include "server/domain/corrections/example_output.h"
 #include "server/domain/corrections/fill_in.h"
+#include "server/domain/corrections/findings.h"
 #include "server/domain/corrections/reduce.h"
+#include "server/domain/events/feedback.h"
 #include "server/domain/json/fields_changed.h"
 #include "store/base/text.h"
 
@@ -75,7 +78,7 @@ static enum err reduce_one(struct arena *arena, struct slice json, const struct 
 }
 
 /* Reduces the corrected output against the before, as if it were the after. */
-static enum err reduce_output(struct arena *arena, struct capture_event *event)
+static enum err reduce_output(struct arena *arena, struct capture_event *event, bool *ret_reduced)
 {
     const struct capture_input *input = &event->input;
     struct members before = {NULL, NULL, 0};
@@ -95,8 +98,30 @@ static enum err reduce_output(struct arena *arena, struct capture_event *event)
     }
     if (err == OK) {
         err = reduce_one(arena, input->corrected_output_json, &output, &before,
-                         &event->corrected_output_json, &event->reduced);
+                         &event->corrected_output_json, ret_reduced);
     }
+    return err;
+}
+
+/* Decides whether the output of a correction can be an example. Compares the texts as they were given: a
+ * change that reduction cut out of both is one nevertheless. */
+static enum err check_output(struct arena *arena, struct capture_event *event)
+{
+    const struct capture_input *input = &event->input;
+    struct slice given = example_output_of(input->after_json, input->corrected_output_json);
+    struct slice stored = example_output_of(event->after_json, event->corrected_output_json);
+    struct slice output = {NULL, 0};
+    bool cut = false;
+    enum err err = OK;
+
+    if (!feedback_is_correction(input->event_type)) {
+        return OK;
+    }
+    err = example_output_cut(arena, stored, &output, &cut);
+    if (err == OK) {
+        err = example_output_check(arena, input->before_json, given, output, &event->no_example);
+    }
+    event->output_reduced = event->output_reduced || cut;
     return err;
 }
 
@@ -106,6 +131,8 @@ static enum err derive(struct arena *arena, struct capture_event *event,
     const struct capture_input *input = &event->input;
     struct members before = {NULL, NULL, 0};
     struct members after = {NULL, NULL, 0};
+    bool after_reduced = false;
+    bool output_reduced = false;
     enum err err = members_read(arena, members_value_of(input->before_json), &before);
 
     if (err == OK) {
@@ -124,9 +151,14 @@ static enum err derive(struct arena *arena, struct capture_event *event,
     }
     if (err == OK) {
         err = reduce_one(arena, input->after_json, &after, &before, &event->after_json,
-                         &event->reduced);
+                         &after_reduced);
     }
-    return err != OK ? err : reduce_output(arena, event);
+    if (err == OK) {
+        err = reduce_output(arena, event, &output_reduced);
+    }
+    event->reduced = event->reduced || after_reduced || output_reduced;
+    event->output_reduced = input->corrected_output_json.size > 0 ? output_reduced : after_reduced;
+    return err != OK ? err : check_output(arena, event);
 }
 
 /* The run of fields_changed. */
@@ -179,9 +211,9 @@ enum err capture_prepare(struct ctx *ctx, const struct event_caller *caller,
     return err;
 }
 
-/* Facts and content of the event. */
+/* Encodes facts and content of the event. */
 static enum err encode(struct ctx *ctx, const struct capture_event *captured,
-                       struct event_draft *draft)
+                       const struct findings *findings, struct event_draft *draft)
 {
     const struct capture_input *input = &captured->input;
     const struct feedback_event_view view = {
@@ -207,6 +239,10 @@ static enum err encode(struct ctx *ctx, const struct capture_event *captured,
         .has_created_at = true,
         .reduced = captured->reduced,
         .mapping_changes = {.run = input->mapping_changes},
+        .is_example = findings->is_example,
+        .has_is_example = true,
+        .warnings = {.run = findings->warnings},
+        .output_reduced = captured->output_reduced,
         .before_json = captured->before_json,
         .after_json = captured->after_json,
         .corrected_output_json = captured->corrected_output_json,
@@ -254,16 +290,20 @@ static enum err store_one(struct ctx *ctx, struct store_txn *txn, struct org_id 
         .annotator = ANNOTATOR_HUMAN,
         .actor_user_id = captured->input.actor_user_id,
     };
+    struct findings findings = {.is_example = false};
     enum err err = fill_in_event(ctx, txn, org, &filled);
 
     if (captured->input.stamp != NULL) {
         draft.stamp = *captured->input.stamp;
     }
     if (err == OK) {
+        err = findings_decide(ctx->arena, &filled, &findings);
+    }
+    if (err == OK) {
         err = event_draft_stamp(ctx, txn, &filled.input.time, &draft);
     }
     if (err == OK) {
-        err = encode(ctx, &filled, &draft);
+        err = encode(ctx, &filled, &findings, &draft);
     }
     if (err == OK) {
         err = add_subjects(ctx, &filled.input, &draft);

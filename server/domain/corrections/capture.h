@@ -11,6 +11,7 @@
 #include "store/log.h"
 
 #include <errata/v1/feedback_event.fields.h>
+#include <errata/v1/warning.fields.h>
 
 /* The most bytes of meta_json as it is sent. */
 #define CAPTURE_META_BYTES_MAX 65536
@@ -53,6 +54,9 @@ struct capture_event {
     bool reduced;
     bool has_layout_family_id; /* of its document: filled in when it is stored */
     struct uuid layout_family_id;
+    bool output_reduced; /* the output that an example would show */
+    enum warning_code no_example; /* why the output is not an example; UNSPECIFIED: it is one */
+    bool document_unknown; /* set by fill_in_event: no layout is known of the named document */
 };
 
 /* Adds what is wrong to ctx->fault and gives ERR_INVALID; ERR_DENIED for what the caller may not do;

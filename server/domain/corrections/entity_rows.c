@@ -175,7 +175,7 @@ static void fill_row(const struct meeting *meeting, const struct key_fingerprint
     memset(row, 0, sizeof(*row));
     row->seq = meeting->event->seq;
     row->created_at_us = meeting->event->created_at_us;
-    if (view->layout_fingerprint.size > 0) {
+    if (view->is_example) {
         row->fingerprint = slice_of(fingerprint->bytes, sizeof(fingerprint->bytes));
     }
     while (view_next(&names, &name)) {

@@ -29,6 +29,19 @@ static enum err add_snippet(struct arena *arena, struct slice meta_json, struct 
     return buffer_ok(&buffer) ? OK : ERR_MEMORY;
 }
 
+/* Fills in the layout that the newest extraction of a document named, since the document itself was not
+ * ingested. */
+static enum err fill_in_extracted(struct arena *arena, struct store_txn *txn, struct org_id org,
+                                  struct slice document_id, struct capture_event *event)
+{
+    enum err err = extraction_rows_layout_of_document(arena, txn, org, document_id,
+                                                      &event->input.layout_fingerprint);
+
+    event->document_unknown =
+        event->input.layout_fingerprint.size == 0 && event->input.document_id.size > 0;
+    return err;
+}
+
 enum err fill_in_event(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                        struct capture_event *event)
 {
@@ -44,8 +57,13 @@ enum err fill_in_event(struct ctx *ctx, struct store_txn *txn, struct org_id org
         return err;
     }
     err = document_find(txn, org, document_id, &known);
+    if (err == ERR_NOT_FOUND) {
+        return event->input.layout_fingerprint.size > 0
+                   ? OK
+                   : fill_in_extracted(ctx->arena, txn, org, document_id, event);
+    }
     if (err != OK) {
-        return err == ERR_NOT_FOUND ? OK : err;
+        return err;
     }
     event->has_layout_family_id = known.has_family;
     event->layout_family_id = known.family_id;

@@ -9,8 +9,9 @@
 
 #include "server/domain/corrections/capture.h"
 
-/* Adds to a prepared event what is known of its document; leaves it alone where none is named or
- * known. Added values are in ctx->arena. */
+/* Adds to a prepared event what is known of its document: of one that was ingested its layout and text, else
+ * the layout that its newest extraction names. Sets `document_unknown` if the event names a document of
+ * which no layout is known. Added values are in ctx->arena. */
 MUST_CHECK enum err fill_in_event(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                   struct capture_event *event);
 

@@ -87,11 +87,14 @@ static enum err encode_example(struct ctx *ctx, const struct feedback_event_view
     struct slice output = partial ? view->after_json : view->corrected_output_json;
     struct buffer buffer = {0};
 
-    buffer_init(&buffer, ctx->arena, 3 * WIRE_OVERHEAD_BYTES + snippet.size + output.size);
+    buffer_init(&buffer, ctx->arena, 4 * WIRE_OVERHEAD_BYTES + snippet.size + output.size);
     wire_put_bytes_given(&buffer, EXAMPLE_INPUT_SNIPPET_FIELD, snippet);
     wire_put_bytes_given(&buffer, EXAMPLE_OUTPUT_FIELD, output);
-    if (partial) {
+    if (partial || view->output_reduced) {
         wire_put_varint(&buffer, EXAMPLE_PARTIAL_FIELD, 1);
+    }
+    if (view->output_reduced) {
+        wire_put_varint(&buffer, EXAMPLE_REDUCED_FIELD, 1);
     }
     *ret_bytes = buffer_slice(&buffer);
     return buffer_ok(&buffer) ? OK : ERR_MEMORY;
@@ -160,10 +163,10 @@ enum err layout_rows_add(struct ctx *ctx, struct store_txn *txn, const struct ev
     }
     head.feedback_count++;
     head.updated_at_us = event_written_at_us(event);
-    if (feedback_is_correction(view->event_type)) {
+    if (view->is_example) {
         head.example_count++;
     }
-    if (feedback_is_correction(view->event_type) && !event->content_removed) {
+    if (view->is_example && !event->content_removed) {
         err = insert_mark(ctx, txn, event->org, &head, &mark);
         if (err == OK) {
             err = write_example(ctx, txn, event, view, &fingerprint);

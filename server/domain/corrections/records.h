@@ -42,7 +42,7 @@ struct record_names {
 struct entity_record {
     uint64_t seq;
     int64_t created_at_us;
-    struct slice fingerprint; /* 32 bytes (struct key_fingerprint), or empty: no layout */
+    struct slice fingerprint; /* 32 bytes (struct key_fingerprint), or empty: not an example */
     struct record_names fields; /* all that the event changed */
     struct record_names remaining; /* those not corrected again later; none: superseded */
 };

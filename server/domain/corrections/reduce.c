@@ -20,7 +20,6 @@ static const char *const context_names[] = {"id",    "line_id",      "line_no", 
 #define REDUCED_LIST_BYTES_MAX (16 * REDUCE_BYTES_MAX)
 /* `{"truncated_bytes":` with 20 digits and a brace. */
 #define REPLACEMENT_BYTES_MAX 40
-#define LEFT_OUT_NAME "truncated_bytes"
 
 /* A member that is kept, in one of three forms. */
 struct kept {
@@ -104,9 +103,9 @@ static enum err write_value(struct reduction *reduction, struct json_value value
 static size_t replacement_text(const struct member *member, char text[REPLACEMENT_BYTES_MAX])
 {
     size_t digits = 1;
-    size_t size = sizeof("{\"" LEFT_OUT_NAME "\":") - 1;
+    size_t size = sizeof("{\"" REDUCE_OMITTED_NAME "\":") - 1;
 
-    memcpy(text, "{\"" LEFT_OUT_NAME "\":", size);
+    memcpy(text, "{\"" REDUCE_OMITTED_NAME "\":", size);
     for (size_t rest = member->value.text.size; rest >= 10; rest /= 10) {
         digits++;
     }
@@ -207,7 +206,7 @@ static void leave_out(struct reduction *reduction)
             if (kept->context != (pass == 0)) {
                 continue;
             }
-            if (bytes > room || slice_equal(kept->member->name, SLICE(LEFT_OUT_NAME))) {
+            if (bytes > room || slice_equal(kept->member->name, SLICE(REDUCE_OMITTED_NAME))) {
                 kept->left_out = true;
             } else {
                 room -= bytes;
@@ -254,7 +253,7 @@ static enum err write_object(struct reduction *reduction, struct buffer *buffer)
         }
     }
     if (left_out_bytes > 0) {
-        buffer_printf(buffer, "%s\"" LEFT_OUT_NAME "\":%llu", buffer->size > 1 ? "," : "",
+        buffer_printf(buffer, "%s\"" REDUCE_OMITTED_NAME "\":%llu", buffer->size > 1 ? "," : "",
                       (unsigned long long)left_out_bytes);
     }
     buffer_append_byte(buffer, '}');

@@ -18,6 +18,8 @@
 #define REDUCE_BYTES_MAX 10240
 /* The most characters of a string in a text that was too large. */
 #define REDUCE_STRING_CHARACTERS_MAX 500
+/* The member that has the number of bytes of what was omitted. */
+#define REDUCE_OMITTED_NAME "truncated_bytes"
 
 /* The text to store for an object: `json` itself if it fits, else a reduced one in the arena.
  * `members` are its members and `others` the other side's, both compared with each other. Returns OK or

@@ -169,6 +169,12 @@ static bool is_correction(const struct fact *fact)
     return fact->event_type != FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED;
 }
 
+/* A correction without an output is stored, but it is not an example. */
+static bool is_example(const struct fact *fact)
+{
+    return is_correction(fact) && fact->fields != 0;
+}
+
 /* Looks at every event up to `as_of`. */
 static bool is_superseded(const struct model *model, const struct fact *fact, uint64_t as_of)
 {
@@ -224,7 +230,7 @@ static struct slice expected_examples(struct model *model, unsigned layout,
         const struct fact *fact = sorted[i];
         bool superseded = is_superseded(model, fact, as_of);
 
-        if (!is_correction(fact) || fact->layout != layout || fact->seq > as_of ||
+        if (!is_example(fact) || fact->layout != layout || fact->seq > as_of ||
             (superseded && !query->include_superseded)) {
             continue;
         }

@@ -163,6 +163,7 @@ int main(void)
     int failed = run_reduce_tests();
 
     failed += run_capture_tests();
+    failed += run_findings_tests();
     failed += run_model_tests();
     failed += run_documents_tests();
     failed += run_extraction_tests();

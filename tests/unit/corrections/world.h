@@ -55,6 +55,7 @@ size_t world_check_replay(struct world *world, uint64_t last_seq);
 /* The groups of this folder. */
 int run_reduce_tests(void);
 int run_capture_tests(void);
+int run_findings_tests(void);
 int run_model_tests(void);
 int run_documents_tests(void);
 int run_extraction_tests(void);

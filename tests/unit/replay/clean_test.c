@@ -34,7 +34,7 @@ static void test_every_table(void **state)
     struct world world;
 
     (void)state;
-    world_init(&world, WORLD_MEMORY, 3);
+    world_init(&world, WORLD_MEMORY, 6);
     world_write_many(&world, WRITES);
     for (int i = 0; i < TABLE_COUNT; i++) {
         enum store_table table = (enum store_table)i;

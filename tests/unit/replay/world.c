@@ -118,7 +118,7 @@ static struct slice name(struct world *world, const char *kind, uint32_t count)
 static struct slice order_lines(struct world *world)
 {
     return arena_printf(&world->arena, "{\"qty\":%u,\"unit\":\"Stk\",\"note\":\"n%u\"}",
-                        world_draw(world, 4), world_draw(world, 3));
+                        world_draw(world, 4), world_draw(world, 30));
 }
 
 static struct capture_input draw_capture(struct world *world)

@@ -91,6 +91,7 @@ static enum cli_exit print_captured(struct cli *cli, struct json_value reply)
     if (reply_text(cli, event, "reduced").size > 0) {
         cli_note(cli, "it was larger than 10,240 bytes and was reduced");
     }
+    reply_note_warnings(cli, event);
     return CLI_OK;
 }
 

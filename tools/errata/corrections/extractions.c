@@ -21,9 +21,6 @@ static enum cli_exit print_recorded(struct cli *cli, struct json_value reply)
     struct json_value extraction = reply_member(reply, "extraction");
     struct slice arm = reply_word(cli, extraction, "arm", "EXPERIMENT_ARM_");
     struct slice examples = reply_list(cli, extraction, "exampleIds");
-    struct json_walk walk = reply_walk(reply, "warnings");
-    struct json_value warning = {JSON_NULL, {NULL, 0}};
-    struct slice key = {NULL, 0};
 
     print_line(&cli->out, reply_text(cli, extraction, "id"));
     if (arm.size > 0 && !slice_equal(arm, SLICE("NONE"))) {
@@ -35,11 +32,7 @@ static enum cli_exit print_recorded(struct cli *cli, struct json_value reply)
         cli_note(cli, "its prompt carried the examples %.*s", (int)examples.size,
                  (const char *)examples.data);
     }
-    while (json_walk_next(&walk, &key, &warning)) {
-        struct slice message = reply_text(cli, warning, "message");
-
-        cli_note(cli, "warning: %.*s", (int)message.size, (const char *)message.data);
-    }
+    reply_note_warnings(cli, reply);
     return CLI_OK;
 }
 

@@ -162,6 +162,19 @@ void reply_print_member(struct cli *cli, const char *title, struct slice value)
     }
 }
 
+void reply_note_warnings(struct cli *cli, struct json_value object)
+{
+    struct json_walk walk = reply_walk(object, "warnings");
+    struct json_value warning = {JSON_NULL, {NULL, 0}};
+    struct slice key = {NULL, 0};
+
+    while (json_walk_next(&walk, &key, &warning)) {
+        struct slice message = reply_text(cli, warning, "message");
+
+        cli_note(cli, "warning: %.*s", (int)message.size, (const char *)message.data);
+    }
+}
+
 void reply_note_clock(struct cli *cli, struct json_value object, const char *name)
 {
     int64_t now = clock_wall_us(cli->ctx.clock) / 1000000;

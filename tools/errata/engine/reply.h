@@ -51,6 +51,8 @@ void reply_print_member(struct cli *cli, const char *title, struct slice value);
 /* Says so where a time that the server has just stamped is more than a minute off this machine's clock:
  * spans on the command line count by the latter. */
 void reply_note_clock(struct cli *cli, struct json_value object, const char *name);
+/* Prints a note for each of an object's `warnings`. */
+void reply_note_warnings(struct cli *cli, struct json_value object);
 /* Starts a walk over an array member; over nothing if there is none. */
 struct json_walk reply_walk(struct json_value object, const char *name);
 /* The rows of an array member as a table, which is not printed yet. */

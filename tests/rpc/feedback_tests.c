@@ -1,0 +1,129 @@
+/*
+ * feedback_tests.c: FeedbackService's captures by call: what they report about an event, and the ids that they
+ * refuse.
+ */
+#include "tests/rpc/world.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static const struct exchange_start capture_start = {
+    .path = "errata.v1.FeedbackService/CaptureFeedbackEvent"};
+
+/* A correction of a layout. */
+static Errata__V1__FeedbackEvent correction_of(const char *layout, const char *before,
+                                               const char *after)
+{
+    Errata__V1__FeedbackEvent event = ERRATA__V1__FEEDBACK_EVENT__INIT;
+
+    event.event_type =
+        ERRATA__V1__FEEDBACK_EVENT_TYPE__FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
+    event._layout_fingerprint_case =
+        ERRATA__V1__FEEDBACK_EVENT___LAYOUT_FINGERPRINT_LAYOUT_FINGERPRINT;
+    event.layout_fingerprint = (char *)(uintptr_t)layout;
+    event.before_json = (char *)(uintptr_t)before;
+    event.after_json = (char *)(uintptr_t)after;
+    return event;
+}
+
+static Errata__V1__FeedbackEvent *capture(struct world *world, Errata__V1__FeedbackEvent *event,
+                                          const char *key)
+{
+    Errata__V1__CaptureFeedbackEventRequest request =
+        ERRATA__V1__CAPTURE_FEEDBACK_EVENT_REQUEST__INIT;
+    Errata__V1__CaptureFeedbackEventResponse *response = NULL;
+    struct exchange_start start = capture_start;
+
+    start.authorization = world->admin;
+    start.idempotency_key = key;
+    request.event = event;
+    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
+    return response->event;
+}
+
+static void expect_unchanged(const Errata__V1__FeedbackEvent *event)
+{
+    assert_true(event->_is_example_case != 0 && !event->is_example);
+    assert_int_equal(event->n_warnings, 1);
+    assert_int_equal(event->warnings[0]->code,
+                     ERRATA__V1__WARNING_CODE__WARNING_CODE_OUTPUT_UNCHANGED);
+    assert_string_equal(
+        event->warnings[0]->message,
+        "after_json: equal to before_json, so this is not an example; expected a changed value");
+}
+
+/* Goal: captures answer whether an event is an example, and their warnings, also when they are repeated.
+ * Method: a correction that changes something and one that does not, alone and as a batch. */
+static void test_findings(void **state)
+{
+    Errata__V1__FeedbackEvent changed = correction_of("abc", "{\"qty\":1}", "{\"qty\":2}");
+    Errata__V1__FeedbackEvent same = correction_of("abc", "{\"qty\":1}", "{\"qty\":1.0}");
+    Errata__V1__FeedbackEvent *events[] = {&changed, &same};
+    Errata__V1__BatchCaptureFeedbackEventsRequest request =
+        ERRATA__V1__BATCH_CAPTURE_FEEDBACK_EVENTS_REQUEST__INIT;
+    Errata__V1__BatchCaptureFeedbackEventsResponse *response = NULL;
+    const Errata__V1__FeedbackEvent *captured = NULL;
+    struct exchange_start start = {.path = "errata.v1.FeedbackService/BatchCaptureFeedbackEvents"};
+    struct world world;
+
+    (void)state;
+    world_init(&world);
+    captured = capture(&world, &changed, NULL);
+    assert_true(captured->is_example && captured->n_warnings == 0);
+    expect_unchanged(capture(&world, &same, "key"));
+    expect_unchanged(capture(&world, &same, "key"));
+    start.authorization = world.admin;
+    request.n_events = 2;
+    request.events = events;
+    assert_int_equal(world_call(&world, &start, &request.base, &response), STATUS_OK);
+    assert_int_equal(response->n_events, 2);
+    assert_true(response->events[0]->is_example && response->events[0]->n_warnings == 0);
+    expect_unchanged(response->events[1]);
+    world_deinit(&world);
+}
+
+/* Goal: an id that is present but empty is refused in a write, not in a read. Method: the same empty
+ * document_id in a capture and in GetExamples. */
+static void test_empty_ids(void **state)
+{
+    Errata__V1__FeedbackEvent event = correction_of("abc", "{\"qty\":1}", "{\"qty\":2}");
+    Errata__V1__CaptureFeedbackEventRequest capture_request =
+        ERRATA__V1__CAPTURE_FEEDBACK_EVENT_REQUEST__INIT;
+    Errata__V1__GetExamplesRequest examples_request = ERRATA__V1__GET_EXAMPLES_REQUEST__INIT;
+    struct exchange_start start = capture_start;
+    struct exchange exchange;
+    struct world world;
+    char nothing[] = "";
+    char layout[] = "abc";
+
+    (void)state;
+    world_init(&world);
+    start.authorization = world.admin;
+    event._document_id_case = ERRATA__V1__FEEDBACK_EVENT___DOCUMENT_ID_DOCUMENT_ID;
+    event.document_id = nothing;
+    capture_request.event = &event;
+    exchange = world_call_whole(&world, &start, &capture_request.base);
+    assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
+    assert_true(
+        slice_has(exchange.message, "event.document_id: empty; expected an id, or no value"));
+    start.path = "errata.v1.PromptService/GetExamples";
+    examples_request._document_id_case = ERRATA__V1__GET_EXAMPLES_REQUEST___DOCUMENT_ID_DOCUMENT_ID;
+    examples_request.document_id = nothing;
+    examples_request.layout_fingerprint = layout;
+    assert_int_equal(world_call(&world, &start, &examples_request.base, NULL), STATUS_OK);
+    world_deinit(&world);
+}
+
+int run_feedback_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_findings),
+        cmocka_unit_test(test_empty_ids),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

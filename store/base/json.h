@@ -80,6 +80,10 @@ bool json_member(struct json_value object, struct slice name, struct json_value 
 MUST_CHECK enum err json_equal(struct arena *arena, struct json_value a, struct json_value b,
                                bool *ret_equal);
 
+/* Returns a hash of a checked value, mixed with `seed`: values that json_equal finds equal have the same. Not
+ * cryptographic: others have the same with a chance of 2^-64, if their author does not aim at it. */
+uint64_t json_hash(struct json_value value, uint64_t seed);
+
 /* Appends text as a JSON string with quotes: escapes `"`, `\`, and control characters; all else
  * stays UTF-8 (or, with `ascii`, becomes \uXXXX, lower-case, like Python's json.dumps). */
 void json_write_string(struct buffer *buffer, struct slice text, bool ascii);

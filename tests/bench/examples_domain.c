@@ -61,12 +61,13 @@ static void fill_layout(struct bench *bench, struct store_txn *txn, unsigned lay
         .after_json = slice_text(after),
     };
 
-    (void)snprintf(meta, sizeof(meta), "{\"input_snippet\":\"%0*d\"}", SNIPPET_BYTES, 0);
-    input.meta_json = slice_text(meta);
     for (unsigned i = 0; i < EVENTS_A_LAYOUT; i++) {
         struct capture_event event;
         uint64_t seq = 0;
 
+        /* Each with a snippet of its own: copies are not served. */
+        (void)snprintf(meta, sizeof(meta), "{\"input_snippet\":\"%0*u\"}", SNIPPET_BYTES, i);
+        input.meta_json = slice_text(meta);
         must("prepare", capture_prepare(&bench->ctx, &caller, &input, SLICE("event"), &event));
         must("capture", capture_store(&bench->ctx, txn, bench->org, &event, 1, &seq));
     }

@@ -356,8 +356,12 @@ class Learning(CliCase):
         event = self.run_cli("corrections", "capture", "--type", LINE, "--layout", "prompts-1",
                              "--after", '{"qty": 12}', "--snippet", "12 pcs")[0].strip()
         self.file("text.txt", "a file's {{hint_examples}}")
-        prompt, said = self.run_cli("prompts", "prepare", "--template", "t2", "--layout", "prompts-1",
-                                    "--value", "document_text=@text.txt")
+        words = ["prompts", "prepare", "--template", "t2", "--layout", "prompts-1",
+                 "--value", "document_text=@text.txt", "--value", "unused=1"]
+        self.assertIn("placeholders without a value: unknown; expected --value", self.run_cli(*words, code=1)[1])
+        self.run_cli(*words, "--json", code=1)
+        prompt, said = self.run_cli(*words, "--allow-missing")
+        self.assertIn("warning: context: no placeholder uses 'unused'", said)
         self.assertIn('Like: [{"input_snippet"', prompt)
         self.assertEqual(prompt.count("12 pcs"), 1)
         self.assertIn("template: t2 version 1\nlayout: prompts-1\n", said)
@@ -368,8 +372,8 @@ class Learning(CliCase):
                                     "--value", "b=", stdin="{{a}}{{b}}|")
         self.assertEqual(prompt, "1=2|")
         self.assertIn("examples: none, since no layout was named or known\n", said)
-        reply = self.run_json("prompts", "prepare", "--template", "t2", "--layout", "none")
-        self.assertEqual(reply["otherTokens"], ["document_text", "unknown"])
+        reply = self.run_json("prompts", "prepare", "--template", "t2", "--layout", "none", "--allow-missing")
+        self.assertEqual(reply["missingTokens"], ["document_text", "unknown"])
         for words, said in ((["prepare"], "either --template"),
                             (["prepare", "--template", "t2", "--file", "-"], "either --template"),
                             (["prepare", "--file", "-", "--version", "1"], "--version is of a stored"),
@@ -431,7 +435,7 @@ class Learning(CliCase):
         self.assertEqual(out, "")
         reference = re.fullmatch("no examples: the document is held out\nreference: (.+)\n", said)[1]
         _, said = self.run_cli("prompts", "prepare", "--template", "pdf_extract_text_v1", "--layout", "held",
-                               "--document", "h1")
+                               "--document", "h1", "--allow-missing")
         self.assertIn("examples: none, since the document is held out (arm CONTROL)\n", said)
         _, said = self.run_cli("extractions", "record", "--layout", "held", "--document", "h1",
                                "--confidence", "0.8", "--exposure", reference)

@@ -5,6 +5,7 @@ Goal: correction rates, confidence trends and the experiment are what was record
 one erratad; each test has an organisation of its own, so that whole reports can be compared; arms are
 computed here by the formula, and reports by a recount of the log.
 """
+import itertools
 import json
 import random
 
@@ -22,6 +23,7 @@ FIELD = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED
 NONE = extraction.EXPERIMENT_ARM_NONE
 TREATMENT = extraction.EXPERIMENT_ARM_TREATMENT
 CONTROL = extraction.EXPERIMENT_ARM_CONTROL
+LINES = itertools.count(1)
 
 
 class ExtractionCase(ServerCase):
@@ -43,6 +45,8 @@ class ExtractionCase(ServerCase):
         return [call.result().extraction for call in calls]
 
     def correct(self, field="qty", **fields):
+        """Each of another line, so that none is a copy of another."""
+        fields.setdefault("meta_json", json.dumps({"input_snippet": f"line {next(LINES)}"}))
         return self.client.capture(event_type=LINE, before_json=json.dumps({field: 0}),
                                    after_json=json.dumps({field: 1}), **fields)
 

@@ -127,6 +127,8 @@ class Scenarios(PromptCase):
         other = self.admin.ingest(self.layout + "-b", pdf_data.small(7)).document
         self.admin.capture(event_type=LINE, document_id=self.layout, after_json='{"qty":12}')
         reply = self.admin.prompt(template=HINTS, document_id=self.layout)
+        self.assertEqual((reply.layout_fingerprint, reply.prompt), (document.layout_fingerprint, "<<>>"))
+        reply = self.admin.prompt(template=HINTS, document_id=self.layout, include_own=True)
         self.assertEqual(reply.layout_fingerprint, document.layout_fingerprint)
         hint = hints_in(reply.prompt)[0]
         self.assertEqual(hint["output"], {"qty": 12})
@@ -159,6 +161,14 @@ class Engine(PromptCase):
                           trusted_context={"known": "yes"})
         self.assertEqual(reply.prompt, "{{B}} {{A}} {{B}} yes {{ITEM_DATABASE_SCHEMA}}")
         self.assertEqual(list(reply.other_tokens), ["B", "A", "ITEM_DATABASE_SCHEMA"])
+        self.assertEqual(reply.missing_tokens, reply.other_tokens)
+        self.assertEqual(list(reply.warnings), [])
+
+    def test_unused_values_are_reported(self):
+        reply = self.fill("{{A}}", context={"A": "1", "B": "2"}, trusted_context={"C": "3"})
+        self.assertEqual([w.message for w in reply.warnings],
+                         ["context: no placeholder uses 'B'; expected the name of one",
+                          "trusted_context: no placeholder uses 'C'; expected the name of one"])
 
     def test_a_value_is_never_expanded_again(self):
         """Neither the caller's own, nor what people wrote; and no value makes a new placeholder."""
@@ -279,6 +289,7 @@ class Templates(PromptCase):
         self.put("travel", "now")
         self.correct(2)
         reply = self.admin.prompt(template_name="travel", as_of_seq=seq)
+        self.assertEqual(reply.exposure_ref, "")  # the past can't be credited
         self.assertEqual((reply.prompt, reply.template_version), ("then", 1))
         self.assertEqual([h["output"]["qty"] for h in self.hints(as_of_seq=seq)[0]], [1])
 

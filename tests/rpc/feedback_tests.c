@@ -2,7 +2,7 @@
  * feedback_tests.c: FeedbackService's captures by call: what they report about an event, and the ids that they
  * refuse.
  */
-#include "tests/rpc/world.h"
+#include "tests/rpc/extractions.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -118,11 +118,71 @@ static void test_empty_ids(void **state)
     world_deinit(&world);
 }
 
+/* The number of examples in a reply to GetExamples, and whether it has a reference. */
+struct got {
+    size_t count;
+    bool has_reference;
+};
+
+static struct got get_examples(struct world *world, const Errata__V1__GetExamplesRequest *request)
+{
+    Errata__V1__GetExamplesResponse *response = NULL;
+    const struct exchange_start start = {.path = "errata.v1.PromptService/GetExamples",
+                                         .authorization = world->admin};
+
+    assert_int_equal(world_call(world, &start, &request->base, &response), STATUS_OK);
+    return (struct got){response->n_examples, response->exposure_ref[0] != '\0'};
+}
+
+/* Goal: a document alone names its layout, by the extraction of it if it was not ingested; its own corrections
+ * are served on request only; a copy is served once; a read of the past has no reference. Method: four
+ * corrections, two of which are the same. */
+static void test_served_examples(void **state)
+{
+    char document[] = "invoice-1";
+    Errata__V1__FeedbackEvent copies = correction_of("abc", "{\"qty\":1}", "{\"qty\":2}");
+    Errata__V1__FeedbackEvent other = correction_of("abc", "{\"qty\":1}", "{\"qty\":3}");
+    Errata__V1__FeedbackEvent own = correction_of("", "{\"qty\":1}", "{\"qty\":4}");
+    Errata__V1__GetExamplesRequest request = ERRATA__V1__GET_EXAMPLES_REQUEST__INIT;
+    struct exchange_start start = {.path = "errata.v1.PromptService/GetExamples"};
+    struct exchange exchange;
+    struct world world;
+    struct got got;
+
+    (void)state;
+    world_init(&world);
+    (void)extractions_record(&world, &(struct sent){.document_id = document, .layout = "abc"});
+    own._layout_fingerprint_case = 0;
+    own._document_id_case = ERRATA__V1__FEEDBACK_EVENT___DOCUMENT_ID_DOCUMENT_ID;
+    own.document_id = document;
+    assert_string_equal(capture(&world, &own, NULL)->layout_fingerprint, "abc");
+    (void)capture(&world, &copies, NULL);
+    (void)capture(&world, &copies, NULL);
+    (void)capture(&world, &other, NULL);
+    request._document_id_case = ERRATA__V1__GET_EXAMPLES_REQUEST___DOCUMENT_ID_DOCUMENT_ID;
+    request.document_id = document;
+    got = get_examples(&world, &request);
+    assert_true(got.count == 2 && got.has_reference);
+    request.include_own = 1;
+    assert_int_equal(get_examples(&world, &request).count, 3);
+    request.as_of_case = ERRATA__V1__GET_EXAMPLES_REQUEST__AS_OF_AS_OF_SEQ;
+    request.as_of_seq = 100;
+    got = get_examples(&world, &request);
+    assert_true(got.count == 3 && !got.has_reference);
+    request._document_id_case = 0;
+    start.authorization = world.admin;
+    exchange = world_call_whole(&world, &start, &request.base);
+    assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
+    assert_true(slice_has(exchange.message, "layout_fingerprint: missing; expected a layout"));
+    world_deinit(&world);
+}
+
 int run_feedback_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_findings),
         cmocka_unit_test(test_empty_ids),
+        cmocka_unit_test(test_served_examples),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -592,6 +592,7 @@ Errata__V1__FeedbackEvent *world_capture(struct world *world, const char *token,
 {
     char before[] = "{\"qty\":10}";
     char after[] = "{\"qty\":12}";
+    char meta[48] = ""; /* the same with a key, so that the write can be repeated */
     Errata__V1__FeedbackEvent event = ERRATA__V1__FEEDBACK_EVENT__INIT;
     Errata__V1__CaptureFeedbackEventRequest request =
         ERRATA__V1__CAPTURE_FEEDBACK_EVENT_REQUEST__INIT;
@@ -605,8 +606,13 @@ Errata__V1__FeedbackEvent *world_capture(struct world *world, const char *token,
     event._layout_fingerprint_case =
         ERRATA__V1__FEEDBACK_EVENT___LAYOUT_FINGERPRINT_LAYOUT_FINGERPRINT;
     event.layout_fingerprint = (char *)(uintptr_t)layout;
+    if (idempotency_key == NULL) {
+        world->captures++;
+        (void)snprintf(meta, sizeof(meta), "{\"input_snippet\":\"line %u\"}", world->captures);
+    }
     event.before_json = before;
     event.after_json = after;
+    event.meta_json = meta;
     request.event = &event;
     assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
     ASSERT(response != NULL);

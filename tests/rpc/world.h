@@ -55,6 +55,7 @@ struct world {
     unsigned turns; /* of pipeline_turn */
     uint64_t damaged_rows; /* that a test changed bypassing the writer */
     bool is_damaged; /* a test changed so much that nothing is known about a replay */
+    unsigned captures; /* by world_capture, each with a snippet of its own */
     bool keys_ended; /* a day and more passed: a replay makes keys of quiet logs that are gone */
     char admin[WORLD_TOKEN_BYTES]; /* `Bearer errata_...` of the first start */
 };

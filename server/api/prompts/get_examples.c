@@ -2,7 +2,7 @@
  * get_examples.c: PromptService/GetExamples. The request becomes values for the domain, which appends the
  * reply's bytes itself: the one exception to views, because it is the hot path (corrections/examples.h).
  */
-#include "server/domain/corrections/examples.h"
+#include "server/domain/corrections/example_layout.h"
 #include "server/pipeline/env.h"
 #include "server/pipeline/service.h"
 #include "store/base/assert.h"
@@ -26,15 +26,24 @@ enum err prompt_service_get_examples_read(struct prompt_service_get_examples_cal
         .limit = call->request->max_examples > 0 ? (uint32_t)call->request->max_examples
                                                  : EXAMPLES_LIMIT_DEFAULT,
         .include_superseded = call->request->include_superseded != 0,
+        .include_own = call->request->include_own != 0,
         .has_as_of = call->as_of.is_given,
         .as_of_seq = call->as_of.seq,
         .exposure_key = &call->service->env->exposure_key,
         .now_us = clock_wall_us(call->ctx->clock),
     };
 
+    enum err err = OK;
+
     if (UNEXPECTED(!example_view_from_wire((int32_t)call->request->view, &query.view)) ||
         UNEXPECTED(query.limit > EXAMPLES_LIMIT_MAX)) {
         return ERR_INTERNAL; /* check_request refuses such a request */
     }
-    return examples_write(call->txn, &query, call->body);
+    if (query.layout_fingerprint.size == 0 && query.document_id.size == 0) {
+        fault_add(call->ctx->fault, SLICE("layout_fingerprint"),
+                  "missing; expected a layout, or a document_id whose layout is known");
+        return ERR_INVALID;
+    }
+    err = example_layout_find(call->txn, &query, &query.layout_fingerprint);
+    return err != OK ? err : examples_write(call->txn, &query, call->body);
 }

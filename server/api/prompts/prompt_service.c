@@ -11,6 +11,7 @@
 
 #include <errata/v1/prompt_service.handlers.h>
 #include <errata/v1/prompt_service.views.h>
+#include <errata/v1/warning.views.h>
 
 /* A prompt of more bytes than this, made of text to sanitise and to hash, takes about a millisecond. */
 #define PROMPT_ON_LOOP_BYTES_MAX ((size_t)64 * 1024)
@@ -182,6 +183,7 @@ static enum err read_query(struct prompt_service_prepare_prompt_call *call,
                                                         : EXAMPLES_LIMIT_DEFAULT,
                      .view = EXAMPLE_VIEW_HINTS,
                      .include_superseded = request->include_superseded != 0,
+                     .include_own = request->include_own != 0,
                      .has_as_of = call->as_of.is_given,
                      .as_of_seq = call->as_of.seq,
                      .exposure_key = &call->service->env->exposure_key,
@@ -217,13 +219,30 @@ static size_t bytes_given(const struct prompt_query *query)
     return bytes;
 }
 
-/* The texts of a list, as a run of fields. */
-static void put_other_tokens(const struct prompt *prompt, struct buffer *run)
+/* Writes the names that have no value as a run of the field. */
+static void put_missing(const struct prompt *prompt, uint32_t field, struct buffer *run)
 {
     for (size_t i = 0; i < prompt->template.name_count; i++) {
         if (!prompt->values[i].given) {
-            wire_put_bytes(run, PREPARE_PROMPT_RESPONSE_OTHER_TOKENS_FIELD,
-                           prompt->template.names[i]);
+            wire_put_bytes(run, field, prompt->template.names[i]);
+        }
+    }
+}
+
+/* Writes a warning for each value that no placeholder uses. */
+static void put_unused(struct arena *arena, const struct prompt *prompt,
+                       const struct prompt_values *values, const char *field, struct buffer *run)
+{
+    for (size_t i = 0; i < values->count; i++) {
+        struct slice name = values->items[i].name;
+        const struct warning_view warning = {
+            .code = WARNING_CODE_UNUSED_VALUE,
+            .message =
+                arena_printf(arena, "%s: no placeholder uses '%.*s'; expected the name of one",
+                             field, (int)name.size, (const char *)name.data)};
+
+        if (!prompt_uses(prompt, name)) {
+            warning_view_put(&warning, PREPARE_PROMPT_RESPONSE_WARNINGS_FIELD, run);
         }
     }
 }
@@ -254,17 +273,29 @@ static enum err answer_prompt(struct arena *arena, const struct prompt_query *qu
         .exposure_ref = prompt->exposure_ref,
     };
     struct buffer other_tokens;
+    struct buffer missing_tokens;
+    struct buffer warnings;
     struct buffer example_ids;
 
     buffer_init(&other_tokens, arena, 256);
-    put_other_tokens(prompt, &other_tokens);
+    put_missing(prompt, PREPARE_PROMPT_RESPONSE_OTHER_TOKENS_FIELD, &other_tokens);
     response.other_tokens.run = buffer_slice(&other_tokens);
+    buffer_init(&missing_tokens, arena, 256);
+    put_missing(prompt, PREPARE_PROMPT_RESPONSE_MISSING_TOKENS_FIELD, &missing_tokens);
+    response.missing_tokens.run = buffer_slice(&missing_tokens);
+    buffer_init(&warnings, arena, 0);
+    put_unused(arena, prompt, &query->context, "context", &warnings);
+    put_unused(arena, prompt, &query->trusted, "trusted_context", &warnings);
+    response.warnings.run = buffer_slice(&warnings);
     buffer_init(&example_ids, arena,
                 prompt->examples.count * (UUID_TEXT_BYTES + WIRE_OVERHEAD_BYTES));
     put_example_ids(&prompt->examples, &example_ids);
     response.example_ids.run = buffer_slice(&example_ids);
     prepare_prompt_response_view_write(&response, body);
-    return buffer_ok(&other_tokens) && buffer_ok(&example_ids) ? OK : ERR_MEMORY;
+    return buffer_ok(&other_tokens) && buffer_ok(&missing_tokens) && buffer_ok(&warnings) &&
+                   buffer_ok(&example_ids)
+               ? OK
+               : ERR_MEMORY;
 }
 
 /* A prompt that X_cost has found out about. */

@@ -7,6 +7,7 @@
  */
 #include "server/domain/corrections/examples.h"
 
+#include "server/domain/corrections/examples_filter.h"
 #include "server/domain/corrections/keys.h"
 #include "server/domain/corrections/records.h"
 #include "server/domain/experiment/arm.h"
@@ -41,6 +42,7 @@ struct lookup {
     struct store_txn *txn;
     const struct examples_query *query;
     struct buffer *body; /* where examples are written to; NULL: nowhere */
+    struct examples_filter filter;
     struct layout_marks marks;
     size_t mark; /* the first mark that may belong to the next row: both are newest first */
     struct chosen chosen[EXAMPLES_LIMIT_MAX];
@@ -138,7 +140,6 @@ static void choose(struct lookup *lookup, const struct example_record *row, uint
 
 static enum err take_row(struct lookup *lookup, const struct found_row *found)
 {
-    const struct examples_query *query = lookup->query;
     struct example_mark_record mark;
     struct example_record row;
     int64_t created_at_us = 0;
@@ -152,22 +153,22 @@ static enum err take_row(struct lookup *lookup, const struct found_row *found)
     if (err != OK) {
         return err;
     }
-    if (query->has_as_of && seq > query->as_of_seq) {
+    if (!examples_filter_passes(&lookup->filter, seq, &row)) {
         return OK;
     }
     err = read_mark(lookup, seq, &mark);
     if (err != OK) {
         return err;
     }
-    superseded = mark.superseded_by_seq != 0 &&
-                 (!query->has_as_of || mark.superseded_by_seq <= query->as_of_seq);
-    if (superseded && !query->include_superseded) {
+    superseded = examples_filter_is_superseded(&lookup->filter, mark.superseded_by_seq);
+    if (superseded && !lookup->filter.include_superseded) {
         return OK;
     }
     if (lookup->body != NULL) {
         write_example(lookup, &row, created_at_us, superseded, &mark);
     }
     choose(lookup, &row, seq);
+    examples_filter_take(&lookup->filter, &row);
     return OK;
 }
 
@@ -431,6 +432,7 @@ static enum err look_up(struct lookup *lookup, struct store_txn *txn,
     if (err != OK || lookup->arm == EXPERIMENT_ARM_CONTROL || query->layout_fingerprint.size == 0) {
         return err;
     }
+    examples_filter_init(query, &lookup->filter);
     return find_examples(lookup);
 }
 
@@ -481,7 +483,7 @@ enum err examples_write(struct store_txn *txn, const struct examples_query *quer
     if (lookup.incomplete) {
         wire_put_varint(body, GET_EXAMPLES_RESPONSE_INCOMPLETE_FIELD, 1);
     }
-    if (query->exposure_key != NULL) {
+    if (query->exposure_key != NULL && !query->has_as_of) {
         write_reference(&lookup, body);
     }
     return buffer_ok(body) ? OK : ERR_MEMORY;

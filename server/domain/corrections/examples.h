@@ -28,6 +28,7 @@ struct examples_query {
     uint32_t limit; /* 1 to EXAMPLES_LIMIT_MAX */
     enum example_view view;
     bool include_superseded;
+    bool include_own; /* examples of the document `document_id`, too */
     bool has_as_of; /* time travel: as after the event `as_of_seq` */
     uint64_t as_of_seq;
     const struct exposure_key

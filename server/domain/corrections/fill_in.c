@@ -34,12 +34,15 @@ static enum err add_snippet(struct arena *arena, struct slice meta_json, struct 
 static enum err fill_in_extracted(struct arena *arena, struct store_txn *txn, struct org_id org,
                                   struct slice document_id, struct capture_event *event)
 {
-    enum err err = extraction_rows_layout_of_document(arena, txn, org, document_id,
-                                                      &event->input.layout_fingerprint);
+    struct slice fingerprint = {NULL, 0};
+    enum err err =
+        extraction_rows_layout_of_document(txn, org, document_id, UINT64_MAX, &fingerprint);
 
-    event->document_unknown =
-        event->input.layout_fingerprint.size == 0 && event->input.document_id.size > 0;
-    return err;
+    if (err != OK) {
+        return err;
+    }
+    event->document_unknown = fingerprint.size == 0 && event->input.document_id.size > 0;
+    return arena_copy(arena, fingerprint, &event->input.layout_fingerprint) ? OK : ERR_MEMORY;
 }
 
 enum err fill_in_event(struct ctx *ctx, struct store_txn *txn, struct org_id org,

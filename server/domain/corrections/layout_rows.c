@@ -16,6 +16,7 @@
 #include "server/domain/layouts/layout_head.h"
 #include "server/domain/layouts/records.h"
 #include "server/domain/text/hint.h"
+#include "store/base/bytes.h"
 #include "store/base/wire.h"
 
 #include <errata/v1/prompt_service.fields.h>
@@ -116,6 +117,14 @@ static enum err write_hint(struct arena *arena, struct slice snippet, struct sli
     return hint_pack(arena, record->example, piece, &record->hint);
 }
 
+/* Returns the first bytes of the SHA-256 of a text. */
+static uint64_t hash_text(struct slice text)
+{
+    struct sha256_digest digest = sha256(text);
+
+    return bytes_get_be64(digest.bytes);
+}
+
 static enum err write_example(struct ctx *ctx, struct store_txn *txn, const struct event *event,
                               const struct feedback_event_view *view,
                               const struct key_fingerprint *fingerprint)
@@ -136,6 +145,7 @@ static enum err write_example(struct ctx *ctx, struct store_txn *txn, const stru
         err = encode_example(ctx, view, snippet, &record.example);
     }
     if (err == OK) {
+        record.copy_hash = json_hash(members_value_of(output), hash_text(snippet));
         err = write_hint(ctx->arena, snippet, members_value_of(output).text, &record);
     }
     if (err == OK) {

@@ -45,6 +45,10 @@ static bool read_example_field(const struct wire_field *field, struct example_re
         wanted = WIRE_VARINT;
         record->hint.snippet_bytes = (uint32_t)field->value;
         break;
+    case errata_record_ExampleRow_copy_hash_tag:
+        wanted = WIRE_FIXED64;
+        record->copy_hash = field->value;
+        break;
     case errata_record_ExampleRow_example_tag:
         record->example = field->bytes;
         break;
@@ -59,13 +63,26 @@ static bool read_example_field(const struct wire_field *field, struct example_re
     return field->type == wanted;
 }
 
+/* Returns whether only padding is left, whose tag takes two bytes. */
+static bool is_read(struct record_fast *reader)
+{
+    const uint8_t tag = (uint8_t)(errata_record_ExampleRow_padding_tag << 3 | WIRE_BYTES | 0x80);
+    struct slice padding = {NULL, 0};
+
+    if (reader->end - reader->at < 2 || reader->at[0] != tag) {
+        return reader->at == reader->end;
+    }
+    reader->at++;
+    record_fast_bytes(reader, errata_record_ExampleRow_padding_tag >> 4, &padding);
+    return reader->at == reader->end;
+}
+
 /* The row as our encoder writes it; false for any other order of fields. */
 static bool read_example_in_order(struct slice bytes, struct example_record *record)
 {
     struct record_fast reader = record_fast_of(bytes);
     struct slice hint_hash = {NULL, 0};
     struct slice id = {NULL, 0};
-    struct slice padding = {NULL, 0};
     uint64_t snippet_bytes = 0;
 
     record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleRow_document_hash_tag),
@@ -76,12 +93,13 @@ static bool read_example_in_order(struct slice bytes, struct example_record *rec
     record_fast_number(&reader, RECORD_NUMBER_TAG(errata_record_ExampleRow_hint_snippet_bytes_tag),
                        &snippet_bytes);
     record->hint.snippet_bytes = (uint32_t)snippet_bytes;
+    record_fast_fixed(&reader, RECORD_FIXED_TAG(errata_record_ExampleRow_copy_hash_tag),
+                      &record->copy_hash);
     record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleRow_example_tag),
                       &record->example);
     record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleRow_packed_hint_tag),
                       &record->hint.packed);
-    record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleRow_padding_tag), &padding);
-    return reader.at == reader.end && read_sixteen(hint_hash, record->hint_hash) &&
+    return is_read(&reader) && read_sixteen(hint_hash, record->hint_hash) &&
            read_sixteen(id, record->id.bytes);
 }
 
@@ -131,6 +149,7 @@ enum err record_encode_example(struct arena *arena, const struct example_record 
     errata_record_ExampleRow message = {
         .document_hash = record->document_hash,
         .hint_snippet_bytes = record->hint.snippet_bytes,
+        .copy_hash = record->copy_hash,
         .example = record->example,
         .packed_hint = record->hint.packed,
     };

@@ -23,6 +23,7 @@ struct example_record {
     struct slice example;
     struct hint_packed hint; /* sanitised, with `example` as the dictionary */
     uint8_t hint_hash[KEY_HASH_BYTES]; /* the first bytes of the SHA-256 of the whole hint */
+    uint64_t copy_hash; /* the same for examples with equal snippets and, as JSON, equal outputs */
 };
 
 /* EXAMPLE_MARK: the mark of an example that is too old for the head. One that would say nothing has

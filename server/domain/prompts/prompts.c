@@ -3,7 +3,7 @@
  */
 #include "server/domain/prompts/prompts.h"
 
-#include "server/domain/layouts/documents.h"
+#include "server/domain/corrections/example_layout.h"
 #include "server/domain/text/sanitise.h"
 #include "store/base/sha256.h"
 
@@ -83,33 +83,10 @@ static enum err find_template(struct ctx *ctx, struct store_txn *txn,
     return err;
 }
 
-/* The layout whose examples are asked for: the caller's, else the document's, at that time. */
-static enum err find_layout(struct store_txn *txn, const struct examples_query *query,
-                            struct slice *ret_fingerprint)
+bool prompt_uses(const struct prompt *prompt, struct slice name)
 {
-    struct document_known known = {.layout_fingerprint = {NULL, 0}};
-    struct event event;
-    enum err err = OK;
-
-    *ret_fingerprint = query->layout_fingerprint;
-    if (query->layout_fingerprint.size > 0 || query->document_id.size == 0) {
-        return OK;
-    }
-    err = document_find(txn, query->org, query->document_id, &known);
-    if (err == OK && query->has_as_of) {
-        err = document_read(txn, query->org, query->document_id, &event);
-        if (err == OK && event.seq > query->as_of_seq) {
-            return OK;
-        }
-    }
-    *ret_fingerprint = known.layout_fingerprint;
-    return err == ERR_NOT_FOUND ? OK : err;
-}
-
-static bool has_hint(const struct template *template)
-{
-    for (size_t i = 0; i < template->name_count; i++) {
-        if (slice_equal(template->names[i], hint_name())) {
+    for (size_t i = 0; i < prompt->template.name_count; i++) {
+        if (slice_equal(prompt->template.names[i], name)) {
             return true;
         }
     }
@@ -121,13 +98,13 @@ static enum err find_examples(struct ctx *ctx, struct store_txn *txn,
                               const struct prompt_query *query, struct prompt *prompt)
 {
     struct examples_query examples = query->examples;
-    enum err err = find_layout(txn, &query->examples, &prompt->layout_fingerprint);
+    enum err err = example_layout_find(txn, &query->examples, &prompt->layout_fingerprint);
 
     if (err != OK) {
         return err;
     }
     examples.layout_fingerprint = prompt->layout_fingerprint;
-    if (!has_hint(&prompt->template)) {
+    if (!prompt_uses(prompt, hint_name())) {
         examples.layout_fingerprint = slice_of(NULL, 0);
     }
     return examples_find(ctx->arena, txn, &examples, &prompt->examples);
@@ -248,5 +225,5 @@ enum err prompt_fill(struct arena *arena, const struct prompt_query *query, stru
         return ERR_MEMORY;
     }
     prompt->text = buffer_slice(&text);
-    return make_reference(arena, query, prompt);
+    return query->examples.has_as_of ? OK : make_reference(arena, query, prompt);
 }

@@ -57,7 +57,9 @@ MUST_CHECK enum err prompt_check(struct ctx *ctx, const struct prompt_query *que
  * The query has passed the check. */
 MUST_CHECK enum err prompt_prepare(struct ctx *ctx, struct store_txn *txn,
                                    const struct prompt_query *query, struct prompt *ret_prompt);
-/* Writes the text and its reference, in the arena. Fails only with ERR_MEMORY. */
+/* Returns whether a placeholder of the prompt's template has this name. */
+bool prompt_uses(const struct prompt *prompt, struct slice name);
+/* Writes the text and its reference (none if the query has an as_of), in the arena. Fails only with ERR_MEMORY. */
 MUST_CHECK enum err prompt_fill(struct arena *arena, const struct prompt_query *query,
                                 struct prompt *prompt);
 

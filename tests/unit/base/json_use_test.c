@@ -186,6 +186,8 @@ static void test_equal(void **state)
         if (equal != rows[i].equal || reverse != rows[i].equal) {
             fail_msg("%s and %s", rows[i].a, rows[i].b);
         }
+        assert_int_equal(json_hash(a, 7) == json_hash(b, 7), rows[i].equal);
+        assert_true(json_hash(a, 7) != json_hash(a, 8));
     }
 }
 

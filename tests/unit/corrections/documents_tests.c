@@ -178,7 +178,7 @@ static struct fact draw_fact(struct model *model, struct capture_input *ret_inpu
                                    : FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED,
         .document_id = name_of(world, fact.paper),
         .layout_fingerprint = model->fingerprints[layout],
-        .after_json = SLICE("{\"qty\":12}"),
+        .after_json = arena_printf(&world->arena, "{\"qty\":%u}", draw(world, 1u << 30)),
         .meta_json = slice_text(metas[meta]),
     };
     if (fact.paper != 0 && paper->first_seq != 0) {
@@ -329,6 +329,13 @@ static bool is_withheld(const struct model *model, unsigned layout, unsigned pap
     return is_scanned(model, layout, now);
 }
 
+/* Whether an event is of the document that is to be extracted, whose own examples are omitted. */
+static bool is_own(struct model *model, const struct examples_query *query, const struct fact *fact)
+{
+    return fact->paper != 0 && !query->include_own &&
+           slice_equal(name_of(&model->world, fact->paper), query->document_id);
+}
+
 static void check_examples(struct model *model, const struct examples_query *query, unsigned layout,
                            bool withheld)
 {
@@ -347,7 +354,8 @@ static void check_examples(struct model *model, const struct examples_query *que
         struct uuid id;
         uint64_t found = 0;
 
-        if (!fact->captured || !fact->example || fact->layout != layout || count == query->limit) {
+        if (!fact->captured || !fact->example || fact->layout != layout ||
+            is_own(model, query, fact) || count == query->limit) {
             continue;
         }
         assert_true(count < answer->n_examples);

@@ -37,6 +37,9 @@ struct fact {
     unsigned draft;
     unsigned actor;
     unsigned fields; /* bits */
+    uint8_t values[FIELDS];
+    unsigned snippet;
+    unsigned spelling; /* of the output: texts that are equal as JSON */
     bool backfilled;
 };
 
@@ -59,15 +62,22 @@ static struct slice name_of(struct world *world, const char *kind, unsigned numb
     return number == 0 ? slice_of(NULL, 0) : arena_printf(&world->arena, "%s-%u", kind, number);
 }
 
-static struct slice after_of(struct world *world, unsigned fields)
+/* The output of a fact, in one of its spellings: other white space, order, and notation of numbers and
+ * names. */
+static struct slice after_of(struct world *world, const struct fact *fact)
 {
+    static const char *const names[] = {"\"f", " \"f", "\"\\u0066"};
+    static const char *const ends[] = {"", ".0", "e0"};
     struct buffer buffer;
 
     buffer_init(&buffer, &world->arena, 64);
     buffer_append_byte(&buffer, '{');
     for (unsigned i = 0; i < FIELDS; i++) {
-        if ((fields >> i & 1) != 0) {
-            buffer_printf(&buffer, "%s\"f%u\":%u", buffer.size > 1 ? "," : "", i, draw(world, 100));
+        unsigned at = fact->spelling == 1 ? FIELDS - 1 - i : i;
+
+        if ((fact->fields >> at & 1) != 0) {
+            buffer_printf(&buffer, "%s%s%u\":%u%s", buffer.size > 1 ? "," : "",
+                          names[fact->spelling], at, fact->values[at], ends[fact->spelling]);
         }
     }
     buffer_append_byte(&buffer, '}');
@@ -85,8 +95,9 @@ static struct capture_input input_of(struct world *world, const struct fact *fac
         .document_id = name_of(world, "document", fact->document),
         .layout_fingerprint = name_of(world, "layout", fact->layout),
         .time = {fact->backfilled, fact->created_at_us},
-        .after_json = after_of(world, fact->fields),
-        .meta_json = SLICE("{\"input_snippet\":\"Pos 1 Bohrer\"}"),
+        .after_json = after_of(world, fact),
+        .meta_json =
+            arena_printf(&world->arena, "{\"input_snippet\":\"Pos %u Bohrer\"}", fact->snippet),
     };
 }
 
@@ -104,8 +115,14 @@ static struct fact draw_fact(struct model *model, uint64_t seq)
         .draft = draw(world, 2),
         .actor = 1 + draw(world, 2),
         .fields = draw(world, 1u << FIELDS),
+        .snippet = draw(world, 2),
+        .spelling = draw(world, 3),
         .backfilled = draw(world, 3) == 0,
     };
+
+    for (unsigned i = 0; i < FIELDS; i++) {
+        fact.values[i] = (uint8_t)draw(world, 3);
+    }
 
     if (draw(world, 4) == 0 && fact.event_type == FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED) {
         fact.event_type = FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED;
@@ -216,10 +233,33 @@ static void report(struct buffer *buffer, uint64_t seq, bool superseded)
     buffer_printf(buffer, " %llu%s", (unsigned long long)seq, superseded ? "!" : "");
 }
 
-static struct slice expected_examples(struct model *model, unsigned layout,
+/* Whether two examples show the same. */
+static bool is_copy(const struct fact *a, const struct fact *b)
+{
+    bool equal = a->fields == b->fields && a->snippet == b->snippet;
+
+    for (unsigned i = 0; i < FIELDS && equal; i++) {
+        equal = (a->fields >> i & 1) == 0 || a->values[i] == b->values[i];
+    }
+    return equal;
+}
+
+static bool is_copy_of_any(const struct fact *fact, const struct fact *const *served,
+                           uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (is_copy(fact, served[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct slice expected_examples(struct model *model, unsigned layout, unsigned document,
                                       const struct examples_query *query)
 {
     const struct fact *sorted[EVENTS];
+    const struct fact *served[EXAMPLES_LIMIT_MAX];
     uint64_t as_of = query->has_as_of ? query->as_of_seq : UINT64_MAX;
     struct buffer buffer;
     uint32_t count = 0;
@@ -231,9 +271,12 @@ static struct slice expected_examples(struct model *model, unsigned layout,
         bool superseded = is_superseded(model, fact, as_of);
 
         if (!is_example(fact) || fact->layout != layout || fact->seq > as_of ||
-            (superseded && !query->include_superseded)) {
+            (superseded && !query->include_superseded) ||
+            (fact->document != 0 && fact->document == document && !query->include_own) ||
+            is_copy_of_any(fact, served, count)) {
             continue;
         }
+        served[count] = fact;
         report(&buffer, fact->seq, superseded);
         count++;
     }
@@ -312,17 +355,20 @@ static void test_examples_equal_model(void **state)
         model_init(&model, seed);
         for (unsigned round = 0; round < 400; round++) {
             unsigned layout = 1 + draw(&model.world, LAYOUTS);
+            unsigned document = draw(&model.world, DOCUMENTS + 1);
             struct examples_query query = {
                 .org = model.world.org,
                 .layout_fingerprint = name_of(&model.world, "layout", layout),
                 .limit = 1 + draw(&model.world, EXAMPLES_LIMIT_MAX),
                 .view = EXAMPLE_VIEW_BOTH,
+                .document_id = name_of(&model.world, "document", document),
                 .include_superseded = draw(&model.world, 2) == 0,
+                .include_own = draw(&model.world, 2) == 0,
                 .has_as_of = draw(&model.world, 2) == 0,
                 .as_of_seq = draw(&model.world, EVENTS + 20),
             };
 
-            struct slice expected = expected_examples(&model, layout, &query);
+            struct slice expected = expected_examples(&model, layout, document, &query);
 
             check_same(answered_examples(&model, &query), expected);
             superseded += memchr(expected.data, '!', expected.size) != NULL;

@@ -191,7 +191,7 @@ static void test_example_agrees_with_nanopb(void **state)
 
     (void)state;
     arena_init(&arena, SIZE_MAX);
-    for (unsigned mask = 0; mask < 16; mask++) {
+    for (unsigned mask = 0; mask < 32; mask++) {
         struct example_record record = sample_example();
         struct example_record decoded;
         errata_record_ExampleRow message;
@@ -201,6 +201,7 @@ static void test_example_agrees_with_nanopb(void **state)
         record.document_hash.size = (mask & 2) != 0 ? EXAMPLE_DOCUMENT_HASH_BYTES : 0;
         record.example.size = (mask & 4) != 0 ? record.example.size : 0;
         record.hint.packed.size = (mask & 8) != 0 ? record.hint.packed.size : 0;
+        record.copy_hash = (mask & 16) != 0 ? record.copy_hash : 0;
         assert_int_equal(record_encode_example(&arena, &record, &bytes), OK);
         memset(&message, 0, sizeof(message));
         assert_int_equal(record_pb_decode(bytes, &errata_record_ExampleRow_msg, &message), OK);
@@ -208,6 +209,7 @@ static void test_example_agrees_with_nanopb(void **state)
         assert_memory_equal(decoded.id.bytes, message.id, UUID_BYTES);
         assert_memory_equal(decoded.id.bytes, record.id.bytes, UUID_BYTES);
         assert_int_equal(decoded.hint.snippet_bytes, message.hint_snippet_bytes);
+        assert_true(decoded.copy_hash == message.copy_hash);
         assert_true(slice_equal(decoded.document_hash, message.document_hash));
         assert_true(slice_equal(decoded.example, message.example));
         assert_true(slice_equal(decoded.hint.packed, message.packed_hint));
@@ -311,10 +313,10 @@ static void test_other_orders(void **state)
     (void)state;
     arena_init(&arena, SIZE_MAX);
     buffer_init(&buffer, &arena, 256);
-    wire_put_bytes(&buffer, 14, SLICE("overwritten"));
-    wire_put_bytes(&buffer, 14, SLICE("hint"));
+    wire_put_bytes(&buffer, 15, SLICE("overwritten"));
+    wire_put_bytes(&buffer, 15, SLICE("hint"));
     wire_put_bytes(&buffer, 99, SLICE("of a later format"));
-    wire_put_bytes(&buffer, 13, SLICE("example"));
+    wire_put_bytes(&buffer, 14, SLICE("example"));
     wire_put_varint(&buffer, 12, 9);
     wire_put_bytes(&buffer, 11, SLICE("id-of-sixteen-by"));
     assert_int_equal(record_decode_example(buffer_slice(&buffer), &example), OK);

@@ -99,6 +99,7 @@ struct example_record sample_example(void)
         .example = SLICE("example"),
         .hint = {2, SLICE("\4\x40\"\"{}")},
         .hint_hash = "hash-of-the-hint",
+        .copy_hash = 0x0102030405060708,
     };
 
     return record;

@@ -55,38 +55,14 @@ static enum cli_exit print_table(struct cli *cli, struct json_value reply)
     return CLI_OK;
 }
 
-/* The layout of --document, if none was given. */
-static enum cli_exit fill_layout(struct request *request, struct cli *cli)
+/* Checks that a layout or a document is named. */
+static enum cli_exit check_named(struct cli *cli)
 {
-    const char *document = options_get(&cli->options, "document");
-    struct request lookup;
-    struct json_value reply = {JSON_NULL, {NULL, 0}};
-    struct slice json = {NULL, 0};
-    struct slice layout = {NULL, 0};
-    enum cli_exit result = CLI_OK;
-
-    if (cli->options.word_count > 0) {
+    if (cli->options.word_count > 0 || options_has(&cli->options, "document")) {
         return CLI_OK;
     }
-    if (document == NULL) {
-        return cli_usage(cli, "LAYOUT is missing: errata examples LAYOUT, or --document with one "
-                              "that was ingested");
-    }
-    request_begin(&lookup, cli);
-    request_text(&lookup, "document_id", slice_text(document));
-    result = cli_call(cli, "/errata.v1.LayoutService/GetDocument", request_end(&lookup), &json);
-    if (result == CLI_OK) {
-        result = reply_parse(cli, json, &reply);
-    }
-    if (result != CLI_OK) {
-        return result;
-    }
-    layout = reply_text(cli, reply_member(reply, "document"), "layoutFingerprint");
-    if (layout.size == 0) {
-        return cli_failed(cli, "document \"%s\" has no layout", document);
-    }
-    request_text(request, "layout_fingerprint", layout);
-    return CLI_OK;
+    return cli_usage(cli, "LAYOUT is missing: errata examples LAYOUT, or --document with one whose "
+                          "layout is known");
 }
 
 static enum cli_exit fill_examples(struct request *request, struct cli *cli)
@@ -96,7 +72,7 @@ static enum cli_exit fill_examples(struct request *request, struct cli *cli)
     if (!cli->json || hints) {
         request_text(request, "view", hints ? SLICE("HINTS") : SLICE("EXAMPLES"));
     }
-    return fill_layout(request, cli);
+    return check_named(cli);
 }
 
 /* What an outcome cites, where there is a document that it can be of. */
@@ -129,6 +105,7 @@ static const struct option_spec options[] = {
     {"document", "DOCUMENT", "the document that is to be extracted"},
     {"match", "MODE", "how the layout has to match"},
     {"include-superseded", NULL, "include examples that were corrected again later"},
+    {"include-own", NULL, "include corrections of the document itself"},
     {"as-of-seq", "SEQ", "what would have been answered after that event"},
     {"as-of", "TIME|SPAN", "what would have been answered then, or that long ago"},
     {NULL, NULL, NULL}};

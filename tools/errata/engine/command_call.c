@@ -44,6 +44,18 @@ static enum cli_exit print_object(struct cli *cli, const struct method_info *met
     return CLI_OK;
 }
 
+/* Prints the reply to a single call in the form that is wanted. */
+static enum cli_exit print_reply(struct cli *cli, const struct command_call *call,
+                                 struct slice json, struct json_value reply)
+{
+    if (cli->json) {
+        print_json(&cli->out, json);
+        return CLI_OK;
+    }
+    return call->print != NULL ? call->print(cli, reply)
+                               : print_object(cli, cli_method(call->method), reply);
+}
+
 enum cli_exit command_call_once(struct cli *cli, const struct command_call *call)
 {
     const struct method_info *method = cli_method(call->method);
@@ -68,11 +80,8 @@ enum cli_exit command_call_once(struct cli *cli, const struct command_call *call
     if (result != CLI_OK) {
         return result;
     }
-    if (cli->json) {
-        print_json(&cli->out, json);
-        return CLI_OK;
-    }
-    return call->print != NULL ? call->print(cli, reply) : print_object(cli, method, reply);
+    result = print_reply(cli, call, json, reply);
+    return result == CLI_OK && call->check != NULL ? call->check(cli, reply) : result;
 }
 
 enum cli_exit command_call_run(struct cli *cli)

@@ -15,6 +15,8 @@ struct command_call {
     enum cli_exit (*fill)(struct request *request, struct cli *cli);
     /* Prints the reply to a single call in another form. */
     enum cli_exit (*print)(struct cli *cli, struct json_value reply);
+    /* Checks the reply to a single call after it is printed, in any form. */
+    enum cli_exit (*check)(struct cli *cli, struct json_value reply);
     /* Lists only: prints what the first page says beside its rows, as CSV if that is wanted. */
     enum cli_exit (*head)(struct cli *cli, struct json_value reply);
     view_colour *colour; /* of a list's rows */

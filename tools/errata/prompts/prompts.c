@@ -163,12 +163,36 @@ static void note_examples(struct cli *cli, struct json_value reply)
     }
 }
 
+/* Notes the placeholders without a value, if they are allowed; else check_prompt reports them. */
+static void note_missing(struct cli *cli, struct json_value reply)
+{
+    struct slice tokens = reply_list(cli, reply, "missingTokens");
+
+    if (tokens.size > 0 && options_has(&cli->options, "allow-missing")) {
+        cli_note(cli, "without a value, left as they are: %.*s", (int)tokens.size,
+                 (const char *)tokens.data);
+    }
+}
+
+/* Fails if a placeholder has no value: the prompt is printed, but most likely not what was meant. */
+static enum cli_exit check_prompt(struct cli *cli, struct json_value reply)
+{
+    struct slice tokens = reply_list(cli, reply, "missingTokens");
+
+    if (tokens.size == 0 || options_has(&cli->options, "allow-missing")) {
+        return CLI_OK;
+    }
+    return cli_failed(cli,
+                      "placeholders without a value: %.*s; expected --value KEY=VALUE for each, "
+                      "or --allow-missing",
+                      (int)tokens.size, (const char *)tokens.data);
+}
+
 static enum cli_exit print_prompt(struct cli *cli, struct json_value reply)
 {
     struct slice name = reply_text(cli, reply, "templateName");
     struct slice version = version_text(cli, reply, "templateVersion");
     struct slice layout = reply_text(cli, reply, "layoutFingerprint");
-    struct slice tokens = reply_list(cli, reply, "otherTokens");
     struct slice reference = reply_text(cli, reply, "exposureRef");
 
     print_prompt_text(cli, reply_text(cli, reply, "prompt"));
@@ -181,10 +205,8 @@ static enum cli_exit print_prompt(struct cli *cli, struct json_value reply)
         cli_note(cli, "layout: %.*s", (int)layout.size, (const char *)layout.data);
     }
     note_examples(cli, reply);
-    if (tokens.size > 0) {
-        cli_note(cli, "without a value, left as they are: %.*s", (int)tokens.size,
-                 (const char *)tokens.data);
-    }
+    note_missing(cli, reply);
+    reply_note_warnings(cli, reply);
     if (reference.size > 0) {
         cli_note(cli, "reference: %.*s", (int)reference.size, (const char *)reference.data);
     }
@@ -219,6 +241,8 @@ static const struct option_spec prepare_options[] = {
     {"limit", "N", "at most N examples, 1 to 20 (default 3)"},
     {"match", "MODE", "how the layout has to match"},
     {"include-superseded", NULL, "include examples that were corrected again later"},
+    {"include-own", NULL, "include corrections of the document itself"},
+    {"allow-missing", NULL, "succeed although a placeholder has no value, and leave it as it is"},
     {"as-of-seq", "SEQ", "what would have been made after that event"},
     {"as-of", "TIME|SPAN", "what would have been made then, or that long ago"},
     {NULL, NULL, NULL}};
@@ -266,9 +290,10 @@ const struct command prompt_commands[] = {
      .summary = "make the prompt for a document, with its layout's examples",
      .help =
          "Prints the prompt that a template makes, to standard output; and what it is made of to "
-         "standard error: the template's version, the examples, tokens that had no value, and the "
-         "reference to cite with the outcome (`errata extractions record --exposure`). Values that "
-         "begin with `@` name a file.",
+         "standard error: the template's version, the examples, warnings, and the reference to "
+         "cite "
+         "with the outcome (`errata extractions record --exposure`). Fails with 1 if a placeholder "
+         "has no value. Values that begin with `@` name a file.",
      .examples = {{"errata prompts prepare --template pdf_extract_text_v1 \\\n"
                    "  --document invoice-17 --value document_text=@text.txt \\\n"
                    "  --trusted output_schema=@schema.json > prompt.txt",
@@ -277,5 +302,6 @@ const struct command prompt_commands[] = {
                    "  errata prompts prepare --file - --layout a1b2c3",
                    NULL}},
      .options = prepare_options,
-     COMMAND_CALL("PromptService/PreparePrompt", .fill = fill_prepare, .print = print_prompt)},
+     COMMAND_CALL("PromptService/PreparePrompt", .fill = fill_prepare, .print = print_prompt,
+                  .check = check_prompt)},
     {.name = NULL}};

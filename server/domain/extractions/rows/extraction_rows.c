@@ -132,28 +132,29 @@ enum err extraction_rows_document_of_draft(struct arena *arena, struct store_txn
     return arena_copy(arena, document_id, ret_document_id) ? OK : ERR_MEMORY;
 }
 
-enum err extraction_rows_layout_of_document(struct arena *arena, struct store_txn *txn,
-                                            struct org_id org, struct slice document_id,
+enum err extraction_rows_layout_of_document(struct store_txn *txn, struct org_id org,
+                                            struct slice document_id, uint64_t as_of_seq,
                                             struct slice *ret_fingerprint)
 {
     struct extraction_subject_record newest = {.seq = 0};
-    struct extraction_record record = {.layout_fingerprint = {NULL, 0}};
+    struct extraction_record record;
     struct slice value = {NULL, 0};
     struct key key;
     enum err err = read_newest(txn, org, SUBJECT_DOCUMENT, document_id, &newest);
 
-    if (err == OK && newest.seq != 0) {
-        key = key_extraction(org, newest.seq);
-        err = store_get(txn, TABLE_EXTRACTION, key_slice(&key), &value);
-        err = err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    *ret_fingerprint = slice_of(NULL, 0);
+    if (err != OK || newest.seq == 0 || newest.seq > as_of_seq) {
+        return err == ERR_NOT_FOUND ? OK : err;
     }
-    if (err == OK && newest.seq != 0) {
+    key = key_extraction(org, newest.seq);
+    err = store_get(txn, TABLE_EXTRACTION, key_slice(&key), &value);
+    if (err == OK) {
         err = record_decode_extraction(value, &record);
     }
-    if (err != OK && err != ERR_NOT_FOUND) {
-        return err;
+    if (err == OK) {
+        *ret_fingerprint = record.layout_fingerprint;
     }
-    return arena_copy(arena, record.layout_fingerprint, ret_fingerprint) ? OK : ERR_MEMORY;
+    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
 /* The newest extraction of what a correction names; ERR_NOT_FOUND where there is none. */

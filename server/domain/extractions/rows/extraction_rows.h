@@ -29,10 +29,10 @@ MUST_CHECK enum err extraction_rows_document_of_draft(struct arena *arena, struc
                                                       struct org_id org,
                                                       struct slice draft_order_id,
                                                       struct slice *ret_document_id);
-/* Returns the layout that the newest extraction of a document names, in the arena; empty if there is no such
- * extraction. */
-MUST_CHECK enum err extraction_rows_layout_of_document(struct arena *arena, struct store_txn *txn,
-                                                       struct org_id org, struct slice document_id,
+/* Returns the layout that the newest extraction of a document names, borrowed from the transaction; empty if
+ * there is no extraction, or the newest was recorded after the event `as_of_seq` (UINT64_MAX: now). */
+MUST_CHECK enum err extraction_rows_layout_of_document(struct store_txn *txn, struct org_id org,
+                                                       struct slice document_id, uint64_t as_of_seq,
                                                        struct slice *ret_fingerprint);
 
 #endif

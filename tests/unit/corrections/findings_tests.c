@@ -276,6 +276,7 @@ static void test_old_facts(void **state)
             .after_json = slice_text(afters[i]),
         };
         struct event event = {.org = world.org,
+                              .id = view.id,
                               .seq = 1 + i,
                               .kind = EVENT_FEEDBACK,
                               .created_at_us = WORLD_START_US,

@@ -99,10 +99,172 @@ static void test_one_family(void **state)
     world_deinit(&world);
 }
 
+static Errata__V1__LayoutFamily *get_family(struct world *world, const char *id)
+{
+    const struct exchange_start start = {.path = "errata.v1.LayoutService/GetFamily",
+                                         .authorization = world->admin};
+    Errata__V1__GetFamilyRequest request = ERRATA__V1__GET_FAMILY_REQUEST__INIT;
+    Errata__V1__GetFamilyResponse *response = NULL;
+
+    request.layout_family_id = (char *)(uintptr_t)id;
+    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
+    return response->family;
+}
+
+/* Goal: families are listed newest first, page by page, and each is found with its counts and
+ * fingerprints; another event's id is of none. Method: two families, one of three documents with two
+ * fingerprints, in pages of one. */
+static void test_list_and_get(void **state)
+{
+    struct world world;
+    struct exchange_start start = {.path = "errata.v1.LayoutService/ListFamilies"};
+    Errata__V1__ListFamiliesRequest list = ERRATA__V1__LIST_FAMILIES_REQUEST__INIT;
+    Errata__V1__ListFamiliesResponse *page = NULL;
+    Errata__V1__GetFamilyRequest get = ERRATA__V1__GET_FAMILY_REQUEST__INIT;
+    Errata__V1__LayoutFamily *family = NULL;
+    Errata__V1__Document *first = NULL;
+    Errata__V1__Document *second = NULL;
+    Errata__V1__Document *other = NULL;
+
+    (void)state;
+    world_init(&world);
+    start.authorization = world.admin;
+    first = ingest_page(&world, "first", 0, 1);
+    other = ingest_page(&world, "other", 500, 1);
+    second = ingest_page(&world, "second", 2, 2);
+    (void)ingest_page(&world, "third", 0, 1);
+    list.page_size = 1;
+    assert_int_equal(world_call(&world, &start, &list.base, &page), STATUS_OK);
+    assert_int_equal(page->n_families, 1);
+    assert_string_equal(page->families[0]->id, other->id);
+    list.page_token = page->next_page_token;
+    assert_int_equal(world_call(&world, &start, &list.base, &page), STATUS_OK);
+    assert_int_equal(page->n_families, 1);
+    assert_string_equal(page->families[0]->id, first->id);
+    assert_int_equal(page->families[0]->n_layout_fingerprints, 0);
+    assert_string_equal(page->next_page_token, "");
+    family = get_family(&world, first->id);
+    assert_int_equal(family->document_count, 3);
+    assert_int_equal(family->fingerprint_count, 2);
+    assert_int_equal(family->n_layout_fingerprints, 2);
+    assert_string_not_equal(family->layout_fingerprints[0], family->layout_fingerprints[1]);
+    start.path = "errata.v1.LayoutService/GetFamily";
+    get.layout_family_id = second->id;
+    assert_int_equal(world_call(&world, &start, &get.base, NULL), STATUS_NOT_FOUND);
+    world_deinit(&world);
+}
+
+/* How many documents and profiles the lists have with a family as filter. */
+static void expect_filtered(struct world *world, const char *family, size_t documents,
+                            size_t profiles)
+{
+    struct exchange_start start = {.path = "errata.v1.LayoutService/ListDocuments",
+                                   .authorization = world->admin};
+    Errata__V1__ListDocumentsRequest list = ERRATA__V1__LIST_DOCUMENTS_REQUEST__INIT;
+    Errata__V1__ListProfilesRequest list_profiles = ERRATA__V1__LIST_PROFILES_REQUEST__INIT;
+    Errata__V1__ListDocumentsResponse *found = NULL;
+    Errata__V1__ListProfilesResponse *found_profiles = NULL;
+
+    list.layout_family_id = (char *)(uintptr_t)family;
+    assert_int_equal(world_call(world, &start, &list.base, &found), STATUS_OK);
+    assert_int_equal(found->n_documents, documents);
+    for (size_t i = 0; i < documents; i++) {
+        assert_string_equal(found->documents[i]->layout_family_id, family);
+    }
+    start.path = "errata.v1.LayoutService/ListProfiles";
+    list_profiles.layout_family_id = (char *)(uintptr_t)family;
+    assert_int_equal(world_call(world, &start, &list_profiles.base, &found_profiles), STATUS_OK);
+    assert_int_equal(found_profiles->n_profiles, profiles);
+    list.layout_fingerprint = (char *)(uintptr_t) "both";
+    start.path = "errata.v1.LayoutService/ListDocuments";
+    assert_int_equal(world_call(world, &start, &list.base, NULL), STATUS_INVALID_ARGUMENT);
+}
+
+/* Goal: documents and profiles are listed by family; one that does not exist has none. Method: two
+ * families that share a fingerprint. */
+static void test_filters(void **state)
+{
+    struct world world;
+    Errata__V1__Document *first = NULL;
+    Errata__V1__Document *other = NULL;
+
+    (void)state;
+    world_init(&world);
+    first = ingest_page(&world, "first", 0, 1);
+    (void)ingest_page(&world, "second", 2, 2);
+    other = ingest_page(&world, "other", 500, 2);
+    expect_filtered(&world, first->id, 2, 2);
+    expect_filtered(&world, other->id, 1, 1);
+    expect_filtered(&world, "01890000-0000-7000-8000-000000000001", 0, 0);
+    world_deinit(&world);
+}
+
+static Errata__V1__GetNearestFamiliesResponse *get_nearest(struct world *world,
+                                                           const char *document_id, uint32_t max)
+{
+    const struct exchange_start start = {.path = "errata.v1.LayoutService/GetNearestFamilies",
+                                         .authorization = world->admin};
+    Errata__V1__GetNearestFamiliesRequest request = ERRATA__V1__GET_NEAREST_FAMILIES_REQUEST__INIT;
+    Errata__V1__GetNearestFamiliesResponse *response = NULL;
+
+    request.document_id = (char *)(uintptr_t)document_id;
+    request.max_families = max;
+    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
+    return response;
+}
+
+/* Goal: a person sees why a document matched, or did not: the most similar page of each family, the
+ * shared and differing features. Method: pages that share 28, 8 and no words of 30; a scan. */
+static void test_nearest(void **state)
+{
+    struct world world;
+    Errata__V1__GetNearestFamiliesResponse *nearest = NULL;
+    Errata__V1__Document *first = NULL;
+    Errata__V1__NearestFamily **near = NULL;
+    struct exchange_start start = {.path = INGEST_UNARY};
+
+    (void)state;
+    world_init(&world);
+    start.authorization = world.admin;
+    first = ingest_page(&world, "first", 0, 1);
+    (void)ingest_page(&world, "far", 500, 1);
+    (void)ingest_page(&world, "near", 24, 1); /* 6 of 54 with `first`, 8 of 52 with `second` */
+    (void)ingest_page(&world, "second", 2, 1);
+    nearest = get_nearest(&world, "second", 0);
+    near = nearest->families;
+    assert_int_equal(nearest->n_families, 3);
+    assert_int_equal(nearest->feature_count, 30);
+    assert_string_equal(near[0]->family->id, first->id);
+    assert_int_equal(near[0]->family->document_count, 2);
+    assert_true(near[0]->matches && near[0]->own);
+    assert_true(near[0]->similarity == 28.0 / 32.0);
+    assert_string_equal(near[0]->document_id, "first");
+    assert_string_equal(near[0]->summary, "28 of 32 features are shared: 28 words; only in the "
+                                          "document: 2 words; only in the family: 2 words");
+    assert_int_equal(near[0]->n_features, 1);
+    assert_int_equal(near[0]->features[0]->kind,
+                     ERRATA__V1__LAYOUT_FEATURE_KIND__LAYOUT_FEATURE_KIND_WORD);
+    assert_int_equal(near[0]->features[0]->shared, 28);
+    assert_true(!near[1]->matches && !near[1]->own);
+    assert_string_equal(near[1]->document_id, "near");
+    assert_true(near[1]->similarity == 8.0 / 52.0);
+    assert_string_equal(near[2]->document_id, "far");
+    assert_true(near[2]->similarity == 0);
+    assert_int_equal(get_nearest(&world, "second", 2)->n_families, 2);
+    world.documents.answer.tables.sketch.count = 0;
+    assert_int_equal(ingest(&world, &start, "scan", SLICE("scan"), NULL), STATUS_OK);
+    assert_int_equal(get_nearest(&world, "scan", 2)->n_families, 0);
+    assert_int_equal(get_nearest(&world, "scan", 2)->feature_count, 0);
+    world_deinit(&world);
+}
+
 int run_family_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_family),
+        cmocka_unit_test(test_list_and_get),
+        cmocka_unit_test(test_filters),
+        cmocka_unit_test(test_nearest),
     };
 
     return cmocka_run_group_tests_name("families", tests, NULL, NULL);

@@ -5,6 +5,7 @@
  */
 #include "server/domain/fingerprint/fingerprint.h"
 #include "server/domain/layouts/documents.h"
+#include "server/domain/layouts/families.h"
 #include "server/domain/layouts/profiles.h"
 #include "server/pipeline/id_filter.h"
 #include "server/pipeline/service.h"
@@ -56,15 +57,43 @@ enum err layout_service_get_document_read(struct layout_service_get_document_cal
     return err;
 }
 
+/* The family that a list is filtered by; 0 for the empty id. ERR_NOT_FOUND for one that the
+ * organisation does not have: the list is empty. */
+static enum err find_family(struct store_txn *txn, struct org_id org, const char *text,
+                            uint64_t *ret_family_seq)
+{
+    struct family_record family;
+    struct uuid id;
+
+    *ret_family_seq = 0;
+    if (text[0] == '\0') {
+        return OK;
+    }
+    if (UNEXPECTED(!uuid_parse(slice_text(text), &id))) {
+        return ERR_INTERNAL; /* check_request refuses it */
+    }
+    return family_find(txn, org, id, ret_family_seq, &family);
+}
+
 enum err layout_service_list_documents_read(struct layout_service_list_documents_call *call)
 {
-    const struct document_list list = {
+    struct document_list list = {
         .org = call->org,
         .layout_fingerprint = slice_text(call->request->layout_fingerprint),
         .page = call->page,
     };
     struct document_view document;
-    enum err err = document_list_begin(call->txn, &list);
+    enum err err = OK;
+
+    if (list.layout_fingerprint.size > 0 && call->request->layout_family_id[0] != '\0') {
+        fault_add(call->ctx->fault, SLICE("layout_family_id"),
+                  "given with layout_fingerprint; expected one of the two");
+        return ERR_INVALID;
+    }
+    err = find_family(call->txn, call->org, call->request->layout_family_id, &list.family_seq);
+    if (err == OK) {
+        err = document_list_begin(call->txn, &list);
+    }
 
     while (err == OK) {
         err = document_list_next(call->txn, &list, &document);
@@ -115,6 +144,9 @@ enum err layout_service_list_profiles_read(struct layout_service_list_profiles_c
     err = id_filter_read_hex(call->service, "layout_fingerprint_prefix",
                              call->request->layout_fingerprint_prefix, SHA256_BYTES,
                              &list.fingerprint_prefix);
+    if (err == OK) {
+        err = find_family(call->txn, call->org, call->request->layout_family_id, &list.family_seq);
+    }
     if (err == OK) {
         err = profile_list_begin(call->txn, &list);
     }

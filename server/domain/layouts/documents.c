@@ -170,14 +170,20 @@ enum err document_ingested_of_event(struct arena *arena, const struct event *eve
 
 enum err document_list_begin(struct store_txn *txn, const struct document_list *list)
 {
-    bool by_layout = list->layout_fingerprint.size > 0;
     struct key_fingerprint fingerprint = key_fingerprint_of(list->layout_fingerprint);
-    const struct scan_range range = {
-        .table = by_layout ? TABLE_DOCUMENT_LAYOUT : TABLE_DOCUMENT_TIME,
-        .prefix = by_layout ? key_layout_prefix(list->org, &fingerprint) : key_org(list->org),
+    struct scan_range range = {
+        .table = TABLE_DOCUMENT_TIME,
+        .prefix = key_org(list->org),
         .after = list->page->after,
     };
 
+    if (list->layout_fingerprint.size > 0) {
+        range.table = TABLE_DOCUMENT_LAYOUT;
+        range.prefix = key_layout_prefix(list->org, &fingerprint);
+    } else if (list->family_seq != 0) {
+        range.table = TABLE_FAMILY_DOCUMENT;
+        range.prefix = key_family_prefix(list->org, list->family_seq);
+    }
     return page_open(list->page, txn, &range);
 }
 

@@ -70,6 +70,7 @@ MUST_CHECK enum err document_ingested_of_event(struct arena *arena, const struct
 struct document_list {
     struct org_id org;
     struct slice layout_fingerprint; /* empty: documents of all layouts, and of none */
+    uint64_t family_seq; /* only documents of this family, without a fingerprint; 0: of all */
     struct page *page;
 };
 

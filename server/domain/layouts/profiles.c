@@ -81,12 +81,36 @@ enum err profile_list_begin(struct store_txn *txn, const struct profile_list *li
     return page_open(list->page, txn, &range);
 }
 
+/* Whether a layout is wanted by the filters of a list. */
+static enum err passes_filters(struct store_txn *txn, const struct profile_list *list,
+                               const struct sha256_digest *measured, bool *ret_passes)
+{
+    struct slice digest = slice_of(measured->bytes, sizeof(measured->bytes));
+    struct slice value = {NULL, 0};
+    struct key_fingerprint fingerprint;
+    char text[2 * SHA256_BYTES];
+    struct key key;
+    enum err err = OK;
+
+    *ret_passes = id_prefix_matches(&list->fingerprint_prefix, digest);
+    if (!*ret_passes || list->family_seq == 0) {
+        return OK;
+    }
+    sha256_format(measured, text);
+    fingerprint = key_fingerprint_of(slice_of(text, sizeof(text)));
+    key = key_layout_family(list->org, &fingerprint, list->family_seq);
+    err = store_get(txn, TABLE_LAYOUT_FAMILY, key_slice(&key), &value);
+    *ret_passes = err == OK;
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
 enum err profile_list_next(struct arena *arena, struct store_txn *txn,
                            const struct profile_list *list, struct profile *ret_profile)
 {
     struct sha256_digest measured;
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
+    bool passes = false;
     enum err err = OK;
 
     do {
@@ -95,8 +119,10 @@ enum err profile_list_next(struct arena *arena, struct store_txn *txn,
             return err;
         }
         err = key_read_profile_order(key, &measured);
-    } while (err == OK && !id_prefix_matches(&list->fingerprint_prefix,
-                                             slice_of(measured.bytes, sizeof(measured.bytes))));
+        if (err == OK) {
+            err = passes_filters(txn, list, &measured, &passes);
+        }
+    } while (err == OK && !passes);
     if (err == OK) {
         err = read_profile(arena, txn, list->org, &measured, ret_profile);
     }

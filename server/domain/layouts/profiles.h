@@ -20,6 +20,7 @@ struct profile_list {
     struct org_id org;
     enum profile_order order;
     struct id_prefix fingerprint_prefix; /* without digits: all */
+    uint64_t family_seq; /* only layouts with documents in this family; 0: all */
     struct page *page;
 };
 

@@ -92,6 +92,7 @@ static void print_document(struct cli *cli, struct json_value document)
     struct slice key = {NULL, 0};
     struct slice tables = reply_text(cli, document, "tableCount");
     struct slice layout = reply_text(cli, document, "layoutFingerprint");
+    struct slice family = reply_text(cli, document, "layoutFamilyId");
 
     reply_print_member(cli, "document", reply_text(cli, document, "documentId"));
     reply_print_member(cli, "id", reply_text(cli, document, "id"));
@@ -106,6 +107,7 @@ static void print_document(struct cli *cli, struct json_value document)
     reply_print_member(cli, "text", text_measures(cli, document));
     reply_print_member(cli, "measured by", reply_text(cli, document, "fpVersion"));
     reply_print_member(cli, "layout", layout.size > 0 ? layout : SLICE("none"));
+    reply_print_member(cli, "family", family.size > 0 ? family : SLICE("none"));
     while (json_walk_next(&walk, &key, &warning)) {
         reply_print_member(cli, "warning",
                            measures_warning(cli, reply_word(cli, warning, "code", "WARNING_CODE_"),
@@ -201,6 +203,45 @@ static enum cli_exit run_explain(struct cli *cli)
     return run_show(cli);
 }
 
+/* --- families --- */
+
+/* A family beside the document: two lines. */
+static void print_near(struct cli *cli, struct json_value near)
+{
+    struct slice id = reply_text(cli, reply_member(near, "family"), "id");
+    bool matches = reply_text(cli, near, "matches").size > 0;
+    bool own = reply_text(cli, near, "own").size > 0;
+    double similarity = 0;
+
+    (void)measures_double(cli, near, "similarity", &similarity);
+    print_text(&cli->out, "%.2f  ", similarity);
+    print_line(&cli->out,
+               arena_printf(&cli->arena, "%.*s  %s%s", (int)id.size, (const char *)id.data,
+                            matches ? "similar enough" : "too different",
+                            own ? ", its own family" : ""));
+    print_text(&cli->out, "      ");
+    print_line(&cli->out, reply_text(cli, near, "summary"));
+}
+
+static enum cli_exit print_nearest(struct cli *cli, struct json_value reply)
+{
+    struct json_walk walk = reply_walk(reply, "families");
+    struct json_value near = {JSON_NULL, {NULL, 0}};
+    struct slice key = {NULL, 0};
+    bool any = false;
+
+    while (json_walk_next(&walk, &key, &near)) {
+        print_near(cli, near);
+        any = true;
+    }
+    if (!any) {
+        print_text(&cli->out, reply_text(cli, reply, "featureCount").size == 0
+                                  ? "page 1 has too few features to compare\n"
+                                  : "no other page to compare with\n");
+    }
+    return CLI_OK;
+}
+
 /* --- the group --- */
 
 static const struct option_spec ingest_options[] = {
@@ -210,13 +251,19 @@ static const struct option_spec ingest_options[] = {
     {"password-file", "FILE", "the file whose one line opens encrypted PDFs"},
     {"jobs", "N", "files at once, 1 to 16 (default 2); a server measures one a core"},
     {NULL, NULL, NULL}};
-static const struct option_spec list_options[] = {
-    {"layout", "LAYOUT", "only this layout"}, PAGING_OPTIONS, {NULL, NULL, NULL}};
+static const struct option_spec list_options[] = {{"layout", "LAYOUT", "only this layout"},
+                                                  {"family", "FAMILY", "only this layout family"},
+                                                  PAGING_OPTIONS,
+                                                  {NULL, NULL, NULL}};
+static const struct option_spec families_options[] = {PAGING_OPTIONS, {NULL, NULL, NULL}};
+static const struct option_spec nearest_options[] = {
+    {"max", "N", "families to compare with, 1 to 20 (default 5)"}, {NULL, NULL, NULL}};
 static const struct option_spec show_options[] = {
     {"by-id", NULL, "the word is the server's id of the document, not the caller's"},
     {NULL, NULL, NULL}};
 static const struct option_spec profiles_options[] = {
     {"most-seen", NULL, "those with most documents first, not those seen last"},
+    {"family", "FAMILY", "only layouts with documents in this layout family"},
     PAGING_OPTIONS,
     {NULL, NULL, NULL}};
 static const struct option_spec explain_options[] = {
@@ -295,6 +342,38 @@ const struct command layout_commands[] = {
      .words_min = 1,
      .words_max = 1,
      COMMAND_CALL("LayoutService/GetProfile")},
+    {.group = "layouts",
+     .name = "families",
+     .summary = "list layout families, newest first",
+     .help = "Lists layout families: documents whose first pages are similar, though their exact "
+             "fingerprints may differ.",
+     .examples = {{"errata layouts families", NULL}},
+     .options = families_options,
+     COMMAND_CALL("LayoutService/ListFamilies",
+                  .nothing = "no layout families: no document with text was ingested yet")},
+    {.group = "layouts",
+     .name = "family",
+     .arguments = "FAMILY",
+     .summary = "show one layout family with its fingerprints",
+     .help = "Shows a layout family: its counts, and the exact fingerprints of its documents.",
+     .examples = {{"errata layouts family \"$(errata layouts show invoice-17 --json |\n"
+                   "  jq -r .document.layoutFamilyId)\"",
+                   "the family of a document"}},
+     .words_min = 1,
+     .words_max = 1,
+     COMMAND_CALL("LayoutService/GetFamily")},
+    {.group = "layouts",
+     .name = "nearest",
+     .arguments = "DOCUMENT",
+     .summary = "compare a document with the most similar layout families",
+     .help = "Prints the families whose pages are most similar to page 1 of a document: the share "
+             "of common features, whether that is enough for one family, and which words, "
+             "rulings, fonts and page sizes are shared or differ.",
+     .examples = {{"errata layouts nearest invoice-17", NULL}},
+     .options = nearest_options,
+     .words_min = 1,
+     .words_max = 1,
+     COMMAND_CALL("LayoutService/GetNearestFamilies", .print = print_nearest)},
     {.group = "layouts",
      .name = "explain",
      .arguments = "[FILE]",

@@ -1,0 +1,67 @@
+/*
+ * families.h: layout families as they are read: one, a list of all, and those nearest to a document.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_FAMILIES_H
+#define ERRATA_SERVER_DOMAIN_LAYOUTS_FAMILIES_H
+
+#include "server/domain/layouts/family_records.h"
+#include "server/domain/layouts/sketch/family_sketch.h"
+#include "store/base/buffer.h"
+#include "store/log.h"
+#include "store/page.h"
+
+#include <errata/v1/layout_service.views.h>
+
+/* Fingerprints that a family is returned with: a family of more has pages of text in them. */
+#define FAMILY_FINGERPRINTS_MAX 1000
+
+/* ERR_NOT_FOUND for an id that is not of a family of this organisation. */
+MUST_CHECK enum err family_find(struct store_txn *txn, struct org_id org, struct uuid id,
+                                uint64_t *ret_family_seq, struct family_record *ret_family);
+/* A LayoutFamily without its fingerprints. */
+struct layout_family_view family_view_of(const struct family_record *family);
+/* Appends the run of `layout_fingerprints` of a LayoutFamily, at most FAMILY_FINGERPRINTS_MAX. */
+MUST_CHECK enum err family_put_fingerprints(struct store_txn *txn, struct org_id org,
+                                            uint64_t family_seq, struct buffer *run);
+
+/* A list of families, newest first: rows of a page that was opened with family_list_begin. */
+MUST_CHECK enum err family_list_begin(struct store_txn *txn, struct org_id org, struct page *page);
+/* The next family. ERR_NOT_FOUND at the end of the page. */
+MUST_CHECK enum err family_list_next(struct page *page, struct family_record *ret_family);
+
+#define FAMILY_NEAREST_DEFAULT 5
+#define FAMILY_NEAREST_MAX 20
+
+/* A document with a sketch, as it was measured. */
+struct family_document {
+    uint64_t seq; /* of its event */
+    uint64_t family_seq; /* 0: none */
+    struct family_sketch sketch; /* without features: it has none */
+};
+
+/* ERR_NOT_FOUND for a document that this organisation does not have. */
+MUST_CHECK enum err family_document_read(struct store_txn *txn, struct org_id org,
+                                         struct slice document_id,
+                                         struct family_document *ret_document);
+
+/* The most similar page of one family. */
+struct family_near {
+    uint64_t family_seq;
+    uint64_t sketch_seq; /* key of the sketch: of the newest document with it */
+    bool matches; /* similar enough to be of the document's family */
+    struct family_similarity similarity;
+};
+
+/* Compares a document with all sketches except its own: at most `max` families, most similar first, of
+ * equals the one with the newest sketch. */
+MUST_CHECK enum err family_nearest(struct store_txn *txn, struct org_id org,
+                                   const struct family_document *document, size_t max,
+                                   struct family_near ret_near[FAMILY_NEAREST_MAX],
+                                   size_t *ret_count);
+/* A NearestFamily, in the arena: the family, the features by kind, and a sentence. */
+MUST_CHECK enum err family_near_view(struct arena *arena, struct store_txn *txn, struct org_id org,
+                                     const struct family_document *document,
+                                     const struct family_near *near,
+                                     struct nearest_family_view *ret_view);
+
+#endif

@@ -18,6 +18,16 @@
 #define DEPTH_MAX 16
 #define FINGERPRINT_BYTES 64
 
+void asker_set_sketch(struct world *world, uint32_t first_word)
+{
+    struct family_sketch *sketch = &world->documents.answer.tables.sketch;
+
+    sketch->count = 30;
+    for (uint32_t i = 0; i < sketch->count; i++) {
+        sketch->features[i] = 8 * (first_word + i) + (uint32_t)FAMILY_FEATURE_WORD;
+    }
+}
+
 void asker_init(struct asker *asker, struct world *world, struct arena *arena, const char *name)
 {
     *asker = (struct asker){.world = world, .arena = arena};
@@ -28,6 +38,7 @@ void asker_init(struct asker *asker, struct world *world, struct arena *arena, c
     for (int i = 0; i < ASKER_NAMES; i++) {
         pool_put(&asker->pools.names, arena_printf(arena, "%s-%d", name, i));
     }
+    asker_set_sketch(world, 0);
 }
 
 bool asker_passes_over(const struct method_info *method)

@@ -26,7 +26,7 @@
  * wire and in text. */
 #define OWNERS_SEQ 30
 #define NOBODYS_SEQ 90
-#define SHOWN_BYTES_MIN 16 /* of a text that a message shortens */
+#define SHOWN_BYTES_MIN 8 /* of a text that a message or a short name shows the start of */
 #define OWNERS_KEY "owners-key"
 #define UNKNOWN_KEY "unknown-key"
 
@@ -70,9 +70,10 @@ static struct answer ask(struct side *side, struct asker *asker, const struct qu
     static const struct pdf_page_size pages[] = {
         {595.276, 841.89}, {612.0, 792.0}, {612.0, 1008.0}};
     struct exchange exchange;
+    uint32_t page = asker == &side->owner ? 1 + side->steps % 2 : 0;
 
-    side->world.documents.answer.text.pages =
-        &pages[asker == &side->owner ? 1 + side->steps % 2 : 0];
+    side->world.documents.answer.text.pages = &pages[page];
+    asker_set_sketch(&side->world, 100 * page);
     begin_step(side);
     asker_send(asker, question, &exchange);
     world_run(&side->world);

@@ -164,6 +164,23 @@ static uint64_t fields_in_ten(const struct field_info *field)
                : FIELDS_IN_TEN;
 }
 
+/* Whether the field is the target, or a message that has it. */
+static bool leads_to(const struct field_info *field, const struct field_info *target)
+{
+    return field == target || (is_message(field) && is_target_in(field->message, target));
+}
+
+static bool oneof_leads_to(const struct message_info *message, int oneof,
+                           const struct field_info *target)
+{
+    for (uint32_t i = 0; i < message->count; i++) {
+        if (message->fields[i].oneof == oneof && leads_to(&message->fields[i], target)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Whether a field that may be left out is there. */
 static bool is_wanted(struct making *making, const struct open_message *open,
                       const struct field_info *field)
@@ -180,9 +197,8 @@ static bool is_wanted(struct making *making, const struct open_message *open,
         return false;
     }
     if (maker->target != NULL) {
-        if (field->oneof >= 0 && is_target_in(open->message, maker->target) &&
-            maker->target->oneof == field->oneof) {
-            return field == maker->target;
+        if (field->oneof >= 0 && oneof_leads_to(open->message, field->oneof, maker->target)) {
+            return leads_to(field, maker->target);
         }
         return field == maker->target || field->rules.required || is_message(field) ||
                field->oneof >= 0;

@@ -27,6 +27,7 @@ struct method_list {
     size_t page_size;
     size_t page_token;
     uint32_t next_page_token; /* 0: the method is not a list */
+    size_t org_id; /* 0: the request names no organisation */
 };
 
 /* Where a request has its as_of: offsets in its struct, and the numbers of the two fields. */

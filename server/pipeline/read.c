@@ -28,10 +28,22 @@ static uint32_t page_size_of(int32_t page_size)
     return page_size < PAGE_SIZE_MAX ? (uint32_t)page_size : PAGE_SIZE_MAX;
 }
 
-/* The digest of the request without its page_size and page_token, which differ from page to page. */
-static enum err hash_filter(struct arena *arena, const ProtobufCMessage *request,
-                            const struct method_list *list, struct sha256_digest *ret_filter)
+/* Clears the organisation of a request if it is the caller's own, which an empty one means too. */
+static void clear_own_org(const struct rpc *rpc, const char **org_id)
 {
+    struct uuid uuid;
+
+    if (uuid_parse(slice_text(*org_id), &uuid) && uuid_equal(uuid, rpc->principal.org.uuid)) {
+        *org_id = protobuf_c_empty_string;
+    }
+}
+
+/* Computes the digest of the request without its page_size and page_token, which differ from page to page. */
+static enum err hash_filter(const struct rpc *rpc, const struct method_list *list,
+                            struct sha256_digest *ret_filter)
+{
+    struct arena *arena = rpc->ctx.arena;
+    const ProtobufCMessage *request = rpc->request;
     size_t struct_bytes = request->descriptor->sizeof_message;
     uint8_t *filter = arena_alloc(arena, struct_bytes);
     const ProtobufCMessage *message = (const ProtobufCMessage *)(const void *)filter;
@@ -43,6 +55,9 @@ static enum err hash_filter(struct arena *arena, const ProtobufCMessage *request
     memcpy(filter, request, struct_bytes);
     *(int32_t *)(void *)(filter + list->page_size) = 0;
     *(const char **)(void *)(filter + list->page_token) = protobuf_c_empty_string;
+    if (list->org_id != 0) {
+        clear_own_org(rpc, (const char **)(void *)(filter + list->org_id));
+    }
     bytes = arena_alloc(arena, protobuf_c_message_get_packed_size(message) + 1);
     if (bytes == NULL) {
         return ERR_MEMORY;
@@ -58,7 +73,7 @@ static enum err begin_page(const struct rpc *rpc, struct buffer *body,
     const int32_t *size = member(rpc->request, list->page_size);
     const char *const *token = member(rpc->request, list->page_token);
     struct slice after = {NULL, 0};
-    enum err err = hash_filter(rpc->ctx.arena, rpc->request, list, ret_filter);
+    enum err err = hash_filter(rpc, list, ret_filter);
 
     if (err == OK) {
         err = page_token_read(&rpc->service, ret_filter, slice_text(*token), &after);

@@ -142,7 +142,9 @@ def _request_fields(model, method):
     number = list_field(model, method)
     if number:
         text += (f"        .list = {{{_offset(method, 'page_size')},\n"
-                 f"                 {_offset(method, 'page_token')}, {number}}},\n")
+                 f"                 {_offset(method, 'page_token')}, {number}"
+                 + (f",\n                 {_offset(method, 'org_id')}"
+                    if "org_id" in _fields(model.messages[method.request]) else "") + "},\n")
     numbers = as_of_fields(model, method)
     if numbers:
         text += (f"        .as_of = {{{_offset(method, 'as_of_case')},\n"

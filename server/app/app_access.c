@@ -23,8 +23,8 @@ static void on_read_work(void *job)
 
     access->read_result = store_begin(app->backend, STORE_READ, &txn);
     if (access->read_result == OK) {
-        access->read_result =
-            admin_read_server_access(txn, clock_wall_us(app->ctx.clock), NULL, &access->read);
+        access->read_result = admin_read_server_access(txn, clock_wall_us(app->ctx.clock), NULL,
+                                                       ADMIN_TOKENS_SCANNED_MAX, &access->read);
         store_abort(txn);
     }
 }

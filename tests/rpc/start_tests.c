@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -65,6 +66,45 @@ static void test_first_start(void **state)
     arena_deinit(&arena);
 }
 
+static enum err read_access(struct store_txn *txn, const uint32_t *except_key_id,
+                            uint32_t tokens_max, struct admin_server_access *access)
+{
+    return admin_read_server_access(txn, WORLD_START_US, except_key_id, tokens_max, access);
+}
+
+/* The key id in a value of the header `authorization`. */
+static uint32_t key_id_of(const char *bearer)
+{
+    return (uint32_t)strtoul(bearer + strlen("Bearer errata_"), NULL, 16);
+}
+
+/* Goal: the scan for tokens that can administer the server ends at its bound. Method: a bound that just includes
+ * the only such token, by the order of key ids, and one that just does not. */
+static void test_access_scan_is_bounded(void **state)
+{
+    struct world world;
+    struct admin_server_access access;
+    struct store_txn *txn = NULL;
+    char token[WORLD_TOKEN_BYTES];
+    uint32_t rank = 1;
+
+    (void)state;
+    world_init(&world);
+    for (int i = 0; i < 6; i++) {
+        world_make_token(&world, world.admin, ROLE_VIEWER, token);
+        rank += key_id_of(token) < key_id_of(world.admin) ? 1 : 0;
+    }
+    assert_in_range(rank, 2, 6);
+    assert_int_equal(store_begin(world.backend, STORE_READ, &txn), OK);
+    assert_int_equal(read_access(txn, NULL, rank - 1, &access), OK);
+    assert_int_equal(access.until_us, 0);
+    assert_int_equal(read_access(txn, NULL, rank, &access), OK);
+    assert_int_equal(access.until_us, INT64_MAX);
+    assert_int_equal(access.key_id, key_id_of(world.admin));
+    store_abort(txn);
+    world_deinit(&world);
+}
+
 /* Goal: another administrator's token is valid once it is kept, beside the one before; one that could not
  * be kept was never made. Method: a keeper that fails once; a store without the organisation. */
 static void test_another_token(void **state)
@@ -83,11 +123,11 @@ static void test_another_token(void **state)
     assert_int_equal(first_token_add(&world.ctx, world.backend, keep, &keeper, &key_id),
                      ERR_DISK_FULL);
     assert_int_equal(store_begin(world.backend, STORE_READ, &txn), OK);
-    assert_int_equal(admin_read_server_access(txn, WORLD_START_US, &key_id, &access), OK);
+    assert_int_equal(read_access(txn, &key_id, ADMIN_TOKENS_SCANNED_MAX, &access), OK);
     assert_int_equal(access.until_us, INT64_MAX);
     assert_int_not_equal(access.key_id, key_id);
     key_id = access.key_id;
-    assert_int_equal(admin_read_server_access(txn, WORLD_START_US, &key_id, &access), OK);
+    assert_int_equal(read_access(txn, &key_id, ADMIN_TOKENS_SCANNED_MAX, &access), OK);
     assert_int_equal(access.until_us, 0); /* only of the first start */
     store_abort(txn);
     keeper.result = OK;
@@ -227,6 +267,7 @@ int run_start_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_first_start),
+        cmocka_unit_test(test_access_scan_is_bounded),
         cmocka_unit_test(test_another_token),
         cmocka_unit_test(test_replay),
     };

@@ -67,10 +67,10 @@ struct admin_server_access {
 /* Tokens that are scanned at most, in 0.3 s; with more, one that is not among the first may be missed: then
  * the last one that was found can't be revoked. */
 #define ADMIN_TOKENS_SCANNED_MAX 1000000
-/* Scans the tokens of all organisations, except the one with `except_key_id` (NULL: none). Ends at the first
- * token without an end. */
+/* Scans the first `tokens_max` tokens of all organisations, except the one with `except_key_id` (NULL: none).
+ * Ends at the first token without an end. */
 MUST_CHECK enum err admin_read_server_access(struct store_txn *txn, int64_t now_us,
-                                             const uint32_t *except_key_id,
+                                             const uint32_t *except_key_id, uint32_t tokens_max,
                                              struct admin_server_access *ret_access);
 
 /* The part of a TOKEN_CREATED event's facts that may be answered: TokenCreated's wire bytes. */

@@ -167,7 +167,7 @@ static enum err check_not_last(struct ctx *ctx, struct store_txn *txn, uint32_t 
     if (!admin_token_rules_server(token, now_us)) {
         return OK;
     }
-    err = admin_read_server_access(txn, now_us, &key_id, &rest);
+    err = admin_read_server_access(txn, now_us, &key_id, ADMIN_TOKENS_SCANNED_MAX, &rest);
     if (err != OK || rest.until_us != 0) {
         return err;
     }

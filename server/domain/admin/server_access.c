@@ -44,14 +44,14 @@ static enum err take_row(struct slice key, struct slice value, int64_t now_us,
 }
 
 enum err admin_read_server_access(struct store_txn *txn, int64_t now_us,
-                                  const uint32_t *except_key_id,
+                                  const uint32_t *except_key_id, uint32_t tokens_max,
                                   struct admin_server_access *ret_access)
 {
     struct admin_server_access access = {0, 0};
     const struct scan_range range = {
         .table = TABLE_TOKEN,
         .prefix = key_global_prefix(),
-        .rows_max = ADMIN_TOKENS_SCANNED_MAX,
+        .rows_max = tokens_max,
     };
     struct scan scan;
     struct slice key;

@@ -204,7 +204,7 @@ static enum err add_up(struct ctx *ctx, struct store_txn *txn, struct learning *
         .table = TABLE_COUNTER,
         .prefix = key_org(learning->org),
         .after = key_slice(&from),
-        .rows_max = LEARNING_ROWS_MAX,
+        .rows_max = (uint32_t)day_count_of(&learning->range) * LEARNING_DAY_ROWS_MAX,
     };
     struct scan scan;
     size_t bound = 0;

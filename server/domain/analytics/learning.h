@@ -17,8 +17,8 @@
 #include <errata/v1/feedback_event.fields.h>
 
 #define LEARNING_DAYS_MAX 366
-/* Rows of a range: of each day, names of corrected fields twice, and fewer than a hundred others. */
-#define LEARNING_ROWS_MAX (LEARNING_DAYS_MAX * (2 * COUNTERS_FIELD_NAMES_MAX + 100))
+/* Rows of a day: names of corrected fields twice, and fewer than a hundred others. More are damage. */
+#define LEARNING_DAY_ROWS_MAX (2 * COUNTERS_FIELD_NAMES_MAX + 100)
 #define LEARNING_DAYS_DEFAULT 30
 #define LEARNING_TOP_FIELDS_DEFAULT 10
 #define LEARNING_TOP_FIELDS_MAX 1000

@@ -243,6 +243,25 @@ static void test_damaged(void **state)
     store_abort(txn);
 }
 
+/* Goal: a range with more rows than its days can have is reported as damage. Method: a day with as many rows as it
+ * can have, and with one more. */
+static void test_too_many_rows(void **state)
+{
+    struct store_world *world = *state;
+    struct store_txn *txn = NULL;
+    char name[16];
+
+    assert_int_equal(store_begin(world->backend, STORE_WRITE, &txn), OK);
+    for (int row = 1; row <= LEARNING_DAY_ROWS_MAX; row++) {
+        (void)snprintf(name, sizeof(name), "%d", row);
+        must_add(world, txn, DAY, COUNTER_EXTRACTIONS, slice_text(name), 1);
+    }
+    assert_int_equal(try_to_learn(world, txn), OK);
+    must_add(world, txn, DAY, COUNTER_EXTRACTIONS, SLICE("one more"), 1);
+    assert_int_equal(try_to_learn(world, txn), ERR_CORRUPT);
+    store_abort(txn);
+}
+
 int run_learning_tests(void)
 {
     const struct CMUnitTest tests[] = {
@@ -252,6 +271,8 @@ int run_learning_tests(void)
         cmocka_unit_test_setup_teardown(test_longest_range, store_world_set_up,
                                         store_world_tear_down),
         cmocka_unit_test_setup_teardown(test_damaged, store_world_set_up, store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_too_many_rows, store_world_set_up,
+                                        store_world_tear_down),
     };
 
     return cmocka_run_group_tests_name("learning", tests, NULL, NULL);

@@ -439,6 +439,28 @@ static void test_times(void **state)
     arena_deinit(&arena);
 }
 
+/* Goal: a subject whose kind is not a number from 1 to 255 is damage. Method: both bounds and their neighbours. */
+static void test_subject_kinds(void **state)
+{
+    static const struct {
+        uint32_t kind;
+        enum err wanted;
+    } rows[] = {{1, OK}, {UINT8_MAX, OK}, {0, ERR_CORRUPT}, {UINT8_MAX + 1, ERR_CORRUPT}};
+    struct envelope_record envelope = sample_envelope();
+    struct envelope_record decoded;
+    struct slice bytes;
+    struct arena arena;
+
+    (void)state;
+    arena_init(&arena, SIZE_MAX);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        envelope.subjects[1].kind = rows[i].kind;
+        assert_int_equal(record_encode_envelope(&arena, &envelope, &bytes), OK);
+        assert_int_equal(record_decode_envelope(bytes, &decoded), rows[i].wanted);
+    }
+    arena_deinit(&arena);
+}
+
 /* One rule of a record at a time: what breaks it is neither written nor, as bytes, read. */
 #define BROKEN(kind, change)                                                                       \
     do {                                                                                           \
@@ -553,6 +575,7 @@ int run_record_tests(void)
         cmocka_unit_test(test_other_orders),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_times),
+        cmocka_unit_test(test_subject_kinds),
         cmocka_unit_test(test_broken_records_are_not_written),
         cmocka_unit_test(test_broken_rows_are_corrupt),
     };

@@ -11,6 +11,17 @@
 /* Interval of progress output. */
 #define COMMAND_PROGRESS_US 1000000
 
+/* A line of progress on standard error. */
+struct progress_line {
+    int64_t shown_at_us;
+    bool is_open; /* the terminal's last line is one, to be overwritten */
+};
+
+/* Prints one, unless the last one is more recent than COMMAND_PROGRESS_US. The text has no line break. */
+void progress_line_print(struct progress_line *line, const char *format, ...) PRINTF_LIKE(2, 3);
+/* Ends a line that is open. */
+void progress_line_end(const struct progress_line *line);
+
 /* `--new-admin-token`: creates another ADMIN token with the server flag, if none is usable any more.
  *   1. the token's text is durable as DIR/admin.token.new
  *   2. its event is committed to the log of the organisation `default`

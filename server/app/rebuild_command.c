@@ -8,37 +8,27 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #define ARENA_BYTES (1u << 20)
 
 struct rebuild_command {
     struct rebuild_result result;
-    int64_t reported_at_us;
-    bool line_open; /* the terminal's last line is a progress line, to be overwritten */
+    struct progress_line line;
 };
 
 static void on_progress(void *user, const struct replay_progress *progress)
 {
     struct rebuild_command *command = (struct rebuild_command *)user;
-    int64_t now_us = clock_monotonic_us(clock_system());
 
-    if (now_us - command->reported_at_us < COMMAND_PROGRESS_US) {
-        return;
-    }
-    command->reported_at_us = now_us;
-    command->line_open = isatty(STDERR_FILENO) != 0;
-    (void)fprintf(stderr, "%s%" PRIu64 " of %" PRIu64 " events%s", command->line_open ? "\r" : "",
-                  progress->events, progress->events_total, command->line_open ? "" : "\n");
+    progress_line_print(&command->line, "%" PRIu64 " of %" PRIu64 " events", progress->events,
+                        progress->events_total);
 }
 
 static int print_result(const struct rebuild_command *command, enum err err, struct slice why)
 {
     const struct rebuild_result *result = &command->result;
 
-    if (command->line_open) {
-        (void)fputc('\n', stderr);
-    }
+    progress_line_end(&command->line);
     if (err == OK) {
         (void)printf("rebuilt the tables of %" PRIu64 " organisations from %" PRIu64
                      " events in %" PRId64 ".%03" PRId64 " s\n",

@@ -10,29 +10,16 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #define ARENA_BYTES (1u << 20)
 #define MIB (UINT64_C(1) << 20)
 
-struct restore_command {
-    int64_t shown_at_us;
-    bool line_open; /* the terminal's last line is a progress line, to be overwritten */
-};
-
 static void on_progress(void *user, bool copying, uint64_t bytes, uint64_t bytes_total)
 {
-    struct restore_command *command = (struct restore_command *)user;
-    int64_t now_us = clock_monotonic_us(clock_system());
+    struct progress_line *line = (struct progress_line *)user;
 
-    if (now_us - command->shown_at_us < COMMAND_PROGRESS_US) {
-        return;
-    }
-    command->shown_at_us = now_us;
-    command->line_open = isatty(STDERR_FILENO) != 0;
-    (void)fprintf(stderr, "%s%s %" PRIu64 " of %" PRIu64 " MiB%s", command->line_open ? "\r" : "",
-                  copying ? "copied" : "checked", bytes / MIB, bytes_total / MIB,
-                  command->line_open ? "" : "\n");
+    progress_line_print(line, "%s %" PRIu64 " of %" PRIu64 " MiB", copying ? "copied" : "checked",
+                        bytes / MIB, bytes_total / MIB);
 }
 
 static int print_result(const struct config *config, enum err err, struct slice why,
@@ -57,11 +44,11 @@ static int print_result(const struct config *config, enum err err, struct slice 
 
 int restore_command_run(const struct config *config)
 {
-    struct restore_command command = {.shown_at_us = clock_monotonic_us(clock_system())};
+    struct progress_line line = {.shown_at_us = clock_monotonic_us(clock_system())};
     const struct store_restore order = {.file = config->restore_file,
                                         .path = config->data,
                                         .on_progress = on_progress,
-                                        .user = &command};
+                                        .user = &line};
     struct backup_info info = {0};
     struct arena arena;
     struct fault fault;
@@ -71,9 +58,7 @@ int restore_command_run(const struct config *config)
     arena_init(&arena, ARENA_BYTES);
     fault_init(&fault, &arena);
     err = store_lmdb_restore(&order, &fault, &info);
-    if (command.line_open) {
-        (void)fputc('\n', stderr);
-    }
+    progress_line_end(&line);
     status = print_result(config, err, fault.message, &info);
     arena_deinit(&arena);
     return status;

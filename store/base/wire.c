@@ -6,7 +6,6 @@
 
 #include "store/base/assert.h"
 
-#define VARINT_BYTES_MAX 10
 #define TAG_BYTES_MAX 5
 #define FIELD_NUMBER_MAX 0x1fffffffu
 
@@ -20,37 +19,25 @@ size_t wire_varint_bytes(uint64_t value)
     return (bits + 6) / 7;
 }
 
-static size_t put_raw(uint8_t *at, uint64_t value)
-{
-    size_t size = 0;
-
-    while (value >= 0x80) {
-        at[size++] = (uint8_t)(value | 0x80);
-        value >>= 7;
-    }
-    at[size++] = (uint8_t)value;
-    return size;
-}
-
 static size_t put_tag(uint8_t *at, uint32_t field, enum wire_type type)
 {
     ASSERT(field >= 1 && field <= FIELD_NUMBER_MAX);
-    return put_raw(at, (uint64_t)field << 3 | (uint64_t)type);
+    return wire_write_varint(at, (uint64_t)field << 3 | (uint64_t)type);
 }
 
 void wire_put_varint(struct buffer *buffer, uint32_t field, uint64_t value)
 {
-    if (buffer_reserve(buffer, TAG_BYTES_MAX + VARINT_BYTES_MAX)) {
+    if (buffer_reserve(buffer, TAG_BYTES_MAX + WIRE_VARINT_BYTES_MAX)) {
         buffer->size += put_tag(buffer->data + buffer->size, field, WIRE_VARINT);
-        buffer->size += put_raw(buffer->data + buffer->size, value);
+        buffer->size += wire_write_varint(buffer->data + buffer->size, value);
     }
 }
 
 void wire_put_header(struct buffer *buffer, uint32_t field, size_t size)
 {
-    if (buffer_reserve(buffer, TAG_BYTES_MAX + VARINT_BYTES_MAX)) {
+    if (buffer_reserve(buffer, TAG_BYTES_MAX + WIRE_VARINT_BYTES_MAX)) {
         buffer->size += put_tag(buffer->data + buffer->size, field, WIRE_BYTES);
-        buffer->size += put_raw(buffer->data + buffer->size, size);
+        buffer->size += wire_write_varint(buffer->data + buffer->size, size);
     }
 }
 
@@ -70,11 +57,11 @@ void wire_put_packed(struct buffer *buffer, enum wire_type type, uint64_t raw)
     size_t size = type == WIRE_FIXED64 ? 8 : 4;
 
     ASSERT(type != WIRE_BYTES);
-    if (!buffer_reserve(buffer, VARINT_BYTES_MAX)) {
+    if (!buffer_reserve(buffer, WIRE_VARINT_BYTES_MAX)) {
         return;
     }
     if (type == WIRE_VARINT) {
-        buffer->size += put_raw(buffer->data + buffer->size, raw);
+        buffer->size += wire_write_varint(buffer->data + buffer->size, raw);
         return;
     }
     for (size_t i = 0; i < size; i++) {
@@ -84,7 +71,7 @@ void wire_put_packed(struct buffer *buffer, enum wire_type type, uint64_t raw)
 
 void wire_put_raw(struct buffer *buffer, uint32_t field, enum wire_type type, uint64_t raw)
 {
-    if (buffer_reserve(buffer, TAG_BYTES_MAX + VARINT_BYTES_MAX)) {
+    if (buffer_reserve(buffer, TAG_BYTES_MAX + WIRE_VARINT_BYTES_MAX)) {
         buffer->size += put_tag(buffer->data + buffer->size, field, type);
         wire_put_packed(buffer, type, raw);
     }
@@ -144,18 +131,18 @@ static size_t write_time(uint8_t *out, int64_t time_us)
 
     if (seconds != 0) {
         size += put_tag(out + size, TIMESTAMP_SECONDS, WIRE_VARINT);
-        size += put_raw(out + size, (uint64_t)seconds);
+        size += wire_write_varint(out + size, (uint64_t)seconds);
     }
     if (us != 0) {
         size += put_tag(out + size, TIMESTAMP_NANOS, WIRE_VARINT);
-        size += put_raw(out + size, (uint64_t)us * 1000);
+        size += wire_write_varint(out + size, (uint64_t)us * 1000);
     }
     return size;
 }
 
 void wire_put_timestamp(struct buffer *buffer, uint32_t field, int64_t time_us)
 {
-    uint8_t bytes[2 * (1 + VARINT_BYTES_MAX)];
+    uint8_t bytes[2 * (1 + WIRE_VARINT_BYTES_MAX)];
 
     wire_put_bytes(buffer, field, slice_of(bytes, write_time(bytes, time_us)));
 }
@@ -175,14 +162,14 @@ size_t wire_write_timestamp(uint8_t out[static WIRE_TIMESTAMP_BYTES_MAX], uint32
 static size_t read_long_varint(struct slice rest, uint64_t *ret_value)
 {
     uint64_t value = 0;
-    size_t limit = rest.size < VARINT_BYTES_MAX ? rest.size : VARINT_BYTES_MAX;
+    size_t limit = rest.size < WIRE_VARINT_BYTES_MAX ? rest.size : WIRE_VARINT_BYTES_MAX;
 
     for (size_t i = 0; i < limit; i++) {
         uint8_t byte = rest.data[i];
 
         value |= (uint64_t)(byte & 0x7f) << (7 * i);
         if (byte < 0x80) {
-            bool overflows = i == VARINT_BYTES_MAX - 1 && byte > 1;
+            bool overflows = i == WIRE_VARINT_BYTES_MAX - 1 && byte > 1;
 
             *ret_value = value;
             return overflows ? 0 : i + 1;

@@ -45,6 +45,22 @@ size_t wire_varint_bytes(uint64_t value);
 /* Returns the size of the message that wire_put_timestamp writes, without tag and length. */
 size_t wire_timestamp_bytes(int64_t time_us);
 
+/* The most bytes of a varint. */
+#define WIRE_VARINT_BYTES_MAX 10
+
+/* Writes a varint to `at`, which has room for WIRE_VARINT_BYTES_MAX; returns its size. */
+static inline size_t wire_write_varint(uint8_t *at, uint64_t value)
+{
+    size_t size = 0;
+
+    while (value >= 0x80) {
+        at[size++] = (uint8_t)(value | 0x80);
+        value >>= 7;
+    }
+    at[size++] = (uint8_t)value;
+    return size;
+}
+
 struct wire_field {
     uint32_t number;
     enum wire_type type;

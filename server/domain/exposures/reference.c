@@ -51,18 +51,6 @@ static struct sha256_digest tag_of(const struct exposure_key *key, struct org_id
     return hmac_sha256(&key->mac, pieces, sizeof(pieces) / sizeof(pieces[0]));
 }
 
-static size_t put_number(uint8_t *at, uint64_t value)
-{
-    size_t size = 0;
-
-    while (value >= 0x80) {
-        at[size++] = (uint8_t)(value | 0x80);
-        value >>= 7;
-    }
-    at[size++] = (uint8_t)value;
-    return size;
-}
-
 /* A distance in either direction as a number: small ones stay small. */
 static uint64_t fold_distance(uint64_t from, uint64_t to)
 {
@@ -99,12 +87,12 @@ static bool put_list(uint8_t *to, const struct exposure *exposure, bool versions
         if (size > LIST_BYTES_MAX - ARTIFACT_BYTES_MAX) {
             return false;
         }
-        size += put_number(to + size, fold_distance(before, artifact->seq));
+        size += wire_write_varint(to + size, fold_distance(before, artifact->seq));
         if (versions) {
-            size += put_number(to + size, artifact->version);
+            size += wire_write_varint(to + size, artifact->version);
         }
         if (exposure->kind == EXPOSURE_KIND_MATCHES) {
-            size += put_number(to + size, artifact->line_count);
+            size += wire_write_varint(to + size, artifact->line_count);
         }
         before = artifact->seq;
     }
@@ -141,8 +129,8 @@ static size_t encode(const struct exposure *exposure, uint8_t *bytes)
 
     bytes[0] = LAYOUT_VERSION;
     bytes_put_be64(bytes + 2, (uint64_t)exposure->served_at_us);
-    size += put_number(bytes + size, exposure->as_of_seq);
-    size += put_number(bytes + size, exposure->artifact_count);
+    size += wire_write_varint(bytes + size, exposure->as_of_seq);
+    size += wire_write_varint(bytes + size, exposure->artifact_count);
     if (!put_list(bytes + size, exposure, versions, &list_size)) {
         list_size = LIST_HASH_BYTES;
         flags = FLAG_HASHED;

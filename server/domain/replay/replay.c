@@ -63,7 +63,9 @@ static void init(struct replay *replay, const struct replay_config *config,
     replay->ctx = (struct ctx){&replay->arena, config->clock, config->random, NULL};
 }
 
-enum err replay_log(const struct replay_config *config, struct replay_report *ret_report)
+/* Replays the log; with `compare`, compares the rows with it as well. */
+static enum err run(const struct replay_config *config, bool compare,
+                    struct replay_report *ret_report)
 {
     struct store_txn *source = NULL;
     struct replay replay;
@@ -73,31 +75,25 @@ enum err replay_log(const struct replay_config *config, struct replay_report *re
         return err;
     }
     init(&replay, config, ret_report);
-    replay.keeps_keys = true;
-    replay.stops = true;
+    replay.keeps_keys = !compare;
+    replay.stops = !compare;
     err = replay_events(&replay, source);
-    arena_deinit(&replay.arena);
-    store_abort(source);
-    return err;
-}
-
-enum err replay_verify(const struct replay_config *config, struct replay_report *ret_report)
-{
-    struct store_txn *source = NULL;
-    struct replay replay;
-    enum err err = store_begin(config->source, STORE_READ, &source);
-
-    if (err != OK) {
-        return err;
-    }
-    init(&replay, config, ret_report);
-    err = replay_events(&replay, source);
-    if (err == OK) {
+    if (err == OK && compare) {
         err = replay_compare(&replay, source);
     }
     arena_deinit(&replay.arena);
     store_abort(source);
     return err;
+}
+
+enum err replay_log(const struct replay_config *config, struct replay_report *ret_report)
+{
+    return run(config, false, ret_report);
+}
+
+enum err replay_verify(const struct replay_config *config, struct replay_report *ret_report)
+{
+    return run(config, true, ret_report);
 }
 
 bool replay_is_clean(const struct replay_report *report)

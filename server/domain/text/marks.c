@@ -202,16 +202,20 @@ static bool pass_attributes(struct points text, size_t *at)
     return false;
 }
 
+/* Returns where the word of a tag or bracket that opens at `from` begins: after spaces and a slash. */
+static size_t start_of_word(struct points text, size_t from)
+{
+    size_t start = skip_spaces(text, from + 1);
+
+    return looks_like(text, start, '/') ? skip_spaces(text, start + 1) : start;
+}
+
 /* Where `<word>`, `</word>` or `<word ...>` ends; 0 where none begins at `from`. */
 static size_t end_of_tag(struct points text, size_t from)
 {
-    size_t start = skip_spaces(text, from + 1);
-    uint8_t first = 0;
+    size_t start = start_of_word(text, from);
+    uint8_t first = first_letter(text, start);
 
-    if (looks_like(text, start, '/')) {
-        start = skip_spaces(text, start + 1);
-    }
-    first = first_letter(text, start);
     for (size_t i = 0; i < COUNT_OF(tag_words); i++) {
         size_t at = start;
 
@@ -225,13 +229,9 @@ static size_t end_of_tag(struct points text, size_t from)
 
 static size_t end_of_bracket(struct points text, size_t from)
 {
-    size_t start = skip_spaces(text, from + 1);
-    uint8_t first = 0;
+    size_t start = start_of_word(text, from);
+    uint8_t first = first_letter(text, start);
 
-    if (looks_like(text, start, '/')) {
-        start = skip_spaces(text, start + 1);
-    }
-    first = first_letter(text, start);
     for (size_t i = 0; i < COUNT_OF(bracket_words); i++) {
         size_t at = start;
 

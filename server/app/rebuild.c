@@ -4,7 +4,6 @@
 #include "server/app/rebuild.h"
 
 #include "server/app/app_damage.h"
-#include "server/app/rebuild_local.h"
 #include "server/domain/replay/replay.h"
 #include "store/lmdb/backup_file.h"
 #include "store/lmdb/lmdb.h"

@@ -33,5 +33,8 @@ struct rebuild_result {
  * or an error of opening. `ret_result` is filled in either case. */
 MUST_CHECK enum err rebuild_store(const struct rebuild_order *order, struct fault *fault,
                                   struct rebuild_result *ret_result);
+/* Copies data that comes from no event: the server's values in the table META, except those that describe the
+ * old store. The new one has its own. */
+MUST_CHECK enum err rebuild_carry_local(struct store_backend *from, struct store_backend *to);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * rebuild_local.c: copies the values of the table META.
  */
-#include "server/app/rebuild_local.h"
+#include "server/app/rebuild.h"
 
 #include "store/keys.h"
 

@@ -3,7 +3,7 @@
  */
 #include "tests/unit/app/app_tests.h"
 
-#include "server/app/rebuild_local.h"
+#include "server/app/rebuild.h"
 #include "server/app/verify_message.h"
 #include "store/memory/memory.h"
 #include "tests/support/store/store_world.h"

@@ -213,21 +213,26 @@ enum err log_append(struct ctx *ctx, struct store_txn *txn, const struct event_d
         record.salt = slice_of(salt, sizeof(salt));
     }
     err = seal(ctx, txn, draft, &head, &record);
-    if (err == OK) {
-        err = record_encode_event(ctx->arena, &record, &bytes);
+    if (err != OK) {
+        return err;
     }
-    if (err == OK) {
-        err = log_decode(ctx->arena, draft->org, draft->stamp.seq, bytes, &event);
+    err = record_encode_event(ctx->arena, &record, &bytes);
+    if (err != OK) {
+        return err;
     }
-    if (err == OK) {
-        err = store_append(txn, TABLE_EVENT, key_slice(&key), bytes);
+    err = log_decode(ctx->arena, draft->org, draft->stamp.seq, bytes, &event);
+    if (err != OK) {
+        return err;
     }
-    if (err == OK) {
-        err = log_apply_envelope(ctx, txn, &event);
+    err = store_append(txn, TABLE_EVENT, key_slice(&key), bytes);
+    if (err != OK) {
+        return err;
     }
-    if (err == OK) {
-        err = note_range(txn, draft->org, draft->stamp.seq);
+    err = log_apply_envelope(ctx, txn, &event);
+    if (err != OK) {
+        return err;
     }
+    err = note_range(txn, draft->org, draft->stamp.seq);
     if (err != OK) {
         return err;
     }

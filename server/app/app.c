@@ -475,21 +475,26 @@ static enum err make_services(struct app *app)
     };
     enum err err = pool_new(&app->loop, &app->pool);
 
-    if (err == OK) {
-        err = make_verifier(app);
+    if (err != OK) {
+        return err;
     }
-    if (err == OK) {
-        err = make_backup(app);
+    err = make_verifier(app);
+    if (err != OK) {
+        return err;
     }
-    if (err == OK) {
-        err = app_pdf_make(app);
+    err = make_backup(app);
+    if (err != OK) {
+        return err;
     }
-    if (err == OK) {
-        err = auth_new(&app->auth);
+    err = app_pdf_make(app);
+    if (err != OK) {
+        return err;
     }
-    if (err == OK) {
-        err = writer_new(&writer, &app->writer);
+    err = auth_new(&app->auth);
+    if (err != OK) {
+        return err;
     }
+    err = writer_new(&writer, &app->writer);
     if (err != OK) {
         return err;
     }

@@ -243,35 +243,37 @@ static enum err read_shape(struct arguments *arguments, struct fault *fault)
         {"seed", &arguments->seed, 0, UINT64_C(1) << 53},
         {"serial-from", &arguments->serial_from, 0, UINT64_C(1) << 53},
         {"cpu", &cpu, 0, 1023}};
+    const struct {
+        const char *name;
+        uint64_t *ret_ns;
+    } spans[] = {{"duration", &arguments->duration_ns},
+                 {"warm-up", &arguments->warm_up_ns},
+                 {"lag-max", &arguments->lag_max_ns},
+                 {"knee-p99", &arguments->knee_p99_ns}};
     enum err err = read_numbers(options, numbers, sizeof(numbers) / sizeof(numbers[0]), fault);
 
     arguments->has_serial = options_has(options, "serial-from");
     arguments->cpu = options_has(options, "cpu") ? (int)cpu : -1;
-    if (err == OK) {
-        err = read_span(options, "duration", &arguments->duration_ns, fault);
+    for (size_t i = 0; err == OK && i < sizeof(spans) / sizeof(spans[0]); i++) {
+        err = read_span(options, spans[i].name, spans[i].ret_ns, fault);
     }
-    if (err == OK) {
-        err = read_span(options, "warm-up", &arguments->warm_up_ns, fault);
+    if (err != OK) {
+        return err;
     }
-    if (err == OK) {
-        err = read_span(options, "lag-max", &arguments->lag_max_ns, fault);
+    err = read_choice(options, "arrival", "fixed", "poisson", &arguments->poisson, fault);
+    if (err != OK) {
+        return err;
     }
-    if (err == OK) {
-        err = read_span(options, "knee-p99", &arguments->knee_p99_ns, fault);
+    err = read_choice(options, "headers", "indexed", "literal", &arguments->literal_headers, fault);
+    if (err != OK) {
+        return err;
     }
-    if (err == OK) {
-        err = read_choice(options, "arrival", "fixed", "poisson", &arguments->poisson, fault);
-    }
-    if (err == OK) {
-        err = read_choice(options, "headers", "indexed", "literal", &arguments->literal_headers,
-                          fault);
-    }
-    if (err == OK && options_has(options, "calls") && !options_has(options, "duration")) {
+    if (options_has(options, "calls") && !options_has(options, "duration")) {
         arguments->duration_ns = 0;
-    } else if (err == OK && arguments->duration_ns == 0) {
-        err = fault_say(fault, ERR_INVALID, "--duration: 0; expected more than 0");
+    } else if (arguments->duration_ns == 0) {
+        return fault_say(fault, ERR_INVALID, "--duration: 0; expected more than 0");
     }
-    return err != OK ? err : read_loop(arguments, fault);
+    return read_loop(arguments, fault);
 }
 
 static enum err read_reports(struct arguments *arguments, struct fault *fault)

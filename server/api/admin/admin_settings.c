@@ -61,14 +61,16 @@ enum err admin_service_update_settings_write(struct admin_service_update_setting
     struct settings_change change;
     struct org_id org;
     uint64_t seq = 0;
-    enum err err = actor.size != 0 ? OK : ERR_MEMORY;
+    enum err err = OK;
 
-    if (err == OK) {
-        err = read_change(call->service, call->request->settings, &change);
+    if (actor.size == 0) {
+        return ERR_MEMORY;
     }
-    if (err == OK) {
-        err = caller_resolve_org(call->service, call->txn, call->request->org_id, &org);
+    err = read_change(call->service, call->request->settings, &change);
+    if (err != OK) {
+        return err;
     }
+    err = caller_resolve_org(call->service, call->txn, call->request->org_id, &org);
     if (err == OK) {
         err = settings_update(call->ctx, call->txn, org, actor, &change, &seq);
     }

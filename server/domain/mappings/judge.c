@@ -259,15 +259,17 @@ static enum err store_judgement(struct ctx *ctx, struct store_txn *txn, struct o
     uint64_t seq = 0;
     enum err err = capture_store(ctx, txn, org, captured, 1, &seq);
 
-    if (err == OK) {
-        err = log_read(txn, org, seq, &event);
+    if (err != OK) {
+        return err;
     }
-    if (err == OK && !arena_copy(ctx->arena, event.facts, &event.facts)) {
-        err = ERR_MEMORY;
+    err = log_read(txn, org, seq, &event);
+    if (err != OK) {
+        return err;
     }
-    if (err == OK) {
-        err = mappings_apply(ctx, txn, &event);
+    if (!arena_copy(ctx->arena, event.facts, &event.facts)) {
+        return ERR_MEMORY;
     }
+    err = mappings_apply(ctx, txn, &event);
     if (err == OK) {
         *ret_seq = seq;
     }

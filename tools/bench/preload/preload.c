@@ -31,31 +31,32 @@ static enum err check_range(struct fault *fault, const char *what, uint64_t numb
 
 static enum err check_options(const struct preload_options *options, struct fault *fault)
 {
-    enum err err = check_range(fault, "organisations", options->org_count, 1, PRELOAD_ORGS_MAX);
+    const struct {
+        const char *what;
+        uint64_t number;
+        uint64_t min;
+        uint64_t max;
+    } ranges[] = {
+        {"organisations", options->org_count, 1, PRELOAD_ORGS_MAX},
+        {"layouts", options->layout_count, 1, PRELOAD_LAYOUTS_MAX},
+        {"events", options->event_count, options->org_count, PRELOAD_EVENTS_MAX},
+        {"extractions", options->extraction_count, 0, PRELOAD_EXTRACTIONS_MAX},
+        {"mappings", options->mapping_count, 0, PRELOAD_MAPPINGS_MAX},
+        {"customers", options->customer_count, options->mapping_count > 0 ? 1 : 0,
+         PRELOAD_CUSTOMERS_MAX},
+        {"bytes of an event", options->event_bytes, PRELOAD_EVENT_BYTES_MIN,
+         PRELOAD_EVENT_BYTES_MAX},
+    };
 
-    if (err == OK) {
-        err = check_range(fault, "layouts", options->layout_count, 1, PRELOAD_LAYOUTS_MAX);
+    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+        enum err err =
+            check_range(fault, ranges[i].what, ranges[i].number, ranges[i].min, ranges[i].max);
+
+        if (err != OK) {
+            return err;
+        }
     }
-    if (err == OK) {
-        err = check_range(fault, "events", options->event_count, options->org_count,
-                          PRELOAD_EVENTS_MAX);
-    }
-    if (err == OK) {
-        err = check_range(fault, "extractions", options->extraction_count, 0,
-                          PRELOAD_EXTRACTIONS_MAX);
-    }
-    if (err == OK) {
-        err = check_range(fault, "mappings", options->mapping_count, 0, PRELOAD_MAPPINGS_MAX);
-    }
-    if (err == OK) {
-        err = check_range(fault, "customers", options->customer_count,
-                          options->mapping_count > 0 ? 1 : 0, PRELOAD_CUSTOMERS_MAX);
-    }
-    if (err == OK) {
-        err = check_range(fault, "bytes of an event", options->event_bytes, PRELOAD_EVENT_BYTES_MIN,
-                          PRELOAD_EVENT_BYTES_MAX);
-    }
-    return err;
+    return OK;
 }
 
 static bool is_dots(const char *name)

@@ -58,7 +58,7 @@ enum err grpc_health_v1_health_watch_writable(struct grpc_health_v1_health_watch
 {
     struct watch *watch = (struct watch *)call->stream->state;
     enum health_status status = HEALTH_SERVICE_UNKNOWN;
-    struct buffer *reply;
+    struct buffer *reply = NULL;
     enum err err = OK;
 
     if (watch->known) {

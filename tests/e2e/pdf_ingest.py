@@ -349,11 +349,21 @@ class Refused(PdfCase):
         self.assertEqual(set(bad_fields(error)), {"document_id", "content"})
 
     def test_roles(self):
-        """A VIEWER and an INTEGRATOR may not bring documents, whichever way."""
+        """A VIEWER may not bring documents, whichever way, and an INTEGRATOR only dated ones."""
         for role in (roles.ROLE_VIEWER, roles.ROLE_INTEGRATOR):
             client = self.client_of(role)
             for ingest in (client.ingest, client.ingest_stream):
                 self.assert_code(grpc.StatusCode.PERMISSION_DENIED, ingest, "x", pdf_data.small())
+        now = self.client.ingest("now", pdf_data.small(1))
+        request = layout.IngestDocumentRequest(document_id="then", content=pdf_data.small(2))
+        request.created_at.FromJsonString("2020-02-29T12:00:00Z")
+        then = self.client_of(roles.ROLE_INTEGRATOR).layouts.IngestDocument(request)
+        self.assertEqual(then.document.created_at, request.created_at)
+        self.assertEqual(then.profile.layout_fingerprint, now.profile.layout_fingerprint)
+        self.assertEqual(then.profile.first_seen_at, request.created_at)
+        self.assertEqual(then.profile.last_seen_at, now.document.created_at)
+        self.assertEqual([d.document_id for d in self.client.layouts.ListDocuments(
+            layout.ListDocumentsRequest()).documents], ["now", "then"])
         for role in (roles.ROLE_OPERATOR, roles.ROLE_REVIEWER, roles.ROLE_SERVICE):
             self.client_of(role).ingest(f"by-{role}", pdf_data.small(role))
 

@@ -3,9 +3,12 @@
  * document job, what the job measured becomes values for the domain, and the stored event the answer.
  * A password is handed to the job and goes no further. The reads are in layout_service.c.
  */
+#include "server/domain/events/actor.h"
 #include "server/domain/layouts/documents.h"
+#include "server/pipeline/caller.h"
 #include "server/pipeline/service.h"
 
+#include "store/base/bytes.h"
 #include "store/base/wire.h"
 
 #include <errata/v1/layout_service.fields.h>
@@ -25,6 +28,7 @@ _Static_assert(PDF_PAGES_MAX == 5000, "a text below says so");
 struct upload {
     struct slice document_id;
     struct slice password;
+    struct event_time time;
     uint64_t bytes; /* of content */
 };
 
@@ -117,33 +121,60 @@ static enum err translate(struct arena *arena, const struct document_measured *m
     return measures->fp_version.size > 0 ? copy_pages(arena, text, measures) : ERR_MEMORY;
 }
 
-/* What an idempotency key binds to: the document's id and bytes. The password is left out: beside what
- * is known of the document, a stored hash of it would let it be guessed; and whatever opened the same
- * bytes, they are the same document. */
-static struct sha256_digest hash_document(struct slice document_id,
+/* What the caller says about a document. */
+struct named_document {
+    struct slice document_id;
+    struct slice password;
+    struct event_time time;
+};
+
+/* What an idempotency key binds to: the document's id, time and bytes. The password is left out: a stored
+ * hash of it, with what is known of the document, would let it be guessed; and the same bytes are the same
+ * document, with any password. */
+static struct sha256_digest hash_document(const struct named_document *named,
                                           const struct sha256_digest *content)
 {
-    /* The id is followed by a fixed number of bytes, so no two pairs give the same. */
-    const struct slice pieces[] = {document_id, slice_of(content->bytes, SHA256_BYTES)};
+    uint8_t time[sizeof(uint64_t)];
+    /* The id is followed by one of two fixed numbers of bytes, so no two requests give the same. */
+    const struct slice pieces[] = {named->document_id,
+                                   slice_of(time, named->time.is_given ? sizeof(time) : 0),
+                                   slice_of(content->bytes, SHA256_BYTES)};
 
+    bytes_put_be64(time, (uint64_t)named->time.created_at_us);
     return sha256_pieces(pieces, sizeof(pieces) / sizeof(pieces[0]));
 }
 
+/* Checks whether the caller may date the document so; if so, gives the event's actor. */
+static enum err check_caller(struct service *service, const struct event_time *time,
+                             struct slice *ret_actor)
+{
+    const struct event_caller caller = caller_of(service);
+    const struct slice none = {NULL, 0};
+    struct slice actor = {NULL, 0};
+    enum err err = actor_resolve(service->ctx, &caller, none, none, time->is_given, &actor);
+
+    if (err == OK) {
+        *ret_actor = service_actor(service);
+        err = ret_actor->size > 0 ? OK : ERR_MEMORY;
+    }
+    return err;
+}
+
 /* Measures the job's bytes and prepares the document's event. */
-static enum err prepare(struct service *service, struct slice document_id, struct slice password,
+static enum err prepare(struct service *service, const struct named_document *named,
                         void **ret_prepared)
 {
     struct arena *arena = service->ctx->arena;
     struct document_measures *measures = arena_calloc(arena, 1, sizeof(*measures));
     struct document_measured measured;
     struct document_event *event = NULL;
-    struct slice actor = service_actor(service);
-    enum err err = OK;
+    struct slice actor = {NULL, 0};
+    enum err err = measures == NULL ? ERR_MEMORY : check_caller(service, &named->time, &actor);
 
-    if (measures == NULL || actor.size == 0) {
-        return ERR_MEMORY;
+    if (err != OK) {
+        return err;
     }
-    err = service->documents->measure(service->job, password, arena, &measured);
+    err = service->documents->measure(service->job, named->password, arena, &measured);
     if (err == ERR_UNAVAILABLE) {
         return fault_say(service->ctx->fault, err,
                          "document: not measured, because the machine had no processor time or "
@@ -151,10 +182,10 @@ static enum err prepare(struct service *service, struct slice document_id, struc
                          "after the given delay (a second one without processor time is final)");
     }
     if (err == OK) {
-        err = refuse(service->ctx, measured.answer.reason, password.size > 0);
+        err = refuse(service->ctx, measured.answer.reason, named->password.size > 0);
     }
     if (err == OK) {
-        err = translate(arena, &measured, document_id, measures);
+        err = translate(arena, &measured, named->document_id, measures);
     }
     if (err == OK) {
         err = document_prepare(service->ctx, measures, actor, &event);
@@ -162,7 +193,8 @@ static enum err prepare(struct service *service, struct slice document_id, struc
     if (err != OK) {
         return err;
     }
-    service->request_sha256 = hash_document(document_id, &measured.sha256);
+    document_date(event, &named->time);
+    service->request_sha256 = hash_document(named, &measured.sha256);
     *ret_prepared = event;
     return OK;
 }
@@ -203,12 +235,13 @@ static enum err answer(struct store_txn *txn, const struct work_result *result, 
 
 enum err layout_service_ingest_document_prepare(struct layout_service_ingest_document_call *call)
 {
+    const struct named_document named = {slice_text(call->request->document_id),
+                                         slice_text(call->request->password),
+                                         time_given(call->request->created_at)};
     enum err err = call->service->documents->append(
         call->service->job, slice_of(call->request->content.data, call->request->content.len));
 
-    return err != OK ? err
-                     : prepare(call->service, slice_text(call->request->document_id),
-                               slice_text(call->request->password), &call->prepared);
+    return err != OK ? err : prepare(call->service, &named, &call->prepared);
 }
 
 enum err layout_service_ingest_document_write(struct layout_service_ingest_document_call *call)
@@ -239,6 +272,7 @@ static enum err begin_upload(struct service *service,
         !arena_copy(service->kept, slice_text(request->password), &upload->password)) {
         return ERR_MEMORY;
     }
+    upload->time = time_given(request->created_at);
     *ret_upload = upload;
     return OK;
 }
@@ -254,6 +288,10 @@ static enum err check_later_message(struct service *service, const struct upload
     if (request->password != NULL) {
         fault_add(service->ctx->fault, SLICE("password"),
                   "not in the first message; expected the password there");
+    }
+    if (request->created_at != NULL) {
+        fault_add(service->ctx->fault, SLICE("created_at"),
+                  "not in the first message; expected the time there");
     }
     return fault_result(service->ctx->fault);
 }
@@ -282,6 +320,7 @@ enum err layout_service_ingest_document_stream_prepare(
     struct layout_service_ingest_document_stream_call *call)
 {
     const struct upload *upload = call->prepared;
+    struct named_document named;
 
     if (upload == NULL) {
         fault_add(call->ctx->fault, SLICE("document_id"),
@@ -294,7 +333,8 @@ enum err layout_service_ingest_document_stream_prepare(
                   "empty; expected the bytes of the PDF in one or more messages");
         return ERR_INVALID;
     }
-    return prepare(call->service, upload->document_id, upload->password, &call->prepared);
+    named = (struct named_document){upload->document_id, upload->password, upload->time};
+    return prepare(call->service, &named, &call->prepared);
 }
 
 enum err

@@ -103,6 +103,7 @@ static enum err apply_profile(struct ctx *ctx, struct store_txn *txn, const stru
     const struct profile_addend addend = {
         .event_id = event->id,
         .seen_at_us = event->created_at_us,
+        .is_history = event->source == SOURCE_BACKFILL,
         .page_count = facts->document.page_count,
         .table_count = facts->document.table_count,
         .text_coverage_hundredths = facts->internal.text_coverage_hundredths,

@@ -11,6 +11,7 @@
 struct document_event {
     const struct document_measures *measures;
     struct slice actor_user_id;
+    struct event_time time;
     struct sha256_digest measured; /* the digits of the fingerprint, if it has one */
     struct document_view document; /* without id and created_at */
     struct document_ingested_internal_view internal; /* of its DocumentIngested */

@@ -108,6 +108,11 @@ static enum err put_sketch(struct arena *arena, struct document_event *event)
     return arena_copy(arena, slice_of(bytes, size), &event->internal.sketch) ? OK : ERR_MEMORY;
 }
 
+void document_date(struct document_event *event, const struct event_time *time)
+{
+    event->time = *time;
+}
+
 enum err document_prepare(struct ctx *ctx, const struct document_measures *measures,
                           struct slice actor_user_id, struct document_event **ret_event)
 {

@@ -74,12 +74,13 @@ static enum err shares_family(struct store_txn *txn, struct org_id org,
 
 /* The profile as it will be once the document is counted. */
 static enum err encode_profile(struct ctx *ctx, struct store_txn *txn, struct org_id org,
-                               const struct log_stamp *stamp, const struct document_event *event,
+                               const struct event_draft *draft, const struct document_event *event,
                                struct slice *ret_bytes)
 {
     const struct profile_addend addend = {
-        .event_id = stamp->id,
-        .seen_at_us = stamp->created_at_us,
+        .event_id = draft->stamp.id,
+        .seen_at_us = draft->created_at_us,
+        .is_history = event->time.is_given,
         .page_count = event->measures->page_count,
         .table_count = event->measures->table_count,
         .text_coverage_hundredths = event->internal.text_coverage_hundredths,
@@ -121,7 +122,7 @@ static enum err encode(struct arena *arena, const struct document_event *event, 
     };
 
     document.id = id;
-    document.created_at_us = draft->stamp.created_at_us;
+    document.created_at_us = draft->created_at_us;
     document.has_created_at = true;
     return view_encode(&document_ingested_internal_view_type, &event->internal, arena,
                        &ingested.internal) &&
@@ -145,14 +146,18 @@ static enum err append(struct ctx *ctx, struct store_txn *txn, struct org_id org
         .actor_user_id = ingested.actor_user_id,
     };
     struct slice profile = {NULL, 0};
-    const struct event_time now = {.is_given = false};
-    enum err err = event_draft_stamp(ctx, txn, &now, &draft);
+    const struct slice request = {NULL, 0};
+    enum err err = event_draft_stamp(ctx, txn, &ingested.time, &draft);
 
+    if (err == OK) {
+        event_time_check(ctx, &ingested.time, request, draft.stamp.created_at_us);
+        err = fault_result(ctx->fault);
+    }
     if (err == OK) {
         err = decide_family(txn, org, &draft.stamp, &ingested);
     }
     if (err == OK && ingested.document.layout_fingerprint.size > 0) {
-        err = encode_profile(ctx, txn, org, &draft.stamp, &ingested, &profile);
+        err = encode_profile(ctx, txn, org, &draft, &ingested, &profile);
     }
     if (err == OK) {
         err = encode(ctx->arena, &ingested, known_id == NULL ? draft.stamp.id : *known_id, profile,

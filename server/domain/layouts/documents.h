@@ -7,6 +7,7 @@
 #ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_DOCUMENTS_H
 #define ERRATA_SERVER_DOMAIN_LAYOUTS_DOCUMENTS_H
 
+#include "server/domain/events/draft.h"
 #include "server/domain/fingerprint/document_measures.h"
 #include "store/log.h"
 #include "store/page.h"
@@ -23,9 +24,12 @@ struct document_event;
 /* Fails only with ERR_MEMORY. The result lives in ctx->arena. */
 MUST_CHECK enum err document_prepare(struct ctx *ctx, const struct document_measures *measures,
                                      struct slice actor_user_id, struct document_event **ret_event);
+/* Dates a prepared document; without it, it is dated when it is stored. */
+void document_date(struct document_event *event, const struct event_time *time);
 /* Stores it, or finds that it is stored already (`ret_seq` is the event that recorded it then).
  * ERR_EXISTS with a message that names the stored sha256 where other bytes have its id. A document
- * that was kept without a fingerprint is stored again once it has one. */
+ * that was kept without a fingerprint is stored again once it has one. ERR_INVALID for a given time in the
+ * future. */
 MUST_CHECK enum err document_store(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                    const struct document_event *event, uint64_t *ret_seq);
 

@@ -51,10 +51,13 @@ void profile_count(struct profile_record *profile, const struct sha256_digest *m
         profile->id = addend->event_id;
         profile->first_seen_at_us = addend->seen_at_us;
     } else if (profile->first_seen_at_us > addend->seen_at_us) {
-        profile->first_seen_at_us = addend->seen_at_us; /* the clock was ahead at the first */
+        profile->first_seen_at_us =
+            addend->seen_at_us; /* history, or the clock was ahead at the first */
     }
     profile->seen_count++;
-    profile->last_seen_at_us = addend->seen_at_us;
+    if (!addend->is_history || profile->last_seen_at_us < addend->seen_at_us) {
+        profile->last_seen_at_us = addend->seen_at_us;
+    }
     profile->page_count_sum += addend->page_count;
     profile->table_count_sum += addend->table_count;
     profile->text_coverage_sum += addend->text_coverage_hundredths;

@@ -13,6 +13,7 @@
 struct profile_addend {
     struct uuid event_id; /* of the event that counts it */
     int64_t seen_at_us;
+    bool is_history; /* seen_at_us was given by the caller */
     uint32_t page_count;
     uint32_t table_count;
     uint32_t text_coverage_hundredths;

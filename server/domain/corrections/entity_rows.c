@@ -1,7 +1,8 @@
 /*
  * entity_rows.c: see entity_rows.h. The new correction is compared with each live row in the
- * direction of time. Rows are read where they lie, and only those that lose a field are copied, since
- * a put ends a walk: a thousand rows of two hundred names each are looked at, and few are touched.
+ * direction of time. A row has only what its event does not: which fields remain. Its event is read from the log. A put
+ * ends a walk, so rows that lose a field are changed after it: a thousand rows of two hundred names each are read, and
+ * few are changed.
  */
 #include "server/domain/corrections/entity_rows.h"
 
@@ -14,6 +15,9 @@
 
 #include <stdlib.h>
 
+/* What reading one row takes: an event's envelope and facts, each with its dictionary. */
+#define ROW_BYTES_MAX ((size_t)4 << 20)
+
 /* The fields of the new correction: sorted, so that one is found by halving. */
 struct corrected {
     struct slice names[RECORD_NAMES_MAX];
@@ -21,13 +25,22 @@ struct corrected {
     size_t count;
 };
 
+/* A row with its event: in the meeting's memory for rows, and in pages of the store. */
+struct live_row {
+    uint64_t seq;
+    int64_t created_at_us;
+    struct slice layout_fingerprint; /* empty: the event is not an example */
+    struct record_names remaining; /* at least one */
+};
+
 /* What one new correction is compared with, and what came of it. */
 struct meeting {
     const struct event *event;
     const struct feedback_event_view *view;
     struct corrected corrected;
-    struct entity_record row; /* decoded, one at a time */
-    struct slice losers[ENTITY_ROWS_MAX]; /* rows that lose a field; copies in the arena */
+    struct arena row_memory; /* emptied for each row */
+    struct live_row row; /* one at a time */
+    uint64_t losers[ENTITY_ROWS_MAX]; /* seqs of rows that lose a field */
     size_t loser_count;
 };
 
@@ -59,13 +72,83 @@ static size_t find_corrected(const struct corrected *corrected, struct slice nam
     return found != NULL ? (size_t)(found - corrected->names) : corrected->count;
 }
 
+/* Reads the event of a row. */
+static enum err read_event(struct store_txn *txn, struct meeting *meeting, uint64_t seq,
+                           struct event *ret_event)
+{
+    struct org_id org = meeting->event->org;
+    struct key key = key_event(org, seq);
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, TABLE_EVENT, key_slice(&key), &value);
+
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    arena_reset(&meeting->row_memory);
+    return log_decode(&meeting->row_memory, org, seq, value, ret_event);
+}
+
+static void take_names(struct slice run, struct record_names *names)
+{
+    struct slice name = {NULL, 0};
+
+    names->count = 0;
+    while (view_next(&run, &name)) {
+        ASSERT(names->count < RECORD_NAMES_MAX);
+        names->items[names->count] = name;
+        names->count++;
+    }
+}
+
+/* Events of a store format below 5 do not have it; a mark of one that is not an example is never read. */
+static bool may_be_example(const struct feedback_event_view *view)
+{
+    return view->is_example || !view->has_is_example;
+}
+
+/* Reads a row and its event. */
+static enum err read_row(struct store_txn *txn, struct meeting *meeting, uint64_t seq,
+                         struct slice value)
+{
+    struct live_row *row = &meeting->row;
+    struct feedback_event_view view;
+    struct entity_record record;
+    struct event event;
+    enum err err = record_decode_entity(value, &record);
+
+    if (err == OK) {
+        err = read_event(txn, meeting, seq, &event);
+    }
+    if (err == OK) {
+        err = feedback_view_read(&event, &view);
+    }
+    if (err != OK) {
+        return err;
+    }
+    row->seq = seq;
+    row->created_at_us = event.created_at_us;
+    row->layout_fingerprint = may_be_example(&view) ? view.layout_fingerprint : slice_of(NULL, 0);
+    if (record.remaining.count > 0) {
+        row->remaining = record.remaining;
+    } else {
+        take_names(view.fields_changed.run, &row->remaining);
+    }
+    return OK;
+}
+
 /* Compares the new correction with a stored row. */
-static enum err meet_row(struct ctx *ctx, struct meeting *meeting, struct slice value)
+static enum err meet_row(struct store_txn *txn, struct meeting *meeting, struct slice key,
+                         struct slice value)
 {
     struct corrected *corrected = &meeting->corrected;
-    struct entity_record *row = &meeting->row;
+    struct live_row *row = &meeting->row;
     bool loses = false;
-    enum err err = record_decode_entity(value, row);
+    uint64_t seq = 0;
+    enum err err = key_read_entity(key, &seq);
+
+    if (err == OK) {
+        err = read_row(txn, meeting, seq, value);
+    }
 
     if (err != OK) {
         return err;
@@ -83,18 +166,14 @@ static enum err meet_row(struct ctx *ctx, struct meeting *meeting, struct slice 
             loses = true;
         }
     }
-    if (!loses) {
-        return OK;
+    if (loses) {
+        meeting->losers[meeting->loser_count] = seq;
+        meeting->loser_count++;
     }
-    if (!arena_copy(ctx->arena, value, &meeting->losers[meeting->loser_count])) {
-        return ERR_MEMORY;
-    }
-    meeting->loser_count++;
     return OK;
 }
 
-static enum err meet_rows(struct ctx *ctx, struct store_txn *txn, const struct key *prefix,
-                          struct meeting *meeting)
+static enum err meet_rows(struct store_txn *txn, const struct key *prefix, struct meeting *meeting)
 {
     const struct scan_range range = {
         .table = TABLE_ENTITY,
@@ -109,34 +188,61 @@ static enum err meet_rows(struct ctx *ctx, struct store_txn *txn, const struct k
     while (err == OK) {
         err = scan_next(&scan, &key, &value);
         if (err == OK) {
-            err = meet_row(ctx, meeting, value);
+            err = meet_row(txn, meeting, key, value);
         }
     }
     scan_deinit(&scan);
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
+/* Writes which fields of a correction remain; `field_count` is how many it has. */
 static enum err write_row(struct ctx *ctx, struct store_txn *txn, const struct key *key,
-                          const struct entity_record *record)
+                          struct entity_record *record, size_t field_count)
 {
     struct slice value = {NULL, 0};
-    enum err err = record_encode_entity(ctx->arena, record, &value);
+    enum err err = OK;
+
+    if (record->remaining.count == field_count) {
+        record->remaining.count = 0;
+    }
+    err = record_encode_entity(ctx->arena, record, &value);
 
     return err != OK ? err : store_put(txn, TABLE_ENTITY, key_slice(key), value);
 }
 
+/* Removes the row of a correction of which no field remains, and marks its example. */
+static enum err drop_row(struct ctx *ctx, struct store_txn *txn, const struct meeting *meeting,
+                         const struct key *key)
+{
+    const struct live_row *row = &meeting->row;
+    struct example_place place = {
+        .org = meeting->event->org,
+        .fingerprint = key_fingerprint_of(row->layout_fingerprint),
+        .created_at_us = row->created_at_us,
+        .seq = row->seq,
+    };
+    bool has_layout = row->layout_fingerprint.size > 0;
+    enum err err = store_del(txn, TABLE_ENTITY, key_slice(key));
+
+    return err != OK || !has_layout ? err : layout_rows_mark(ctx, txn, &place, meeting->event->seq);
+}
+
 /* An older correction lost fields to the new one: its row shrinks, or goes with a mark. */
 static enum err shrink_row(struct ctx *ctx, struct store_txn *txn, struct meeting *meeting,
-                           struct slice value)
+                           uint64_t seq)
 {
     const struct event *event = meeting->event;
     const struct feedback_event_view *view = meeting->view;
-    struct entity_record *row = &meeting->row;
-    struct example_place place = {.org = event->org};
-    struct key key;
-    size_t kept = 0;
-    enum err err = record_decode_entity(value, row);
+    const struct live_row *row = &meeting->row;
+    struct key key = key_entity(event->org, view->entity_type, view->entity_id, seq);
+    struct entity_record *record = arena_calloc(ctx->arena, 1, sizeof(*record));
+    struct slice value = {NULL, 0};
+    enum err err =
+        record == NULL ? ERR_MEMORY : store_get(txn, TABLE_ENTITY, key_slice(&key), &value);
 
+    if (err == OK) {
+        err = read_row(txn, meeting, seq, value);
+    }
     if (err != OK) {
         return err;
     }
@@ -144,43 +250,26 @@ static enum err shrink_row(struct ctx *ctx, struct store_txn *txn, struct meetin
         struct slice name = row->remaining.items[i];
 
         if (find_corrected(&meeting->corrected, name) == meeting->corrected.count) {
-            row->remaining.items[kept] = name;
-            kept++;
+            record->remaining.items[record->remaining.count] = name;
+            record->remaining.count++;
         }
     }
-    row->remaining.count = kept;
-    key = key_entity(event->org, view->entity_type, view->entity_id, row->seq);
-    if (kept > 0) {
-        return write_row(ctx, txn, &key, row);
+    ASSERT(record->remaining.count < row->remaining.count);
+    if (record->remaining.count > 0) {
+        return write_row(ctx, txn, &key, record, SIZE_MAX);
     }
-    err = store_del(txn, TABLE_ENTITY, key_slice(&key));
-    if (err != OK || row->fingerprint.size != sizeof(place.fingerprint.bytes)) {
-        return err;
-    }
-    place.created_at_us = row->created_at_us;
-    place.seq = row->seq;
-    memcpy(place.fingerprint.bytes, row->fingerprint.data, sizeof(place.fingerprint.bytes));
-    return layout_rows_mark(ctx, txn, &place, event->seq);
+    return drop_row(ctx, txn, meeting, &key);
 }
 
-/* The row of the new correction: its fields, and those that no later one had. */
-static void fill_row(const struct meeting *meeting, const struct key_fingerprint *fingerprint,
-                     struct entity_record *row)
+/* The row of the new correction: its fields that no later one had. */
+static void fill_row(const struct meeting *meeting, struct entity_record *row)
 {
-    const struct feedback_event_view *view = meeting->view;
-    struct slice names = view->fields_changed.run;
+    struct slice names = meeting->view->fields_changed.run;
     struct slice name = {NULL, 0};
 
-    ASSERT(view->fields_changed.count <= RECORD_NAMES_MAX);
-    memset(row, 0, sizeof(*row));
-    row->seq = meeting->event->seq;
-    row->created_at_us = meeting->event->created_at_us;
-    if (view->is_example) {
-        row->fingerprint = slice_of(fingerprint->bytes, sizeof(fingerprint->bytes));
-    }
+    ASSERT(meeting->view->fields_changed.count <= RECORD_NAMES_MAX);
+    row->remaining.count = 0;
     while (view_next(&names, &name)) {
-        row->fields.items[row->fields.count] = name;
-        row->fields.count++;
         if (!meeting->corrected.gone[find_corrected(&meeting->corrected, name)]) {
             row->remaining.items[row->remaining.count] = name;
             row->remaining.count++;
@@ -193,25 +282,28 @@ enum err entity_rows_add(struct ctx *ctx, struct store_txn *txn, const struct ev
 {
     struct key prefix = key_entity_prefix(event->org, view->entity_type, view->entity_id);
     struct key key = key_entity(event->org, view->entity_type, view->entity_id, event->seq);
-    struct key_fingerprint fingerprint = key_fingerprint_of(view->layout_fingerprint);
     struct meeting *meeting = arena_alloc(ctx->arena, sizeof(*meeting));
+    struct entity_record *row = arena_alloc(ctx->arena, sizeof(*row));
     enum err err = OK;
 
-    if (meeting == NULL) {
+    if (meeting == NULL || row == NULL) {
         return ERR_MEMORY;
     }
+    arena_init(&meeting->row_memory, ROW_BYTES_MAX);
     meeting->event = event;
     meeting->view = view;
     meeting->loser_count = 0;
     sort_corrected(view->fields_changed.run, &meeting->corrected);
-    err = meet_rows(ctx, txn, &prefix, meeting);
+    err = meet_rows(txn, &prefix, meeting);
     for (size_t i = 0; i < meeting->loser_count && err == OK; i++) {
         err = shrink_row(ctx, txn, meeting, meeting->losers[i]);
     }
+    arena_deinit(&meeting->row_memory);
     if (err != OK) {
         return err;
     }
-    fill_row(meeting, &fingerprint, &meeting->row);
-    *ret_superseded_by_seq = meeting->row.remaining.count == 0 ? event->seq : 0;
-    return meeting->row.remaining.count == 0 ? OK : write_row(ctx, txn, &key, &meeting->row);
+    fill_row(meeting, row);
+    *ret_superseded_by_seq = row->remaining.count == 0 ? event->seq : 0;
+    return row->remaining.count == 0 ? OK
+                                     : write_row(ctx, txn, &key, row, view->fields_changed.count);
 }

@@ -74,3 +74,14 @@ struct key key_feedback_subject(struct org_id org, enum subject_kind kind, struc
     key_put_newest_first(&key, created_at_us, seq);
     return key;
 }
+
+enum err key_read_entity(struct slice key, uint64_t *ret_seq)
+{
+    const size_t prefix = KEY_ORG_BYTES + KEY_HASH_BYTES;
+
+    if (key.size != prefix + sizeof(*ret_seq)) {
+        return ERR_CORRUPT;
+    }
+    *ret_seq = ~bytes_get_be64(key.data + prefix);
+    return OK;
+}

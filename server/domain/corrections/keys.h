@@ -17,6 +17,8 @@ struct key key_example_mark(struct org_id org, uint64_t seq);
 struct key key_entity_prefix(struct org_id org, struct slice entity_type, struct slice entity_id);
 struct key key_entity(struct org_id org, struct slice entity_type, struct slice entity_id,
                       uint64_t seq);
+/* Reads the seq of a key that key_entity made. ERR_CORRUPT for a key of another length. */
+MUST_CHECK enum err key_read_entity(struct slice key, uint64_t *ret_seq);
 
 /* Prefix of the feedback events that name a document or a draft order, and one row. Ids whose short hashes are
  * equal share a prefix, so a reader compares the id in the event. */

@@ -12,8 +12,6 @@
 
 #include <record/corrections.pb.h>
 
-#define FINGERPRINT_BYTES 32
-
 /* LMDB keeps a node of more than half a page on pages of its own. Example rows of which fewer than four fit on a page
  * are padded to that length: three to a page, they made leaves half empty, the tree a level deeper and lookups of 1.2 KB
  * examples a seventh slower. */
@@ -226,15 +224,6 @@ enum err record_decode_entity(struct slice bytes, struct entity_record *ret_reco
     if (err != OK) {
         return err;
     }
-    message.fingerprint = record_take_sized(&check, message.fingerprint, FINGERPRINT_BYTES);
-    record_need(&check, message.seq != 0);
-    if (check.failed) {
-        return ERR_CORRUPT;
-    }
-    ret_record->seq = message.seq;
-    ret_record->created_at_us = message.created_at_us;
-    ret_record->fingerprint = message.fingerprint;
-    take_names(&check, message.fields, message.fields_count, &ret_record->fields);
     take_names(&check, message.remaining, message.remaining_count, &ret_record->remaining);
     return record_check_result(&check);
 }
@@ -253,17 +242,10 @@ enum err record_encode_entity(struct arena *arena, const struct entity_record *r
 {
     errata_record_EntityRow message;
 
-    if (UNEXPECTED(record->seq == 0) || UNEXPECTED(record->fields.count > RECORD_NAMES_MAX) ||
-        UNEXPECTED(record->remaining.count > RECORD_NAMES_MAX) ||
-        UNEXPECTED(record->fingerprint.size != 0 &&
-                   record->fingerprint.size != FINGERPRINT_BYTES)) {
+    if (UNEXPECTED(record->remaining.count > RECORD_NAMES_MAX)) {
         return ERR_INTERNAL;
     }
     memset(&message, 0, sizeof(message));
-    message.seq = record->seq;
-    message.created_at_us = record->created_at_us;
-    message.fingerprint = record->fingerprint;
-    give_names(&record->fields, message.fields, &message.fields_count);
     give_names(&record->remaining, message.remaining, &message.remaining_count);
     return record_pb_encode(arena, &errata_record_EntityRow_msg, &message, ret_bytes);
 }

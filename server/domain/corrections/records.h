@@ -39,13 +39,10 @@ struct record_names {
     size_t count;
 };
 
-/* ENTITY: one correction of an entity, so that a later one can mark its example. */
+/* ENTITY: one correction of an entity, so that a later one can mark its example. Its seq is in the key. */
 struct entity_record {
-    uint64_t seq;
-    int64_t created_at_us;
-    struct slice fingerprint; /* 32 bytes (struct key_fingerprint), or empty: not an example */
-    struct record_names fields; /* all that the event changed */
-    struct record_names remaining; /* those not corrected again later; none: superseded */
+    /* The fields that were not corrected again later. Empty: all that the event changed. */
+    struct record_names remaining;
 };
 
 MUST_CHECK enum err record_decode_example(struct slice bytes, struct example_record *ret_record);

@@ -206,15 +206,23 @@ static void test_keys_begin_with_their_org(void **state)
     }
 }
 
-/* Goal: pairs of entity texts that would join to the same text are apart. Method: move the border. */
+/* Goal: pairs of entity texts that would join to the same text are apart, and a key has its seq. Method: move the
+ * border, read a key. */
 static void test_entities_are_apart(void **state)
 {
     struct org_id org = store_world_org(1);
+    struct key key = {.size = 0};
+    uint64_t seq = 0;
 
     (void)state;
     assert_int_not_equal(compare(key_entity_prefix(org, SLICE("ab"), SLICE("c")),
                                  key_entity_prefix(org, SLICE("a"), SLICE("bc"))),
                          0);
+    key = key_entity(org, SLICE("a"), SLICE("b"), 9);
+    assert_int_equal(key_read_entity(key_slice(&key), &seq), OK);
+    assert_int_equal(seq, 9);
+    key.size--;
+    assert_int_equal(key_read_entity(key_slice(&key), &seq), ERR_CORRUPT);
     assert_true(compare(key_entity(org, SLICE("a"), SLICE("b"), 9),
                         key_entity(org, SLICE("a"), SLICE("b"), 8)) < 0);
 }

@@ -116,12 +116,6 @@ struct example_mark_record sample_example_mark(void)
 void sample_entity(struct entity_record *ret_record)
 {
     memset(ret_record, 0, sizeof(*ret_record));
-    ret_record->seq = 9;
-    ret_record->created_at_us = SAMPLE_TIME_US;
-    ret_record->fingerprint = SLICE("fingerprint-of-32-bytes-12345678");
-    ret_record->fields.items[0] = SLICE("qty");
-    ret_record->fields.items[1] = SLICE("unit");
-    ret_record->fields.count = 2;
     ret_record->remaining.items[0] = SLICE("unit");
     ret_record->remaining.count = 1;
 }

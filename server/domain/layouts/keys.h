@@ -6,9 +6,9 @@
 
 #include "store/key.h"
 
-/* A layout in a key: SHA-256 of its fingerprint, for any text. */
+/* A layout in a key: the first bytes of the SHA-256 of its fingerprint, for any text. */
 struct key_fingerprint {
-    uint8_t bytes[SHA256_BYTES];
+    uint8_t bytes[KEY_HASH_BYTES];
 };
 
 struct key_fingerprint key_fingerprint_of(struct slice layout_fingerprint);

@@ -132,15 +132,22 @@ struct head_slices {
     struct slice carried_sum;
 };
 
-/* The lists are of one length; the two of what was carried may be left out. */
+/* A list that is left out where it is all zeros. */
+static bool is_whole_or_absent(size_t size, size_t whole)
+{
+    return size == 0 || size == whole;
+}
+
+/* The lists are of one length; that of what superseded, and the two of what was carried, may be left out. */
 static bool are_marks_whole(const struct head_slices *head)
 {
     size_t size = head->seq.size;
 
     return size % sizeof(uint64_t) == 0 && size <= RECORD_MARKS_MAX * sizeof(uint64_t) &&
-           head->created_at_us.size == size && head->superseded_by_seq.size == size &&
+           head->created_at_us.size == size &&
+           is_whole_or_absent(head->superseded_by_seq.size, size) &&
            head->carried_count.size == head->carried_sum.size &&
-           (head->carried_count.size == 0 || head->carried_count.size == size);
+           is_whole_or_absent(head->carried_count.size, size);
 }
 
 /* The head as our encoder writes it; false for any other order of fields, and for what is wrong. */
@@ -200,7 +207,8 @@ static void copy_head(const struct head_slices *head, struct layout_head_record 
     for (size_t i = 0; i < record->mark_count; i++) {
         record->marks[i].seq = number_at(head->seq.data, i);
         record->marks[i].created_at_us = (int64_t)number_at(head->created_at_us.data, i);
-        record->marks[i].superseded_by_seq = number_at(head->superseded_by_seq.data, i);
+        record->marks[i].superseded_by_seq =
+            head->superseded_by_seq.size > 0 ? number_at(head->superseded_by_seq.data, i) : 0;
         record->marks[i].carried_count =
             head->carried_count.size > 0 ? number_at(head->carried_count.data, i) : 0;
         record->marks[i].carried_sum =
@@ -243,9 +251,9 @@ enum err record_decode_layout_head(struct slice bytes, struct layout_head_record
     memset(&lists, 0, sizeof(lists));
     if (read_head_by_field(bytes, &head, &lists) != OK ||
         lists.seq.count != lists.created_at_us.count ||
-        lists.seq.count != lists.superseded_by_seq.count ||
+        !is_whole_or_absent(lists.superseded_by_seq.count, lists.seq.count) ||
         lists.carried_count.count != lists.carried_sum.count ||
-        (lists.carried_count.count != 0 && lists.carried_count.count != lists.seq.count) ||
+        !is_whole_or_absent(lists.carried_count.count, lists.seq.count) ||
         (head.family_id.size != 0 && head.family_id.size != FAMILY_BYTES)) {
         return ERR_CORRUPT;
     }
@@ -269,7 +277,8 @@ enum err record_decode_layout_marks(struct slice bytes, struct layout_marks *ret
 
     if (read_head_in_order(bytes, &slices)) {
         ret_marks->seq = slices.seq.data;
-        ret_marks->superseded_by_seq = slices.superseded_by_seq.data;
+        ret_marks->superseded_by_seq =
+            slices.superseded_by_seq.size > 0 ? slices.superseded_by_seq.data : NULL;
         ret_marks->count = slices.seq.size / sizeof(uint64_t);
         ret_marks->carried_count = slices.carried_count.size > 0 ? slices.carried_count.data : NULL;
         ret_marks->carried_sum = slices.carried_sum.data;
@@ -306,7 +315,8 @@ bool record_find_mark(const struct layout_marks *marks, uint64_t seq, size_t *pl
 {
     for (size_t i = *place; i < marks->count; i++) {
         if (number_at(marks->seq, i) == seq) {
-            *ret_superseded_by_seq = number_at(marks->superseded_by_seq, i);
+            *ret_superseded_by_seq =
+                marks->superseded_by_seq != NULL ? number_at(marks->superseded_by_seq, i) : 0;
             *place = i + 1;
             return true;
         }
@@ -333,6 +343,17 @@ static bool is_any_carried(const struct layout_head_record *record)
     return false;
 }
 
+/* One of the examples is superseded. */
+static bool is_any_superseded(const struct layout_head_record *record)
+{
+    for (size_t i = 0; i < record->mark_count; i++) {
+        if (record->marks[i].superseded_by_seq != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 enum err record_encode_layout_head(struct arena *arena, const struct layout_head_record *record,
                                    struct slice *ret_bytes)
 {
@@ -351,9 +372,11 @@ enum err record_encode_layout_head(struct arena *arena, const struct layout_head
     message.updated_at_us = record->updated_at_us;
     message.mark_seq_count = (pb_size_t)record->mark_count;
     message.mark_created_at_us_count = (pb_size_t)record->mark_count;
-    message.mark_superseded_by_seq_count = (pb_size_t)record->mark_count;
     message.bare_count = record->bare_count;
     message.bare_sum = record->bare_sum;
+    if (is_any_superseded(record)) {
+        message.mark_superseded_by_seq_count = (pb_size_t)record->mark_count;
+    }
     if (is_any_carried(record)) {
         message.mark_carried_count_count = (pb_size_t)record->mark_count;
         message.mark_carried_sum_count = (pb_size_t)record->mark_count;

@@ -40,7 +40,7 @@ struct layout_head_record {
  * to be copied: lists that came in pieces are joined in it. */
 struct layout_marks {
     const uint8_t *seq; /* 8 bytes each, little-endian, unaligned */
-    const uint8_t *superseded_by_seq;
+    const uint8_t *superseded_by_seq; /* NULL: none is superseded */
     const uint8_t *carried_count; /* NULL where no extraction carried any of them */
     const uint8_t *carried_sum;
     size_t count;

@@ -135,7 +135,7 @@ static void test_head_agrees_with_nanopb(void **state)
         for (size_t i = 0; i < count; i++) {
             record.marks[i].seq = UINT64_MAX - i;
             record.marks[i].created_at_us = SAMPLE_TIME_US - (int64_t)i;
-            record.marks[i].superseded_by_seq = i % 3;
+            record.marks[i].superseded_by_seq = count % 6 == 0 ? 0 : i % 3;
             record.marks[i].carried_count = count % 4 == 0 ? 0 : i;
             record.marks[i].carried_sum = count % 4 == 0 ? 0 : i * 1000000;
         }
@@ -156,6 +156,8 @@ static void test_head_agrees_with_nanopb(void **state)
         assert_int_equal(message.mark_carried_count_count,
                          count % 4 == 0 || count == 1 ? 0 : count);
         assert_int_equal(message.mark_carried_sum_count, message.mark_carried_count_count);
+        assert_int_equal(message.mark_superseded_by_seq_count,
+                         count % 6 == 0 || count == 1 ? 0 : count);
         assert_true(decoded.bare_count == message.bare_count);
         assert_true(decoded.bare_sum == message.bare_sum);
         assert_true(marks.bare_count == message.bare_count);

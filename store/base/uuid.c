@@ -6,19 +6,20 @@
 #include "store/base/bytes.h"
 #include "store/base/hex.h"
 
+void uuid_v7_put_time(struct uuid *uuid, int64_t wall_us)
+{
+    uint64_t us = wall_us > 0 ? (uint64_t)wall_us : 0;
+    uint64_t fraction = us % 1000 * 4096 / 1000;
+
+    bytes_put_be64(uuid->bytes, us / 1000 << 16 | 0x7000 | fraction);
+}
+
 struct uuid uuid_v7(int64_t wall_us, struct random *random)
 {
     struct uuid uuid = {{0}};
-    uint64_t us = wall_us > 0 ? (uint64_t)wall_us : 0;
-    uint64_t ms = us / 1000;
-    uint32_t fraction = (uint32_t)(us % 1000 * 4096 / 1000);
 
-    random_fill(random, uuid.bytes + 8, 8);
-    for (size_t i = 0; i < 6; i++) {
-        uuid.bytes[i] = (uint8_t)(ms >> (8 * (5 - i)));
-    }
-    uuid.bytes[6] = (uint8_t)(0x70 | fraction >> 8);
-    uuid.bytes[7] = (uint8_t)fraction;
+    random_fill(random, uuid.bytes + UUID_TIME_BYTES, UUID_BYTES - UUID_TIME_BYTES);
+    uuid_v7_put_time(&uuid, wall_us);
     uuid.bytes[8] = (uint8_t)(0x80 | (uuid.bytes[8] & 0x3f));
     return uuid;
 }

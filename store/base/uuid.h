@@ -10,6 +10,7 @@
 #include "store/base/slice.h"
 
 #define UUID_BYTES 16
+#define UUID_TIME_BYTES 8
 #define UUID_TEXT_BYTES 36
 
 struct uuid {
@@ -18,6 +19,8 @@ struct uuid {
 
 /* A new id for the time `wall_us`. */
 struct uuid uuid_v7(int64_t wall_us, struct random *random);
+/* Sets the first UUID_TIME_BYTES, which depend only on the time. */
+void uuid_v7_put_time(struct uuid *uuid, int64_t wall_us);
 /* Returns an id above `previous` (an id of uuid_v7) for the same time or an earlier one: RFC 9562,
  * 6.2, method 2. The random bits are increased by 1 to 65,536; only their overflow changes the
  * time, by a quarter of a microsecond, at most once in 2^46 ids: so ids that uuid_v7 makes for a

@@ -101,7 +101,7 @@ static bool find_improvement(const struct lookup *lookup, const struct example_m
 
 /* Fields in an order that takes few appends: protobuf reads them in any. */
 static void write_example(const struct lookup *lookup, const struct example_record *row,
-                          int64_t created_at_us, bool superseded,
+                          struct uuid id, int64_t created_at_us, bool superseded,
                           const struct example_mark_record *mark)
 {
     struct slice fingerprint = lookup->query->layout_fingerprint;
@@ -113,7 +113,7 @@ static void write_example(const struct lookup *lookup, const struct example_reco
     bool improves = find_improvement(lookup, mark, &improvement);
     size_t more = 0;
 
-    uuid_format(row->id, (char *)front + 4);
+    uuid_format(id, (char *)front + 4);
     front_bytes +=
         wire_write_timestamp(front + front_bytes, EXAMPLE_CREATED_AT_FIELD, created_at_us);
     more = front_bytes + wire_header_bytes(EXAMPLE_LAYOUT_FINGERPRINT_FIELD, fingerprint.size) +
@@ -130,9 +130,10 @@ static void write_example(const struct lookup *lookup, const struct example_reco
     }
 }
 
-static void choose(struct lookup *lookup, const struct example_record *row, uint64_t seq)
+static void choose(struct lookup *lookup, const struct example_record *row, struct uuid id,
+                   uint64_t seq)
 {
-    lookup->chosen[lookup->count] = (struct chosen){row->id, row->example, row->hint};
+    lookup->chosen[lookup->count] = (struct chosen){id, row->example, row->hint};
     lookup->artifacts[lookup->count] = (struct exposed_artifact){seq, 1, 0};
     memcpy(lookup->hint_hashes[lookup->count], row->hint_hash, KEY_HASH_BYTES);
     lookup->count++;
@@ -142,6 +143,7 @@ static enum err take_row(struct lookup *lookup, const struct found_row *found)
 {
     struct example_mark_record mark;
     struct example_record row;
+    struct uuid id;
     int64_t created_at_us = 0;
     uint64_t seq = 0;
     bool superseded = false;
@@ -164,10 +166,11 @@ static enum err take_row(struct lookup *lookup, const struct found_row *found)
     if (superseded && !lookup->filter.include_superseded) {
         return OK;
     }
+    id = example_id_restore(&row, created_at_us);
     if (lookup->body != NULL) {
-        write_example(lookup, &row, created_at_us, superseded, &mark);
+        write_example(lookup, &row, id, created_at_us, superseded, &mark);
     }
-    choose(lookup, &row, seq);
+    choose(lookup, &row, id, seq);
     examples_filter_take(&lookup->filter, &row);
     return OK;
 }

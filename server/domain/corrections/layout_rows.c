@@ -131,7 +131,7 @@ static enum err write_example(struct ctx *ctx, struct store_txn *txn, const stru
 {
     bool partial = view->corrected_output_json.size == 0;
     struct key key = key_example(event->org, fingerprint, event->created_at_us, event->seq);
-    struct example_record record = {.id = event->id};
+    struct example_record record = {.id = example_id_shorten(&event->id, event->created_at_us)};
     struct sha256_digest document = sha256(view->document_id);
     struct slice output = partial ? view->after_json : view->corrected_output_json;
     struct slice snippet = {NULL, 0};

@@ -18,13 +18,12 @@
 #define INLINE_BYTES_MAX 944
 #define APART_BYTES_MIN 1984
 
-/* Reads a hash or an id of 16 bytes; if it is left out, it is zeros, as nanopb has it. */
-static bool read_sixteen(struct slice bytes, uint8_t ret_bytes[static KEY_HASH_BYTES])
+/* A hash is whole, or left out: then it is zeros, as nanopb has it. */
+static bool read_hint_hash(struct slice bytes, struct example_record *record)
 {
+    memset(record->hint_hash, 0, KEY_HASH_BYTES);
     if (bytes.size == KEY_HASH_BYTES) {
-        memcpy(ret_bytes, bytes.data, KEY_HASH_BYTES);
-    } else {
-        memset(ret_bytes, 0, KEY_HASH_BYTES);
+        memcpy(record->hint_hash, bytes.data, KEY_HASH_BYTES);
     }
     return bytes.size == KEY_HASH_BYTES || bytes.size == 0;
 }
@@ -35,7 +34,8 @@ static bool read_example_field(const struct wire_field *field, struct example_re
 
     switch (field->number) {
     case errata_record_ExampleRow_id_tag:
-        return field->type == wanted && read_sixteen(field->bytes, record->id.bytes);
+        record->id = field->bytes;
+        break;
     case errata_record_ExampleRow_document_hash_tag:
         record->document_hash = field->bytes;
         break;
@@ -54,7 +54,7 @@ static bool read_example_field(const struct wire_field *field, struct example_re
         record->hint.packed = field->bytes;
         break;
     case errata_record_ExampleRow_hint_hash_tag:
-        return field->type == wanted && read_sixteen(field->bytes, record->hint_hash);
+        return field->type == wanted && read_hint_hash(field->bytes, record);
     default:
         return true;
     }
@@ -80,14 +80,13 @@ static bool read_example_in_order(struct slice bytes, struct example_record *rec
 {
     struct record_fast reader = record_fast_of(bytes);
     struct slice hint_hash = {NULL, 0};
-    struct slice id = {NULL, 0};
     uint64_t snippet_bytes = 0;
 
     record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleRow_document_hash_tag),
                       &record->document_hash);
     record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleRow_hint_hash_tag),
                       &hint_hash);
-    record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleRow_id_tag), &id);
+    record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleRow_id_tag), &record->id);
     record_fast_number(&reader, RECORD_NUMBER_TAG(errata_record_ExampleRow_hint_snippet_bytes_tag),
                        &snippet_bytes);
     record->hint.snippet_bytes = (uint32_t)snippet_bytes;
@@ -97,8 +96,7 @@ static bool read_example_in_order(struct slice bytes, struct example_record *rec
                       &record->example);
     record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleRow_packed_hint_tag),
                       &record->hint.packed);
-    return is_read(&reader) && read_sixteen(hint_hash, record->hint_hash) &&
-           read_sixteen(id, record->id.bytes);
+    return is_read(&reader) && read_hint_hash(hint_hash, record);
 }
 
 /* Reads the row with its fields in any order. */
@@ -116,9 +114,33 @@ static enum err read_example_by_field(struct slice bytes, struct example_record 
     return err == ERR_NOT_FOUND ? OK : ERR_CORRUPT;
 }
 
+struct slice example_id_shorten(const struct uuid *id, int64_t created_at_us)
+{
+    struct uuid timed = *id;
+
+    uuid_v7_put_time(&timed, created_at_us);
+    return uuid_equal(timed, *id)
+               ? slice_of(id->bytes + UUID_TIME_BYTES, UUID_BYTES - UUID_TIME_BYTES)
+               : slice_of(id->bytes, UUID_BYTES);
+}
+
+struct uuid example_id_restore(const struct example_record *record, int64_t created_at_us)
+{
+    struct uuid id;
+
+    if (record->id.size == UUID_BYTES) {
+        memcpy(id.bytes, record->id.data, UUID_BYTES);
+        return id;
+    }
+    ASSERT(record->id.size == UUID_BYTES - UUID_TIME_BYTES);
+    memcpy(id.bytes + UUID_TIME_BYTES, record->id.data, UUID_BYTES - UUID_TIME_BYTES);
+    uuid_v7_put_time(&id, created_at_us);
+    return id;
+}
+
 static bool example_is_whole(const struct example_record *record)
 {
-    return !record_is_zero(record->id.bytes, UUID_BYTES) &&
+    return (record->id.size == UUID_BYTES || record->id.size == UUID_BYTES - UUID_TIME_BYTES) &&
            (record->document_hash.size == 0 ||
             record->document_hash.size == EXAMPLE_DOCUMENT_HASH_BYTES);
 }
@@ -145,6 +167,7 @@ enum err record_encode_example(struct arena *arena, const struct example_record 
 {
     static const uint8_t zeros[APART_BYTES_MIN];
     errata_record_ExampleRow message = {
+        .id = record->id,
         .document_hash = record->document_hash,
         .hint_snippet_bytes = record->hint.snippet_bytes,
         .copy_hash = record->copy_hash,
@@ -156,7 +179,6 @@ enum err record_encode_example(struct arena *arena, const struct example_record 
     if (UNEXPECTED(!example_is_whole(record))) {
         return ERR_INTERNAL;
     }
-    memcpy(message.id, record->id.bytes, UUID_BYTES);
     memcpy(message.hint_hash, record->hint_hash, KEY_HASH_BYTES);
     err = record_pb_encode(arena, &errata_record_ExampleRow_msg, &message, ret_bytes);
     if (err == OK && ret_bytes->size > INLINE_BYTES_MAX && ret_bytes->size < APART_BYTES_MIN) {

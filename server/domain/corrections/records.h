@@ -16,7 +16,8 @@
 
 /* EXAMPLE, key_example: what never changes about an example. Its seq and created_at are in the key. */
 struct example_record {
-    struct uuid id; /* of the event */
+    /* Of the event: UUID_BYTES, or those after UUID_TIME_BYTES if created_at gives the others. */
+    struct slice id;
     struct slice document_hash; /* EXAMPLE_DOCUMENT_HASH_BYTES, or empty: no document was named */
     /* Wire bytes of the fields of errata.v1.Example that never change, except those that the key, `id` and the layout
      * determine: id, layout_fingerprint and created_at. */
@@ -44,6 +45,10 @@ struct entity_record {
     /* The fields that were not corrected again later. Empty: all that the event changed. */
     struct record_names remaining;
 };
+
+/* The shortest form of an event's id in its example's row, borrowed from it; and the id of a row. */
+struct slice example_id_shorten(const struct uuid *id, int64_t created_at_us);
+struct uuid example_id_restore(const struct example_record *record, int64_t created_at_us);
 
 MUST_CHECK enum err record_decode_example(struct slice bytes, struct example_record *ret_record);
 MUST_CHECK enum err record_decode_example_mark(struct slice bytes,

@@ -94,7 +94,7 @@ struct layout_head_record sample_layout_head(void)
 struct example_record sample_example(void)
 {
     struct example_record record = {
-        .id = sample_uuid(0x22),
+        .id = SLICE("\x22\x22\x22\x22\x22\x22\x22\x22"),
         .document_hash = SLICE("document"),
         .example = SLICE("example"),
         .hint = {2, SLICE("\4\x40\"\"{}")},

@@ -16,7 +16,7 @@
 #define ATTACK_TOKEN_BYTES_MAX 256
 /* A kind is asked for more while less than this waits to be sent. */
 #define ATTACK_OUT_BYTES ((size_t)64 * 1024)
-/* Of a frame from the server so much is looked at: GOAWAY and its text, RST_STREAM. */
+/* Of the frames from the server, only GOAWAY with its text and RST_STREAM are examined. */
 #define ATTACK_SEEN_BYTES 128
 /* Different farewells that are distinguished. */
 #define ATTACK_FAREWELLS_MAX 8

@@ -24,8 +24,9 @@ static const char *authorized(struct world *world, const char *path)
     return (const char *)head.data;
 }
 
-/* Goal: a unary method is answered, however its bytes come. Method: the same request in pieces. */
-static void test_answers(void **state)
+/* Goal: a unary method is answered, regardless of how its bytes are split. Method: the same request
+ * in pieces. */
+static void test_unary_call_is_answered_for_any_pieces(void **state)
 {
     static const size_t pieces[] = {1, 3, 1000000};
     Errata__V1__GetSettingsRequest request = ERRATA__V1__GET_SETTINGS_REQUEST__INIT;
@@ -55,7 +56,7 @@ static void test_answers(void **state)
 
 /* Goal: refusals before a method runs are the same for every protocol. Method: each refusal of the
  * call layer, and two of the pipeline's. */
-static void test_refusals(void **state)
+static void test_early_refusals_match_those_of_grpc(void **state)
 {
     static const struct {
         const char *bytes;
@@ -112,9 +113,9 @@ static void test_refusals(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a deadline ends a call of any protocol, and its peer's going away too. Method: a request that
- * does not come whole; the clock of the calls is moved. */
-static void test_deadline_and_close(void **state)
+/* Goal: a deadline and a disconnecting peer end a call of any protocol. Method: a request that does
+ * not arrive whole; the clock of the calls is moved. */
+static void test_deadline_or_close_ends_the_call(void **state)
 {
     struct world world;
     struct plain_call plain;
@@ -145,9 +146,9 @@ static void test_deadline_and_close(void **state)
 int run_plain_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_answers),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_deadline_and_close),
+        cmocka_unit_test(test_unary_call_is_answered_for_any_pieces),
+        cmocka_unit_test(test_early_refusals_match_those_of_grpc),
+        cmocka_unit_test(test_deadline_or_close_ends_the_call),
     };
 
     return cmocka_run_group_tests_name("plain", tests, NULL, NULL);

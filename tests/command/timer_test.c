@@ -170,9 +170,9 @@ static void assert_same_event(struct world *world, uint64_t seq, uint64_t other_
     store_abort(txn);
 }
 
-/* Goal: a timer's command stores the event that a call of the same makes. Method: one of each, without a
- * key; two timers store two events. */
-static void test_without_key(void **state)
+/* Goal: a timer's command stores the event that a call of the same method stores. Method: one of
+ * each, without a key; two timers store two events. */
+static void test_command_without_key_stores_an_event(void **state)
 {
     struct world world;
     struct capture_event event;
@@ -197,9 +197,10 @@ static void test_without_key(void **state)
     world_deinit(&world);
 }
 
-/* Goal: idempotency is the unit of work's. Method: a timer's command under a key, again, again with
- * another request, and under another name: stored, found, refused with the reason, stored. */
-static void test_with_key(void **state)
+/* Goal: idempotency belongs to the unit of work. Method: a timer's command under a key, again,
+ * again with another request, and under another name: stored, found, refused with the reason,
+ * stored. */
+static void test_repeat_under_key_is_found_and_other_request_refused(void **state)
 {
     const struct slice name = SLICE("nightly import");
     struct sha256_digest request = sha256(SLICE("entry 1"));
@@ -247,9 +248,9 @@ static void test_with_key(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a call and a timer that use the same key text do not meet; a call's repeat is still one. Method:
- * both under one text, the call twice. */
-static void test_key_beside_call(void **state)
+/* Goal: a call and a timer that use the same key text do not collide; a repeat of the call is still
+ * detected. Method: both under one text, the call twice. */
+static void test_call_and_timer_keys_do_not_collide(void **state)
 {
     struct sha256_digest request = sha256(SLICE("entry 1"));
     struct event_idempotency key;
@@ -279,9 +280,9 @@ static void test_key_beside_call(void **state)
 int run_timer_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_without_key),
-        cmocka_unit_test(test_with_key),
-        cmocka_unit_test(test_key_beside_call),
+        cmocka_unit_test(test_command_without_key_stores_an_event),
+        cmocka_unit_test(test_repeat_under_key_is_found_and_other_request_refused),
+        cmocka_unit_test(test_call_and_timer_keys_do_not_collide),
     };
 
     return cmocka_run_group_tests_name("timer", tests, NULL, NULL);

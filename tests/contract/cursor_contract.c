@@ -38,7 +38,7 @@ static void fill(void **state)
 
 /* Goal: a cursor returns only the prefix's rows, in either order. Method: prefixes at the table's
  * start, middle and end, whole organisations and parts of one. */
-static void test_prefix(void **state)
+static void test_prefix_walk_returns_only_its_rows(void **state)
 {
     static const char *const up[] = {"a", "aa", "ab", "b", "ba", "c", NULL};
     static const char *const down[] = {"c", "ba", "b", "ab", "aa", "a", NULL};
@@ -70,7 +70,7 @@ static void test_prefix(void **state)
 
 /* Goal: a cursor starts at the given key. Method: an existing key, one between, one at either end,
  * in both orders. */
-static void test_from(void **state)
+static void test_walk_starts_at_the_given_key(void **state)
 {
     static const char *const from_ab_up[] = {"ab", "b", "ba", "c", NULL};
     static const char *const from_ab_down[] = {"ab", "aa", "a", NULL};
@@ -96,9 +96,9 @@ static void test_from(void **state)
     store_abort(txn);
 }
 
-/* Goal: a prefix of 0xff bytes, after which no key can be, has an end too. Method: rows under such
- * organisations, with nothing and with something after. */
-static void test_prefix_of_ff(void **state)
+/* Goal: a prefix of 0xff bytes, after which no key is possible, has an end, too. Method: rows under
+ * such organisations, with nothing and with something after. */
+static void test_prefix_of_ff_bytes_has_an_end(void **state)
 {
     static const char *const up[] = {"\xff", "\xff\xff", "\xff\xff\xff", NULL};
     static const char *const down[] = {"\xff\xff\xff", "\xff\xff", "\xff", NULL};
@@ -125,7 +125,7 @@ static void test_prefix_of_ff(void **state)
 
 /* Goal: a writer's cursor sees its own changes, and a change to the table ends it. Method: put and
  * delete, walk; then put while a cursor is open. */
-static void test_own_writes(void **state)
+static void test_writer_cursor_sees_own_changes(void **state)
 {
     static const char *const names[] = {"a", "aa", "b", "ba", "bb", "c", NULL};
     struct contract_key prefix = contract_key(1, "");
@@ -154,7 +154,7 @@ static void test_own_writes(void **state)
 
 /* Goal: several cursors on one table do not move each other. Method: two walks in step, in opposite
  * orders, in a reader that is renewed. */
-static void test_cursors_side_by_side(void **state)
+static void test_cursors_of_one_table_are_independent(void **state)
 {
     static const char *const names[] = {"a", "aa", "ab", "b", "ba", "c"};
     const size_t count = sizeof(names) / sizeof(names[0]);
@@ -189,9 +189,9 @@ static void test_cursors_side_by_side(void **state)
     store_abort(txn);
 }
 
-/* Goal: a cursor is refused what would let it leave its organisation. Method: a short prefix, a start
+/* Goal: a cursor that could leave its organisation is refused. Method: a short prefix, a start
  * outside of the prefix. */
-static void test_bounds(void **state)
+static void test_cursor_outside_of_an_organisation_is_refused(void **state)
 {
     struct contract_key prefix = contract_key(1, "");
     struct contract_key other = contract_key(2, "a");
@@ -213,10 +213,10 @@ static void test_bounds(void **state)
     store_abort(txn);
 }
 
-/* Goal: a walk over a whole table meets each organisation once, the zero one first, the last one at
- * the end. Method: rows of some organisations at either end and in the middle, in a reader and in the
- * writer that puts them; a table of its own stays empty. */
-static void test_next_org(void **state)
+/* Goal: a walk over a whole table visits each organisation once, the zero one first, the last one
+ * at the end. Method: rows of some organisations at either end and in the middle, in a reader and
+ * in the writer that puts them; another table stays empty. */
+static void test_walk_visits_each_organisation_once(void **state)
 {
     static const uint8_t orgs[] = {0x00, 0x01, 0x02, 0x7f, 0xfe, 0xff};
     struct store_txn *txn = contract_begin(state, STORE_WRITE);
@@ -253,13 +253,14 @@ static void test_next_org(void **state)
 int contract_run_cursors(CMFixtureFunction setup, CMFixtureFunction teardown)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_prefix, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_from, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_prefix_of_ff, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_own_writes, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_cursors_side_by_side, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_bounds, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_next_org, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_prefix_walk_returns_only_its_rows, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_walk_starts_at_the_given_key, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_prefix_of_ff_bytes_has_an_end, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_writer_cursor_sees_own_changes, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_cursors_of_one_table_are_independent, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_cursor_outside_of_an_organisation_is_refused, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_walk_visits_each_organisation_once, setup, teardown),
     };
 
     return cmocka_run_group_tests_name("store cursors", tests, NULL, NULL);

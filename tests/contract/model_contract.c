@@ -113,9 +113,9 @@ static void compare_all(struct store_txn *txn, const struct model *model)
     }
 }
 
-/* Goal: any mix of puts, dels, walks, commits and aborts gives what the model gives, to the writer and
- * to a reader of the moment before. Method: seeded rounds of random operations. */
-static void test_random_operations(void **state)
+/* Goal: any mix of puts, deletes, walks, commits and aborts gives the result of the model, in the
+ * writer and in a reader of the snapshot before. Method: seeded rounds of random operations. */
+static void test_random_operations_equal_the_model(void **state)
 {
     struct model *model = calloc(1, sizeof(*model));
     struct model *attempt = calloc(1, sizeof(*attempt));
@@ -157,7 +157,7 @@ static void test_random_operations(void **state)
 int contract_run_model(CMFixtureFunction setup, CMFixtureFunction teardown)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_random_operations, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_random_operations_equal_the_model, setup, teardown),
     };
 
     return cmocka_run_group_tests_name("store model", tests, NULL, NULL);

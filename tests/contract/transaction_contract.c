@@ -8,7 +8,7 @@
 
 /* Goal: stored rows are found, deleted ones are not. Method: each call, in one transaction and the
  * next. */
-static void test_put_get_del(void **state)
+static void test_stored_rows_are_found_and_deleted_ones_are_not(void **state)
 {
     struct store_txn *txn = contract_begin(state, STORE_WRITE);
     struct contract_key key = contract_key(1, "a");
@@ -37,8 +37,8 @@ static void test_put_get_del(void **state)
     store_abort(txn);
 }
 
-/* Goal: tables do not mix. Method: one key in each with a value of its own. */
-static void test_tables_are_apart(void **state)
+/* Goal: tables do not share keys. Method: one key in each, with a different value. */
+static void test_tables_do_not_share_keys(void **state)
 {
     struct store_txn *txn = contract_begin(state, STORE_WRITE);
     struct contract_key key = contract_key(1, "same");
@@ -123,9 +123,9 @@ static void expect_lag(void **state, uint64_t commits)
     assert_int_equal(stats.reader_lag_commits, commits);
 }
 
-/* Goal: a snapshot that is kept is reported, since pages freed after it can't be reused. Method:
- * readers of several ages over commits; the oldest counts, and one that is reset holds nothing. */
-static void test_lag_of_readers(void **state)
+/* Goal: a kept snapshot is reported, since pages freed after it can't be reused. Method: readers of
+ * several ages over commits; the oldest counts, and one that is reset holds nothing. */
+static void test_oldest_kept_snapshot_is_reported(void **state)
 {
     struct store_txn *old = contract_begin(state, STORE_READ);
     struct store_txn *young = NULL;
@@ -152,7 +152,7 @@ static void test_lag_of_readers(void **state)
 
 /* Goal: a kept reader sees the newest commit after each renew. Method: reset and renew around
  * commits, with a lookup and a walk each time. */
-static void test_reset_and_renew(void **state)
+static void test_renewed_reader_sees_the_newest_commit(void **state)
 {
     struct store_txn *reader = contract_begin(state, STORE_READ);
 
@@ -183,8 +183,9 @@ static void test_reset_and_renew(void **state)
     store_abort(reader);
 }
 
-/* Goal: the largest key and value come back whole. Method: sizes around pages and at the limits. */
-static void test_large_values(void **state)
+/* Goal: the largest key and value are read back whole. Method: sizes around pages and at the
+ * limits. */
+static void test_largest_key_and_value_are_read_back(void **state)
 {
     static const size_t sizes[] = {1, 2000, 4095, 4096, 4097, 65536, STORE_VALUE_BYTES_MAX};
     uint8_t *bytes = malloc(STORE_VALUE_BYTES_MAX);
@@ -214,7 +215,7 @@ static void test_large_values(void **state)
 }
 
 /* Goal: keys and values out of bounds never reach a back end. Method: one on either side of each. */
-static void test_bounds(void **state)
+static void test_keys_and_values_out_of_bounds_are_refused(void **state)
 {
     static uint8_t bytes[STORE_VALUE_BYTES_MAX + 1];
     struct store_txn *txn = contract_begin(state, STORE_WRITE);
@@ -234,9 +235,9 @@ static void test_bounds(void **state)
     store_abort(txn);
 }
 
-/* Goal: append is put for keys that grow within an organisation. Method: two organisations in turn,
- * read back in order. */
-static void test_append(void **state)
+/* Goal: append equals put for keys that grow within an organisation. Method: two organisations by
+ * turns, read back in order. */
+static void test_append_keeps_order_within_an_organisation(void **state)
 {
     struct store_txn *txn = contract_begin(state, STORE_WRITE);
 
@@ -273,15 +274,19 @@ static void test_append(void **state)
 int contract_run_transactions(CMFixtureFunction setup, CMFixtureFunction teardown)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_put_get_del, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_tables_are_apart, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_stored_rows_are_found_and_deleted_ones_are_not, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_tables_do_not_share_keys, setup, teardown),
         cmocka_unit_test_setup_teardown(test_abort_leaves_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(test_readers_see_a_snapshot, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_lag_of_readers, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_reset_and_renew, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_large_values, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_bounds, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_append, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_oldest_kept_snapshot_is_reported, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_renewed_reader_sees_the_newest_commit, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_largest_key_and_value_are_read_back, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_keys_and_values_out_of_bounds_are_refused, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_append_keeps_order_within_an_organisation, setup,
+                                        teardown),
     };
 
     return cmocka_run_group_tests_name("store transactions", tests, NULL, NULL);

@@ -89,7 +89,7 @@ class Contexts(CliCase):
         self.assertIn("127.0.0.1:7443  (the default)", self.cli("context", "show")[0])
 
     def test_mistakes(self):
-        """Each says what would be right; nothing is stored."""
+        """Each error has the expected form; nothing is stored."""
         self.add("home")
         before = self.config.read_text()
         for words, words_said in ((("add", "home", "--server", "a:1"), "--replace changes it"),

@@ -165,7 +165,7 @@ class FullDisk:
                                request.SerializeToString(), 60,
                                [("idempotency-key", name)])[0]
 
-    def test_under_load_and_back(self):
+    def test_full_disk_under_load_recovers(self):
         self.start()
         stop = threading.Event()
         self.addCleanup(stop.set)

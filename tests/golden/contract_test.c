@@ -70,8 +70,9 @@ static void check_head(const struct contract_file *file)
     assert_int_equal(imports, file->dependency_count);
 }
 
-/* Goal: reflection serves what protoc would. Method: every file of protoc's set has an equal one. */
-static void test_descriptors_are_those_of_protoc(void **state)
+/* Goal: reflection serves the descriptors that protoc makes. Method: every file of protoc's set has
+ * an equal one. */
+static void test_descriptors_equal_those_of_protoc(void **state)
 {
     struct slice set = read_descriptors();
     struct wire_reader reader = wire_reader_of(set);
@@ -116,8 +117,8 @@ static void check_fields(const struct message_info *message)
     assert_null(contract_find_field(message, UINT32_MAX));
 }
 
-/* Goal: binary search finds everything. Method: looks up each row, and unknown ones. */
-static void test_everything_is_found_by_its_name(void **state)
+/* Goal: binary search finds every row. Method: looks up each row, and unknown ones. */
+static void test_every_row_is_found_by_name(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < contract_method_count; i++) {
@@ -143,8 +144,9 @@ static void test_everything_is_found_by_its_name(void **state)
     assert_null(contract_find_symbol(SLICE("zzz")));
 }
 
-/* Goal: options reach the tables. Method: compares a few methods with what core rules say of them. */
-static void test_methods_carry_their_rules(void **state)
+/* Goal: options are in the tables. Method: compares a few methods with the options in the .proto
+ * files. */
+static void test_method_options_are_in_the_table(void **state)
 {
     const struct method_info *capture =
         contract_find_method(SLICE("/errata.v1.FeedbackService/CaptureFeedbackEvent"));
@@ -177,8 +179,8 @@ static void test_methods_carry_their_rules(void **state)
     }
 }
 
-/* Goal: rules of fields reach the tables. Method: compares a few with the .proto, by eye. */
-static void test_fields_carry_their_rules(void **state)
+/* Goal: rules of fields are in the tables. Method: compares a few with the .proto, by hand. */
+static void test_field_rules_are_in_the_table(void **state)
 {
     const struct field_info *size = contract_find_field(&contract_errata_v1_list_events_request, 1);
     const struct field_info *before = contract_find_field(&contract_errata_v1_feedback_event, 20);
@@ -201,7 +203,7 @@ static void test_fields_carry_their_rules(void **state)
     assert_true(contract_find_field(&contract_google_protobuf_struct, 1)->map);
 }
 
-/* Goal: enums carry both spellings. Method: looks at one with a prefix and one without. */
+/* Goal: enums have both spellings. Method: one enum with a prefix and one without. */
 static void test_enums_have_full_and_short_names(void **state)
 {
     const struct enum_info *type = &contract_errata_v1_feedback_event_type;
@@ -226,10 +228,10 @@ static void test_enums_have_full_and_short_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_descriptors_are_those_of_protoc),
-        cmocka_unit_test(test_everything_is_found_by_its_name),
-        cmocka_unit_test(test_methods_carry_their_rules),
-        cmocka_unit_test(test_fields_carry_their_rules),
+        cmocka_unit_test(test_descriptors_equal_those_of_protoc),
+        cmocka_unit_test(test_every_row_is_found_by_name),
+        cmocka_unit_test(test_method_options_are_in_the_table),
+        cmocka_unit_test(test_field_rules_are_in_the_table),
         cmocka_unit_test(test_enums_have_full_and_short_names),
     };
 

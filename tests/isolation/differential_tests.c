@@ -286,19 +286,19 @@ static void compare_all(enum other quiet, bool together)
     expect_all_answered(theirs, "the other's");
 }
 
-/* Goal: an organisation is answered as if it were alone. Method: the same random calls of every
- * method in two worlds; in one of them another organisation uses all of its names, ids, idempotency
- * keys, key ids and page tokens between its calls, and asks the same. */
-static void test_single_or_not(void **state)
+/* Goal: an organisation gets the replies that it would get as the only one. Method: the same random
+ * calls of every method in two fixtures; in one of them another organisation uses all of its names,
+ * ids, idempotency keys, key ids and page tokens between its calls, and sends the same requests. */
+static void test_replies_equal_without_another_organisation(void **state)
 {
     (void)state;
     compare_all(OTHER_ABSENT, false);
 }
 
-/* Goal: the same within one turn, where calls share a snapshot, a commit and the pools. Method: both
- * organisations ask at once; in one world the other one asks in other words, so that both worlds do
- * the same amount of everything. */
-static void test_in_one_turn(void **state)
+/* Goal: the same within one turn, in which calls share a snapshot, a commit and the pools. Method:
+ * both organisations call at once; in one fixture the other one sends different texts, so that both
+ * fixtures do the same amount of work. */
+static void test_replies_equal_within_one_turn(void **state)
 {
     (void)state;
     compare_all(OTHER_STRANGE, true);
@@ -307,8 +307,8 @@ static void test_in_one_turn(void **state)
 int run_differential_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_single_or_not),
-        cmocka_unit_test(test_in_one_turn),
+        cmocka_unit_test(test_replies_equal_without_another_organisation),
+        cmocka_unit_test(test_replies_equal_within_one_turn),
     };
 
     return cmocka_run_group_tests_name("isolation: with and without another", tests, NULL, NULL);

@@ -302,11 +302,10 @@ static void walk_method(struct sides *sides, const struct method_info *method)
     }
 }
 
-/* Goal: a stranger learns nothing by the owner's ids, names, key ids, page tokens and numbers, in
- * any field of any method. Method: each of them in each field, and the same with unknown values:
- * the replies are equal except for the value sent. Reads first, since writes store different
- * texts. */
-static void test_every_field(void **state)
+/* Goal: another organisation's ids, names, key ids, page tokens and numbers reveal nothing, in any
+ * field of any method. Method: each of them in each field, and the same with unknown values: the
+ * replies are equal except for the value sent. Reads first, since writes store different texts. */
+static void test_foreign_values_look_unknown_in_every_field(void **state)
 {
     struct sides *sides = sides_new();
     unsigned asked = 0;
@@ -414,10 +413,11 @@ static bool is_paged(const struct method_info *method)
     return false;
 }
 
-/* Goal: a page token is the organisation's: another's is refused like a forged one. Method: each
- * method that has pages, with the owner's request and the owner's token, which the owner can use,
- * and with a token that no one was given. Only a server's administrator sees two organisations. */
-static void test_page_tokens(void **state)
+/* Goal: a page token belongs to its organisation: in another it is refused like a forged one.
+ * Method: each method that has pages, with the owner's request and the owner's token, which the
+ * owner can use, and with a token that was never issued. Only a server's administrator sees two
+ * organisations. */
+static void test_foreign_page_token_is_refused_like_a_forged_one(void **state)
 {
     struct sides *sides = sides_new();
 
@@ -458,9 +458,9 @@ static void test_page_tokens(void **state)
     sides_free(sides);
 }
 
-/* Goal: idempotency keys are the organisation's: one that the owner used is new. Method: each write
- * with the owner's key, and with one that no one used. */
-static void test_idempotency_keys(void **state)
+/* Goal: an idempotency key that another organisation used is new. Method: each write with the
+ * owner's key, and with an unused one. */
+static void test_foreign_idempotency_key_is_new(void **state)
 {
     struct sides *sides = sides_new();
 
@@ -490,9 +490,9 @@ static void test_idempotency_keys(void **state)
 int run_walk_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_field),
-        cmocka_unit_test(test_page_tokens),
-        cmocka_unit_test(test_idempotency_keys),
+        cmocka_unit_test(test_foreign_values_look_unknown_in_every_field),
+        cmocka_unit_test(test_foreign_page_token_is_refused_like_a_forged_one),
+        cmocka_unit_test(test_foreign_idempotency_key_is_new),
     };
 
     return cmocka_run_group_tests_name("isolation: what is another's", tests, NULL, NULL);

@@ -108,9 +108,9 @@ static void check_pair(const struct method_info *method, int role, enum status_c
     }
 }
 
-/* Goal: every method takes the roles of the table and refuses all others. Method: each method of the
- * contract with a token of each role; a method that the table does not know fails. */
-static void test_role_matrix(void **state)
+/* Goal: every method admits the roles of the table and refuses all others. Method: each method of
+ * the contract with a token of each role; a method that the table does not have fails the test. */
+static void test_each_method_admits_only_its_roles(void **state)
 {
     struct world world;
     char tokens[ROLE_ADMIN + 1][WORLD_TOKEN_BYTES];
@@ -135,9 +135,9 @@ static void test_role_matrix(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a method whose options name no role is closed to everybody. Method: a copy of a method
+/* Goal: a method whose options name no role is denied to every role. Method: a copy of a method
  * without roles, called by an administrator. */
-static void test_denied_by_default(void **state)
+static void test_method_without_roles_is_denied(void **state)
 {
     struct world world;
     struct method_info closed =
@@ -164,9 +164,9 @@ static void test_denied_by_default(void **state)
     world_deinit(&world);
 }
 
-/* Goal: an event names the user of the token that wrote it, however long the name. Method: tokens for users of
- * one and of 128 bytes, and a capture by each. */
-static void test_user_of_a_token(void **state)
+/* Goal: an event names the user of the token that wrote it, regardless of the name's length.
+ * Method: tokens for users of one and of 128 bytes, and a capture by each. */
+static void test_event_names_the_user_of_the_token(void **state)
 {
     static const size_t sizes[] = {1, 128};
     struct world world;
@@ -195,9 +195,9 @@ static void test_user_of_a_token(void **state)
     world_deinit(&world);
 }
 
-/* Goal: nothing but the exact token gets in. Method: the right text, changed in every way that a
- * careless check would let pass. */
-static void test_bad_tokens(void **state)
+/* Goal: only the exact token is valid. Method: the right text, changed in every way that a careless
+ * check would accept. */
+static void test_changed_token_is_refused(void **state)
 {
     struct world world;
     char text[256];
@@ -244,9 +244,9 @@ static void test_bad_tokens(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a call with several authorization fields is refused with the reason, even if the first is a valid
- * token; open methods do not look. Method: an administrator's token, repeated. */
-static void test_repeated_token(void **state)
+/* Goal: a call with several authorization fields is refused with the reason, even if the first is a
+ * valid token; open methods ignore them. Method: an administrator's token, repeated. */
+static void test_several_authorization_fields_are_refused(void **state)
 {
     struct world world;
     struct exchange exchange;
@@ -268,9 +268,10 @@ static void test_repeated_token(void **state)
     world_deinit(&world);
 }
 
-/* Goal: tokens that share a place of the cache all get in, each as itself. Method: one more than it
- * has places, by turns; an administrator's call, which none of the others may make. */
-static void test_more_tokens_than_places(void **state)
+/* Goal: tokens that share a slot of the cache are all admitted, each with its own identity.
+ * Method: one more than it has slots, by turns; an administrator's call, which none of the
+ * others may make. */
+static void test_tokens_that_share_a_cache_slot_are_admitted(void **state)
 {
     enum {
         COUNT = AUTH_CACHE_ENTRIES + 1
@@ -299,7 +300,7 @@ static void test_more_tokens_than_places(void **state)
 
 /* Goal: a revoked token ends with the commit, even if it was cached; an expired one ends by the
  * clock. Method: calls before and after. */
-static void test_tokens_end(void **state)
+static void test_revoked_or_expired_token_is_refused(void **state)
 {
     struct world world;
     char viewer[WORLD_TOKEN_BYTES];
@@ -331,7 +332,7 @@ static void test_tokens_end(void **state)
 
 /* Goal: a call whose headers came before its token was revoked is not served with a request that came
  * after. Method: revoke between the two; another call beside it is served. */
-static void test_revoked_meanwhile(void **state)
+static void test_token_revoked_after_the_headers_is_refused(void **state)
 {
     struct world world;
     struct exchange revoked;
@@ -366,10 +367,14 @@ static void test_revoked_meanwhile(void **state)
 int run_access_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_role_matrix),     cmocka_unit_test(test_denied_by_default),
-        cmocka_unit_test(test_user_of_a_token), cmocka_unit_test(test_bad_tokens),
-        cmocka_unit_test(test_repeated_token),  cmocka_unit_test(test_more_tokens_than_places),
-        cmocka_unit_test(test_tokens_end),      cmocka_unit_test(test_revoked_meanwhile),
+        cmocka_unit_test(test_each_method_admits_only_its_roles),
+        cmocka_unit_test(test_method_without_roles_is_denied),
+        cmocka_unit_test(test_event_names_the_user_of_the_token),
+        cmocka_unit_test(test_changed_token_is_refused),
+        cmocka_unit_test(test_several_authorization_fields_are_refused),
+        cmocka_unit_test(test_tokens_that_share_a_cache_slot_are_admitted),
+        cmocka_unit_test(test_revoked_or_expired_token_is_refused),
+        cmocka_unit_test(test_token_revoked_after_the_headers_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

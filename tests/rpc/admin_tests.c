@@ -42,7 +42,7 @@ static struct exchange create_token(struct world *world, const char *by, const c
 
 /* Goal: only server tokens create organisations, and a name is unique. Method: an administrator
  * with the flag, and one without. */
-static void test_create_organization(void **state)
+static void test_only_server_tokens_create_organisations(void **state)
 {
     struct world world;
     char admin[WORLD_TOKEN_BYTES];
@@ -63,9 +63,9 @@ static void test_create_organization(void **state)
     world_deinit(&world);
 }
 
-/* Goal: all errors of a token are refused at once. Method: one error after another, then
+/* Goal: all errors of a token are reported at once. Method: one error after another, then
  * several. */
-static void test_create_token_rules(void **state)
+static void test_all_errors_of_a_token_are_reported(void **state)
 {
     struct world world;
     char admin[WORLD_TOKEN_BYTES];
@@ -114,7 +114,7 @@ static void test_create_token_rules(void **state)
 }
 
 /* Goal: a repeated CreateToken names the token and never its secret. Method: the same key twice. */
-static void test_create_token_repeat(void **state)
+static void test_repeat_of_create_token_omits_the_secret(void **state)
 {
     struct world world;
     struct exchange exchange;
@@ -141,7 +141,7 @@ static void test_create_token_repeat(void **state)
 /* Goal: lists go through everything once, page by page, and a foreign page token is refused; the caller's own
  * organisation may be named or not. Method: 7 tokens in pages of 3, the organisation named in the second; tokens of
  * another organisation and another list. */
-static void test_lists(void **state)
+static void test_lists_return_each_row_once(void **state)
 {
     struct world world;
     char other_admin[WORLD_TOKEN_BYTES];
@@ -206,8 +206,8 @@ static void test_lists(void **state)
     world_deinit(&world);
 }
 
-/* Goal: revoking twice is revoking once. Method: the log's length before and after. */
-static void test_revoke_twice(void **state)
+/* Goal: revoking twice equals revoking once. Method: the log's length before and after. */
+static void test_second_revoke_stores_nothing(void **state)
 {
     struct world world;
     char viewer[WORLD_TOKEN_BYTES];
@@ -261,10 +261,10 @@ static struct exchange revoke(struct world *world, const char *by, const char *o
     return world_call_whole(world, &start, &request.base);
 }
 
-/* Goal: the last usable ADMIN token with the server flag can't be revoked, and the message says why and
- * what to do. Method: beside it, in turn, a token that is not ADMIN, one without the flag, an expired
- * one and a revoked one; then one that is usable, of another organisation. */
-static void test_last_server_token(void **state)
+/* Goal: the last usable ADMIN token with the server flag can't be revoked, and the message states
+ * why and the remedy. Method: beside it, by turns, a token that is not ADMIN, one without the flag,
+ * an expired one and a revoked one; then one that is usable, of another organisation. */
+static void test_last_server_token_can_not_be_revoked(void **state)
 {
     struct world world;
     char other_admin[WORLD_TOKEN_BYTES];
@@ -309,7 +309,7 @@ static void test_last_server_token(void **state)
 }
 
 /* Goal: two such tokens that are revoked at once leave one. Method: both requests in one batch. */
-static void test_last_two_server_tokens(void **state)
+static void test_one_of_the_last_two_server_tokens_stays(void **state)
 {
     struct world world;
     char tokens[2][WORLD_TOKEN_BYTES];
@@ -341,9 +341,9 @@ static void test_last_two_server_tokens(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a token that has expired guards nothing any more: it can be revoked. Method: an administrator
- * without the flag, once the only token with it is over. */
-static void test_expired_server_token(void **state)
+/* Goal: an expired token is not protected: it can be revoked. Method: an administrator without the
+ * flag, once the only token with it has expired. */
+static void test_expired_server_token_can_be_revoked(void **state)
 {
     struct world world;
     char plain[WORLD_TOKEN_BYTES];
@@ -370,8 +370,8 @@ static void test_expired_server_token(void **state)
     world_deinit(&world);
 }
 
-/* Goal: the server's numbers are for server tokens. Method: both kinds of administrator. */
-static void test_server_info(void **state)
+/* Goal: the server's counters are only for server tokens. Method: both kinds of administrator. */
+static void test_server_info_needs_the_server_flag(void **state)
 {
     struct world world;
     char admin[WORLD_TOKEN_BYTES];
@@ -407,11 +407,15 @@ static void test_server_info(void **state)
 int run_admin_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_create_organization),  cmocka_unit_test(test_create_token_rules),
-        cmocka_unit_test(test_create_token_repeat),  cmocka_unit_test(test_lists),
-        cmocka_unit_test(test_revoke_twice),         cmocka_unit_test(test_server_info),
-        cmocka_unit_test(test_last_server_token),    cmocka_unit_test(test_last_two_server_tokens),
-        cmocka_unit_test(test_expired_server_token),
+        cmocka_unit_test(test_only_server_tokens_create_organisations),
+        cmocka_unit_test(test_all_errors_of_a_token_are_reported),
+        cmocka_unit_test(test_repeat_of_create_token_omits_the_secret),
+        cmocka_unit_test(test_lists_return_each_row_once),
+        cmocka_unit_test(test_second_revoke_stores_nothing),
+        cmocka_unit_test(test_server_info_needs_the_server_flag),
+        cmocka_unit_test(test_last_server_token_can_not_be_revoked),
+        cmocka_unit_test(test_one_of_the_last_two_server_tokens_stays),
+        cmocka_unit_test(test_expired_server_token_can_be_revoked),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

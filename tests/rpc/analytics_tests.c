@@ -83,7 +83,7 @@ static Errata__V1__GetLearningAnalyticsResponse *learning_of(struct world *world
     return learning_asked(world, &(const struct asked){first, last, NULL});
 }
 
-/* What a captured event is. */
+/* The parts of a captured event. */
 struct sample {
     enum feedback_event_type type;
     const char *layout; /* or NULL */
@@ -130,7 +130,7 @@ static uint64_t count_of(Errata__V1__FieldCount **counts, size_t count, const ch
 
 /* Goal: US5.2: of 100 line corrections qty was corrected 40 times, sku 30, uom 20, price 10, and
  * they are reported in that order. US5.1: 30 days, all present. */
-static void test_us5_2(void **state)
+static void test_us5_2_top_fields_are_ordered_by_count(void **state)
 {
     static const struct {
         const char *field;
@@ -348,7 +348,7 @@ static uint64_t draw(struct random_seeded *random, uint64_t below)
 /* Goal: the counters equal a scan of all events. Method: events of all types, of today and of days
  * before, in random order, some with many fields; several ranges, one of them before all events, each
  * beside a recount of ListFeedbackEvents. */
-static void test_equals_scan(void **state)
+static void test_counters_equal_a_scan(void **state)
 {
     static const char *const fields[] = {"qty", "sku", "uom", "price", "note", "date", "other"};
     int64_t today = day_of(WORLD_START_US);
@@ -399,9 +399,8 @@ static void test_equals_scan(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a day begins and ends at midnight UTC, both ends of a range belong to it. Method: the last and
- * the first microsecond of neighbouring days. */
-static void test_midnight(void **state)
+/* Goal: days begin at midnight UTC. Method: the last and first microsecond of neighbouring days. */
+static void test_days_begin_at_midnight_utc(void **state)
 {
     static const int64_t times[] = {WORLD_START_US - DAY_US - 1, WORLD_START_US - DAY_US,
                                     WORLD_START_US - 1, WORLD_START_US};
@@ -434,9 +433,8 @@ struct range_case {
     const char *reported_too; /* or NULL */
 };
 
-/* Goal: ranges of 1 to 366 days, in any calendar month; all invalid ends are named at once. Method:
- * invalid dates, other forms, missing ends. */
-static void test_ranges(void **state)
+/* Goal: all invalid ends are named at once. Method: invalid dates, other forms, missing ends. */
+static void test_invalid_range_is_refused_by_field(void **state)
 {
     static const struct range_case cases[] = {
         {"", "", 30, "2025-12-03", NULL},
@@ -501,9 +499,8 @@ static void capture_many(struct world *world, unsigned first, unsigned count)
                                     (const char *)after.data, 0});
 }
 
-/* Goal: more than 1,000 names a day count as `other`, and the sum stays right; a name that is counted
- * goes on counting; the lists are as long as was asked. */
-static void test_many_fields(void **state)
+/* Goal: names beyond 1,000 a day count as `other`; the lists have the requested length. */
+static void test_fields_above_the_bound_count_as_other(void **state)
 {
     Errata__V1__GetLearningAnalyticsRequest request =
         ERRATA__V1__GET_LEARNING_ANALYTICS_REQUEST__INIT;
@@ -546,7 +543,7 @@ static void test_many_fields(void **state)
 }
 
 /* Goal: analytics is for INTEGRATOR and ADMIN (FR-020), and covers only their own organisation. */
-static void test_roles(void **state)
+static void test_analytics_need_integrator_or_admin(void **state)
 {
     Errata__V1__GetLearningAnalyticsResponse *response = NULL;
     struct world world;
@@ -688,9 +685,8 @@ static void check_list(struct world *world, struct coverage_model model, int32_t
     assert_int_equal(model.count, SEEN_LAYOUTS + NAMED_LAYOUTS);
 }
 
-/* Goal: layouts with documents in both orders, then those that only events named; the figures of
- * each; US5.3: ten layouts, each with its counts. Method: pages of every size, put together. */
-static void test_coverage(void **state)
+/* Goal: US5.3: layouts are listed in both orders, each with its counts. Method: pages of any size. */
+static void test_coverage_lists_each_layout_with_its_counts(void **state)
 {
     struct coverage_model model = {.count = 0};
     struct world world;
@@ -718,9 +714,9 @@ static void test_coverage(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a list that is paged while layouts move misses none that stays. Method: between two pages one
- * that is still to come gets a document, so it moves to the front, and a named one gets its first. */
-static void test_coverage_moves(void **state)
+/* Goal: pages miss no layout that does not move while others do. Method: between two pages a layout
+ * that is still to be listed gets a document, and one that only events named gets its first. */
+static void test_moving_layouts_are_not_missed_by_pages(void **state)
 {
     struct world world;
     const char *fingerprints[3];
@@ -744,8 +740,8 @@ static void test_coverage_moves(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a page token is good for its own list, order and organisation. */
-static void test_coverage_tokens(void **state)
+/* Goal: a page token is valid only for its own list, order and organisation. */
+static void test_coverage_token_of_another_list_is_refused(void **state)
 {
     Errata__V1__ListLayoutCoverageRequest request = ERRATA__V1__LIST_LAYOUT_COVERAGE_REQUEST__INIT;
     struct exchange_start start = {.path = COVERAGE};
@@ -789,11 +785,15 @@ static void test_coverage_tokens(void **state)
 int run_analytics_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_us5_2),           cmocka_unit_test(test_equals_scan),
-        cmocka_unit_test(test_midnight),        cmocka_unit_test(test_ranges),
-        cmocka_unit_test(test_many_fields),     cmocka_unit_test(test_roles),
-        cmocka_unit_test(test_coverage),        cmocka_unit_test(test_coverage_moves),
-        cmocka_unit_test(test_coverage_tokens),
+        cmocka_unit_test(test_us5_2_top_fields_are_ordered_by_count),
+        cmocka_unit_test(test_counters_equal_a_scan),
+        cmocka_unit_test(test_days_begin_at_midnight_utc),
+        cmocka_unit_test(test_invalid_range_is_refused_by_field),
+        cmocka_unit_test(test_fields_above_the_bound_count_as_other),
+        cmocka_unit_test(test_analytics_need_integrator_or_admin),
+        cmocka_unit_test(test_coverage_lists_each_layout_with_its_counts),
+        cmocka_unit_test(test_moving_layouts_are_not_missed_by_pages),
+        cmocka_unit_test(test_coverage_token_of_another_list_is_refused),
     };
 
     return cmocka_run_group_tests_name("analytics", tests, NULL, NULL);

@@ -107,9 +107,10 @@ static Errata__V1__BackupResponse *next(struct exchange *exchange)
     return exchange_read(exchange, &errata__v1__backup_response__descriptor);
 }
 
-/* Goal: the bytes come in order, each once, with how far it is; then the report, and the end. Method:
- * pieces smaller and larger than a message, with a commit of the organisation between. */
-static void test_bytes_and_report(void **state)
+/* Goal: the bytes are sent in order, each once, with the progress; then the report, and the end.
+ * Method: pieces smaller and larger than a message, with a commit of the organisation in
+ * between. */
+static void test_backup_sends_each_byte_once_then_a_report(void **state)
 {
     struct world world;
     struct fake *fake = init(&world);
@@ -158,9 +159,9 @@ static void test_bytes_and_report(void **state)
     world_deinit(&world);
 }
 
-/* Goal: no more is taken than the peer reads, and a failure ends a stream whose peer does not. Method: a
- * peer that reads nothing; another that reads all. */
-static void test_backpressure(void **state)
+/* Goal: no more is read from the copy than the peer reads, and a failure ends a stream whose peer
+ * does not read. Method: a peer that reads nothing; another that reads all. */
+static void test_backup_reads_no_more_than_the_peer(void **state)
 {
     struct world world;
     struct fake *fake = init(&world);
@@ -195,9 +196,9 @@ static void test_backpressure(void **state)
     world_deinit(&world);
 }
 
-/* Goal: it takes the server flag, and a failure says why. Method: an administrator without the flag, one
- * that runs already, one that fails on its way, and a server without. */
-static void test_refused(void **state)
+/* Goal: it needs the server flag, and a failure states why. Method: an administrator without the
+ * flag, one that runs already, one that fails in the middle, and a server without backups. */
+static void test_backup_without_the_server_flag_is_refused(void **state)
 {
     struct world world;
     struct fake *fake = init(&world);
@@ -231,8 +232,8 @@ static void test_refused(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a caller that goes away, and a server that ends, cancel it. Method: both. */
-static void test_cancelled(void **state)
+/* Goal: a disconnecting caller and a stopping server cancel it. Method: both. */
+static void test_disconnect_and_drain_cancel_a_backup(void **state)
 {
     struct world world;
     struct fake *fake = init(&world);
@@ -257,10 +258,10 @@ static void test_cancelled(void **state)
 int run_backup_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bytes_and_report),
-        cmocka_unit_test(test_backpressure),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_backup_sends_each_byte_once_then_a_report),
+        cmocka_unit_test(test_backup_reads_no_more_than_the_peer),
+        cmocka_unit_test(test_backup_without_the_server_flag_is_refused),
+        cmocka_unit_test(test_disconnect_and_drain_cancel_a_backup),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -99,10 +99,10 @@ static size_t list(struct world *world, int32_t page_size, int64_t start_us,
     return count;
 }
 
-/* Goal: after the excursion events are dated by the clock again, while recorded_at does not decrease and
- * ids grow; once time has caught up, both times are one again. Method: captures before, during and after,
- * and ten years later. */
-static void test_dates(void **state)
+/* Goal: after the excursion events are dated by the clock again, while recorded_at does not
+ * decrease and ids grow; once the clock has caught up, both times are equal again. Method: captures
+ * before, during and after, and ten years later. */
+static void test_dates_follow_the_clock_after_an_excursion(void **state)
 {
     struct world world;
     Errata__V1__Event *before = NULL;
@@ -140,9 +140,9 @@ static void test_dates(void **state)
     world_deinit(&world);
 }
 
-/* Goal: "last 30 days" has the writes before and after the excursion, and none of it. Method:
- * captures of each, counted. */
-static void test_analytics(void **state)
+/* Goal: "last 30 days" has the writes before and after the excursion, and none of those during it.
+ * Method: captures of each, counted. */
+static void test_excursion_is_not_in_the_last_30_days(void **state)
 {
     Errata__V1__GetLearningAnalyticsRequest request =
         ERRATA__V1__GET_LEARNING_ANALYTICS_REQUEST__INIT;
@@ -171,7 +171,7 @@ static void test_analytics(void **state)
 /* Goal: lists and examples are in the order of created_at: those of the clock excursion first, then
  * the newest of the correct clock. A list does not scan everything written since, page by page.
  * Method: all ids by pages of one and of many; only a range of the correct clock. */
-static void test_lists(void **state)
+static void test_lists_are_ordered_by_created_at(void **state)
 {
     Errata__V1__GetExamplesRequest request = ERRATA__V1__GET_EXAMPLES_REQUEST__INIT;
     Errata__V1__GetExamplesResponse *response = NULL;
@@ -218,7 +218,7 @@ static void test_lists(void **state)
 
 /* Goal: after the excursion, the first page of a list is still cheap. Method: more events than one
  * call examines. */
-static void test_long_after(void **state)
+static void test_first_page_is_cheap_after_an_excursion(void **state)
 {
     struct world world;
     Errata__V1__ListFeedbackEventsRequest request = ERRATA__V1__LIST_FEEDBACK_EVENTS_REQUEST__INIT;
@@ -243,9 +243,10 @@ static void test_long_after(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a time that a caller gives is held against the wall clock, not against the log. Method: after the
- * excursion, a time that has passed, and one that the excursion had but that is still to come. */
-static void test_given_times(void **state)
+/* Goal: a time in a request is checked against the wall clock, not against the log. Method: after
+ * the excursion, a time that has passed, and one that the excursion had but that is in the future
+ * again. */
+static void test_given_times_are_checked_against_the_clock(void **state)
 {
     const struct named named = {"c1", "A-1", "X", NULL};
     struct world world;
@@ -264,9 +265,10 @@ static void test_given_times(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a judgement of today is in force although one of the excursion is dated ten years later, and one
- * that is backdated still yields to it. Method: confirmed and suggested ahead, then judged today. */
-static void test_mappings(void **state)
+/* Goal: a judgement of today is in force although one of the excursion is dated ten years later,
+ * and it takes precedence over a backdated one. Method: confirmed and suggested ahead, then judged
+ * today. */
+static void test_judgement_of_today_outranks_an_excursion(void **state)
 {
     const struct named confirmed = {"c1", "A-1", "X", NULL};
     const struct named suggested = {"c1", "B-1", "Y", NULL};
@@ -327,7 +329,7 @@ static void expect_ahead(struct world *world, int64_t warned_us, int64_t counted
  * GetServerInfo while that lasts, also after a restart; a smaller difference is not. Method: a
  * clock put back by a minute and by a microsecond more, until the log's end; another writer over
  * the same store. */
-static void test_warning(void **state)
+static void test_log_ahead_of_the_clock_is_a_warning(void **state)
 {
     struct world world;
     struct writer *again = NULL;
@@ -365,9 +367,9 @@ static bool writes_line(struct world *world)
                                  line->is_ahead != before.is_ahead);
 }
 
-/* Goal: the log has a line when the warning begins and ends, one an hour while it lasts, and at most one a
- * minute of a clock that goes to and fro. Method: checks at the edges of these times. */
-static void test_warning_lines(void **state)
+/* Goal: a line is logged when the warning begins and ends, once an hour while it lasts, and at most
+ * once a minute if the clock alternates. Method: checks at the edges of these times. */
+static void test_warning_is_logged_once_an_hour(void **state)
 {
     struct world world;
 
@@ -395,10 +397,14 @@ static void test_warning_lines(void **state)
 int run_clock_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dates),       cmocka_unit_test(test_analytics),
-        cmocka_unit_test(test_lists),       cmocka_unit_test(test_long_after),
-        cmocka_unit_test(test_given_times), cmocka_unit_test(test_mappings),
-        cmocka_unit_test(test_warning),     cmocka_unit_test(test_warning_lines),
+        cmocka_unit_test(test_dates_follow_the_clock_after_an_excursion),
+        cmocka_unit_test(test_excursion_is_not_in_the_last_30_days),
+        cmocka_unit_test(test_lists_are_ordered_by_created_at),
+        cmocka_unit_test(test_first_page_is_cheap_after_an_excursion),
+        cmocka_unit_test(test_given_times_are_checked_against_the_clock),
+        cmocka_unit_test(test_judgement_of_today_outranks_an_excursion),
+        cmocka_unit_test(test_log_ahead_of_the_clock_is_a_warning),
+        cmocka_unit_test(test_warning_is_logged_once_an_hour),
     };
 
     return cmocka_run_group_tests_name("clock", tests, NULL, NULL);

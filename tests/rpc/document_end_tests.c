@@ -91,7 +91,7 @@ static void play(struct scene *scene, const char *path, enum point point)
 /* Goal: an early end cancels the document in every state, stores nothing, and leaves no job; a job
  * on the pool is cancelled and closed only after its completion. Method: both methods, both causes,
  * each state; the fake ends the test at a close out of order. */
-static void test_early_ends(void **state)
+static void test_early_end_cancels_the_document(void **state)
 {
     static const char *const paths[] = {INGEST_UNARY, INGEST_STREAM};
 
@@ -133,7 +133,7 @@ static void revoke(struct world *world, const char *token)
 
 /* Goal: a token that is revoked while a document arrives admits no further piece, and no end. Method:
  * revoked before a piece, and before the end. */
-static void test_revoked(void **state)
+static void test_revoked_token_admits_no_further_piece(void **state)
 {
     struct world world;
 
@@ -163,9 +163,9 @@ static void test_revoked(void **state)
     world_deinit(&world);
 }
 
-/* Goal: documents that are under way when the server drains are taken, others are not. Method: a
- * streamed one half sent, a whole one queued, and two that come later. */
-static void test_drain(void **state)
+/* Goal: documents that are under way when the server drains are accepted, others are not. Method: a
+ * streamed one half sent, a whole one queued, and two that arrive later. */
+static void test_documents_under_way_are_stored_while_draining(void **state)
 {
     struct world world;
     struct exchange streamed;
@@ -201,7 +201,7 @@ static void test_drain(void **state)
 
 /* Goal: a job belongs to its caller's organisation, whose queue it waits in. Method: a document of
  * another organisation. */
-static void test_organisation(void **state)
+static void test_job_waits_in_its_organisations_queue(void **state)
 {
     struct world world;
     char admin[WORLD_TOKEN_BYTES];
@@ -222,10 +222,10 @@ static void test_organisation(void **state)
 int run_document_end_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_early_ends),
-        cmocka_unit_test(test_revoked),
-        cmocka_unit_test(test_drain),
-        cmocka_unit_test(test_organisation),
+        cmocka_unit_test(test_early_end_cancels_the_document),
+        cmocka_unit_test(test_revoked_token_admits_no_further_piece),
+        cmocka_unit_test(test_documents_under_way_are_stored_while_draining),
+        cmocka_unit_test(test_job_waits_in_its_organisations_queue),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,7 +32,7 @@ static struct exchange_start start_of(const struct world *world, const char *pat
 /* Goal: a document is measured from exactly the bytes sent, whole or in pieces of any size, and its
  * job is gone with the call. Method: the same bytes by both methods; sha256 and size come from what
  * reached the job. */
-static void test_both_methods(void **state)
+static void test_document_is_measured_from_exactly_its_bytes(void **state)
 {
     struct world world;
     struct exchange exchange;
@@ -71,7 +71,7 @@ static void test_both_methods(void **state)
 /* Goal: large pieces are accepted as well as large messages, and a measured document is not refused
  * later for the size of bytes that are freed already. Method: 15 MiB, twice whole and once in the
  * largest pieces, in one batch of writes. */
-static void test_large_pieces(void **state)
+static void test_large_pieces_are_accepted(void **state)
 {
     static const char *const methods[] = {INGEST_UNARY, INGEST_UNARY, INGEST_STREAM};
     static const char *const ids[] = {"one", "two", "three"};
@@ -108,10 +108,10 @@ static void test_large_pieces(void **state)
     free(bytes);
 }
 
-/* Goal: a large piece is checked and decoded by the pool, and the call waits for it: later pieces
- * come after it, and a call that ends meanwhile leaks nothing. Method: a piece of 1 MiB, once
- * accepted, once refused, once with a full pool, once with its peer gone. */
-static void test_piece_on_pool(void **state)
+/* Goal: a large piece is checked and decoded on the pool, and the call waits for it: later pieces
+ * follow it, and a call that ends meanwhile leaks nothing. Method: a piece of 1 MiB, once accepted,
+ * once refused, once with a full pool, once with its peer disconnected. */
+static void test_large_piece_is_decoded_on_the_pool(void **state)
 {
     static uint8_t bytes[1 << 20];
     struct world world;
@@ -159,7 +159,7 @@ static void test_piece_on_pool(void **state)
 /* Goal: a streamed request without a message, or with an invalid first one, is refused at once with
  * the expected form. Method: an early end; a first message without an id, after which the call has
  * ended. */
-static void test_bad_streams(void **state)
+static void test_invalid_stream_is_refused_at_once(void **state)
 {
     struct world world;
     struct exchange exchange;
@@ -194,9 +194,9 @@ static void test_bad_streams(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a server without a PDF worker says so before it takes a byte, and serves the rest. Method: a
- * world without documents; both methods, then a capture. */
-static void test_no_worker(void **state)
+/* Goal: a server without a PDF worker refuses a document before it reads a byte, and serves other
+ * methods. Method: a fixture without documents; both methods, then a capture. */
+static void test_server_without_a_worker_is_unavailable(void **state)
 {
     struct world world;
     struct exchange exchange;
@@ -243,10 +243,9 @@ static const struct trouble troubles[] = {
      "errata.pdf", true},
 };
 
-/* Goal: if there is no slot for a document, the caller gets a retry delay or not, nothing is
- * stored, and the job is closed; the next document is accepted. Method: each cause, by both
- * methods. */
-static void test_troubles(void **state)
+/* Goal: if a document has no slot, the caller gets a retry delay or not, nothing is stored, and the
+ * job is closed; the next document is accepted. Method: each cause, by both methods. */
+static void test_document_without_a_slot_stores_nothing(void **state)
 {
     (void)state;
     for (size_t at = 0; at < 2 * sizeof(troubles) / sizeof(troubles[0]); at++) {
@@ -284,7 +283,7 @@ static void test_troubles(void **state)
 
 /* Goal: an error of the document is INVALID_ARGUMENT with a reason code, no retry hint, and nothing
  * stored. Method: a worker that refuses, by both methods. */
-static void test_refused(void **state)
+static void test_refused_document_has_a_reason_code(void **state)
 {
     struct world world;
     struct exchange exchange;
@@ -311,10 +310,10 @@ static void test_refused(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a repeat under a key gets the first answer and stores nothing, however its bytes were cut;
- * other bytes or another id under the key are refused, and a bad key before any byte. Method: both
- * methods. */
-static void test_idempotency(void **state)
+/* Goal: a repeat under a key gets the first answer and stores nothing, regardless of how its bytes
+ * are split; other bytes or another id under the key are refused, and a bad key before any byte.
+ * Method: both methods. */
+static void test_repeat_under_a_key_gets_the_first_answer(void **state)
 {
     (void)state;
     for (size_t i = 0; i < PATHS_COUNT; i++) {
@@ -392,10 +391,10 @@ static enum status_code ingest_with_password(struct world *world,
     return exchange.code;
 }
 
-/* Goal: nothing of a password is kept, not even within the hash of the request that a key is bound to,
- * from which it could be guessed. Method: the same bytes under the same key, opened by the user's and
- * then by the owner's password, are the same request; both methods. */
-static void test_keys_leave_passwords_out(void **state)
+/* Goal: no part of a password is kept, not even within the hash of the request that a key is bound
+ * to, from which it could be guessed. Method: the same bytes under the same key, opened by the
+ * user's and then by the owner's password, are the same request; both methods. */
+static void test_request_hash_excludes_the_password(void **state)
 {
     (void)state;
     for (size_t i = 0; i < PATHS_COUNT; i++) {
@@ -416,7 +415,7 @@ static void test_keys_leave_passwords_out(void **state)
 
 /* Goal: a caller that may not ingest is refused before a job is opened. Method: each role without
  * the right, and no token, by both methods. */
-static void test_roles(void **state)
+static void test_role_is_checked_before_a_job_is_opened(void **state)
 {
     static const enum role denied[] = {ROLE_VIEWER};
     struct world world;
@@ -524,16 +523,16 @@ static void test_dated(void **state)
 int run_document_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_both_methods),
-        cmocka_unit_test(test_large_pieces),
-        cmocka_unit_test(test_piece_on_pool),
-        cmocka_unit_test(test_bad_streams),
-        cmocka_unit_test(test_no_worker),
-        cmocka_unit_test(test_troubles),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_idempotency),
-        cmocka_unit_test(test_keys_leave_passwords_out),
-        cmocka_unit_test(test_roles),
+        cmocka_unit_test(test_document_is_measured_from_exactly_its_bytes),
+        cmocka_unit_test(test_large_pieces_are_accepted),
+        cmocka_unit_test(test_large_piece_is_decoded_on_the_pool),
+        cmocka_unit_test(test_invalid_stream_is_refused_at_once),
+        cmocka_unit_test(test_server_without_a_worker_is_unavailable),
+        cmocka_unit_test(test_document_without_a_slot_stores_nothing),
+        cmocka_unit_test(test_refused_document_has_a_reason_code),
+        cmocka_unit_test(test_repeat_under_a_key_gets_the_first_answer),
+        cmocka_unit_test(test_request_hash_excludes_the_password),
+        cmocka_unit_test(test_role_is_checked_before_a_job_is_opened),
         cmocka_unit_test(test_dated),
     };
 

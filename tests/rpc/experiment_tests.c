@@ -458,7 +458,7 @@ static void check_learning(struct world *world, const struct recount *recount)
  * extraction counts once, on the day of the extraction; the experiment has only extractions made
  * when their layout had three examples. Method: extractions and corrections of a few documents in
  * random order, dated to the last days, with half of the documents held out. */
-static void test_equals_recount(void **state)
+static void test_figures_equal_a_recount_of_the_log(void **state)
 {
     (void)state;
     for (uint64_t seed = 61; seed < 63; seed++) {
@@ -483,7 +483,7 @@ static void test_equals_recount(void **state)
 
 /* Goal: a layout counts in the experiment once it has three examples, those before do not. Method:
  * an extraction after each of four examples, all documents held out. */
-static void test_ready(void **state)
+static void test_layout_counts_once_it_has_three_examples(void **state)
 {
     Errata__V1__GetExperimentReportRequest request =
         ERRATA__V1__GET_EXPERIMENT_REPORT_REQUEST__INIT;
@@ -519,8 +519,8 @@ static void test_ready(void **state)
 int run_experiment_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_equals_recount),
-        cmocka_unit_test(test_ready),
+        cmocka_unit_test(test_figures_equal_a_recount_of_the_log),
+        cmocka_unit_test(test_layout_counts_once_it_has_three_examples),
     };
 
     return cmocka_run_group_tests_name("experiments", tests, NULL, NULL);

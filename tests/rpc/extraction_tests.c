@@ -22,9 +22,9 @@
 #define RECORD "errata.v1.ExtractionService/RecordExtraction"
 #define EXAMPLES "errata.v1.PromptService/GetExamples"
 
-/* Goal: an extraction is answered with all that the server knows of it; the exposure that it cites
- * enters the log before it. Method: two corrections, a lookup, a record. */
-static void test_what_is_recorded(void **state)
+/* Goal: an extraction is returned with everything that the server added to it; the exposure that it
+ * cites enters the log before it. Method: two corrections, a lookup, a record. */
+static void test_reply_has_the_stored_extraction(void **state)
 {
     struct world world;
     Errata__V1__GetExamplesResponse *served = NULL;
@@ -89,7 +89,7 @@ static void expect_refused(struct world *world, const char *token, const struct 
 /* Goal: a reference that is forged, cut or another organisation's is refused, and nothing is
  * stored, even beside valid ones; all errors are reported at once. Method: each, with the log
  * counted. */
-static void test_what_is_refused(void **state)
+static void test_invalid_reference_stores_nothing(void **state)
 {
     static const char *const second[] = {"extraction.exposure_refs[1]", NULL};
     static const char *const all[] = {"extraction.exposure_refs[0]",
@@ -158,7 +158,7 @@ static void expect_same(const Errata__V1__Extraction *a, const Errata__V1__Extra
 /* Goal: the same outcome of the same reference counts once, for any repeats; one reference serves
  * any number of outcomes. Method: repeats under no key, one key and another; a hundred documents;
  * without a subject, each call counts. */
-static void test_an_outcome_counts_once(void **state)
+static void test_repeated_outcome_counts_once(void **state)
 {
     struct world world;
     const char *reference = NULL;
@@ -206,7 +206,7 @@ static void test_an_outcome_counts_once(void **state)
 }
 
 /* Goal: the same outcomes in one batch count once too. Method: eight calls before the writer runs. */
-static void test_a_batch_of_one_outcome(void **state)
+static void test_same_outcomes_in_one_batch_count_once(void **state)
 {
     struct exchange_start start = {.path = RECORD};
     struct sent sent = {.document_id = "invoice", .layout = "layout", .confidence = 1};
@@ -233,7 +233,7 @@ static void test_a_batch_of_one_outcome(void **state)
 
 /* Goal: if only some references are new, a new extraction credits only those. Method: one
  * reference, then it and another. */
-static void test_only_new_references_credit(void **state)
+static void test_only_new_references_are_credited(void **state)
 {
     struct sent sent = {.document_id = "invoice", .layout = "layout", .confidence = 1};
     Errata__V1__GetExamplesResponse *newer = NULL;
@@ -275,7 +275,7 @@ static void expect_improvement(struct world *world, bool known, double improveme
 
 /* Goal: confidence_improvement is the mean with the example minus the mean without any, once both
  * have three, and is absent in responses about the past. Method: a table made by hand. */
-static void test_confidence_improvement(void **state)
+static void test_confidence_improvement_is_the_difference_of_means(void **state)
 {
     static const double bare[] = {0.5, 0.75, 0.1};
     static const double carried[] = {0.9, 1, 0.333333};
@@ -343,7 +343,7 @@ static bool is_held_out(struct org_id org, const char *document_id, uint64_t per
 /* Goal: each document is in the arm of the formula, in lookups and extractions alike; CONTROL gets
  * no examples; served exposures keep their arm when the setting changes. Method: 60 documents at
  * 40%; then none held out. */
-static void test_holdout(void **state)
+static void test_holdout_arm_is_stable_per_document(void **state)
 {
     struct world world;
     struct org_id org;
@@ -406,7 +406,7 @@ static void test_holdout(void **state)
 /* Goal: any number of corrections mark an extraction once, and each of its fields once, never more
  * than it has; only the newest extraction of the document or draft. Method: sums of the layout
  * after each step. */
-static void test_corrected_once(void **state)
+static void test_extraction_is_marked_corrected_once(void **state)
 {
     struct world world;
     struct layout_stats_record stats;
@@ -466,7 +466,7 @@ static void test_corrected_once(void **state)
 /* Goal: values of an ingested document are filled in: its layout into extractions that name it, its
  * layout and text into corrections that name the draft order which an extraction linked to it.
  * Method: ingest, link, correct. */
-static void test_a_tied_document(void **state)
+static void test_ingested_values_are_filled_in(void **state)
 {
     struct world world;
     struct exchange_start start = {.path = INGEST_UNARY};
@@ -502,7 +502,7 @@ static void test_a_tied_document(void **state)
 
 /* Goal: the outcome of a draft order is the same when it is repeated, even if the draft order was
  * linked to a document meanwhile. Method: record, link, record again; then for the document. */
-static void test_an_outcome_tied_later(void **state)
+static void test_outcome_of_a_linked_draft_is_a_repeat(void **state)
 {
     struct world world;
     struct sent sent = {.draft_order_id = "draft", .layout = "layout", .confidence = 0.5};
@@ -528,10 +528,10 @@ static void test_an_outcome_tied_later(void **state)
     world_deinit(&world);
 }
 
-/* Goal: an extraction that cites what MatchLines answered counts the mappings' uses, once for its draft
- * order or, without one, its document, and credits no example. Method: a confirmed mapping, a match, two
- * records of a draft order; then two of each of two documents. */
-static void test_matches_are_used(void **state)
+/* Goal: an extraction that cites a response of MatchLines counts the mappings' uses, once for its
+ * draft order or, without one, its document, and credits no example. Method: a confirmed mapping, a
+ * match, two records of a draft order; then two of each of two documents. */
+static void test_cited_matches_count_as_uses(void **state)
 {
     static const char *const skus[] = {"A-1"};
     struct world world;
@@ -569,8 +569,9 @@ static void test_matches_are_used(void **state)
     world_deinit(&world);
 }
 
-/* Goal: permissions and times of recording. Method: each kind of token; past and future times. */
-static void test_who_and_when(void **state)
+/* Goal: roles and times of recording are checked. Method: each kind of token; past and future
+ * times. */
+static void test_roles_and_times_are_checked(void **state)
 {
     static const char *const time_field[] = {"extraction.created_at", NULL};
     struct world world;
@@ -606,18 +607,18 @@ static void test_who_and_when(void **state)
 int run_extraction_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_recorded),
-        cmocka_unit_test(test_what_is_refused),
-        cmocka_unit_test(test_an_outcome_counts_once),
-        cmocka_unit_test(test_a_batch_of_one_outcome),
-        cmocka_unit_test(test_only_new_references_credit),
-        cmocka_unit_test(test_confidence_improvement),
-        cmocka_unit_test(test_holdout),
-        cmocka_unit_test(test_corrected_once),
-        cmocka_unit_test(test_a_tied_document),
-        cmocka_unit_test(test_matches_are_used),
-        cmocka_unit_test(test_an_outcome_tied_later),
-        cmocka_unit_test(test_who_and_when),
+        cmocka_unit_test(test_reply_has_the_stored_extraction),
+        cmocka_unit_test(test_invalid_reference_stores_nothing),
+        cmocka_unit_test(test_repeated_outcome_counts_once),
+        cmocka_unit_test(test_same_outcomes_in_one_batch_count_once),
+        cmocka_unit_test(test_only_new_references_are_credited),
+        cmocka_unit_test(test_confidence_improvement_is_the_difference_of_means),
+        cmocka_unit_test(test_holdout_arm_is_stable_per_document),
+        cmocka_unit_test(test_extraction_is_marked_corrected_once),
+        cmocka_unit_test(test_ingested_values_are_filled_in),
+        cmocka_unit_test(test_cited_matches_count_as_uses),
+        cmocka_unit_test(test_outcome_of_a_linked_draft_is_a_repeat),
+        cmocka_unit_test(test_roles_and_times_are_checked),
     };
 
     return cmocka_run_group_tests_name("extractions", tests, NULL, NULL);

@@ -39,9 +39,9 @@ static void assert_same_refusal(const struct exchange *a, const struct exchange 
     assert_int_equal(a->details.size, b->details.size);
 }
 
-/* Goal: another's event id is as unknown as a made-up one. Method: both methods that take one, with
- * the stranger's token. */
-static void test_event_ids(void **state)
+/* Goal: another organisation's event id gets the same response as a made-up one. Method: both
+ * methods that take one, with the stranger's token. */
+static void test_foreign_event_id_is_unknown(void **state)
 {
     static char made_up[] = "01890000-0000-7000-8000-000000000000";
     static struct pair pair;
@@ -72,9 +72,9 @@ static void test_event_ids(void **state)
     world_deinit(&pair.world);
 }
 
-/* Goal: an event that no log can have is a mistake of the caller's, not one that is missing. Method: seq 0,
- * no key, and the first seq beyond the log. */
-static void test_event_without_key(void **state)
+/* Goal: a seq that no log can have is INVALID_ARGUMENT rather than NOT_FOUND. Method: seq 0, no
+ * key, and the first seq beyond the log. */
+static void test_impossible_seq_is_invalid(void **state)
 {
     static struct pair pair;
     Errata__V1__GetEventRequest event = ERRATA__V1__GET_EVENT_REQUEST__INIT;
@@ -98,9 +98,9 @@ static void test_event_without_key(void **state)
     world_deinit(&pair.world);
 }
 
-/* Goal: another's organisation id is as unknown as a made-up one, and its tokens cannot be revoked;
- * a server token may name it. Method: AdminService's methods with org_id. */
-static void test_org_ids(void **state)
+/* Goal: another organisation's id gets the same response as a made-up one, and its tokens cannot be
+ * revoked; a server token may name it. Method: AdminService's methods with org_id. */
+static void test_foreign_organisation_id_is_unknown(void **state)
 {
     static char made_up[] = "01890000-0000-7000-8000-000000000000";
     static struct pair pair;
@@ -139,7 +139,7 @@ static void test_org_ids(void **state)
 
 /* Goal: lists, examples and the log show only the own organisation. Method: the stranger asks for
  * everything, and for the owner's layout. */
-static void test_lists_and_examples(void **state)
+static void test_lists_show_only_the_own_organisation(void **state)
 {
     static struct pair pair;
     char layout[] = "shared layout";
@@ -173,10 +173,10 @@ static void test_lists_and_examples(void **state)
 int run_isolation_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_event_ids),
-        cmocka_unit_test(test_event_without_key),
-        cmocka_unit_test(test_org_ids),
-        cmocka_unit_test(test_lists_and_examples),
+        cmocka_unit_test(test_foreign_event_id_is_unknown),
+        cmocka_unit_test(test_impossible_seq_is_invalid),
+        cmocka_unit_test(test_foreign_organisation_id_is_unknown),
+        cmocka_unit_test(test_lists_show_only_the_own_organisation),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,7 +72,7 @@ static size_t count_documents(struct world *world, const char *token)
 /* Goal: a layout counts each document once: a repeat with the same bytes gets the same reply, with
  * other bytes it is refused, another document counts. Method: ingests by both methods, and the
  * profile after each. */
-static void test_counted_once(void **state)
+static void test_layout_counts_each_document_once(void **state)
 {
     struct world world;
     struct exchange exchange;
@@ -109,9 +109,9 @@ static void test_counted_once(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a document whose rulings were cut is kept without a fingerprint, and measured again when its
- * bytes come again. Method: a cut answer, then a whole one. */
-static void test_cut_is_measured_again(void **state)
+/* Goal: a document whose rulings were cut is stored without a fingerprint, and measured again when
+ * its bytes are sent again. Method: a cut answer, then a whole one. */
+static void test_document_with_cut_rulings_is_measured_again(void **state)
 {
     struct world world;
     struct exchange_start start = {.path = INGEST_UNARY};
@@ -138,9 +138,9 @@ static void test_cut_is_measured_again(void **state)
     world_deinit(&world);
 }
 
-/* Goal: nothing of a document is seen by another organisation, which may use the same ids. Method: a
- * stranger asks for everything, by ids that are right. */
-static void test_isolation(void **state)
+/* Goal: no part of a document is visible to another organisation, which may use the same ids.
+ * Method: a stranger asks for everything, by correct ids. */
+static void test_documents_are_invisible_to_others(void **state)
 {
     struct world world;
     char stranger[WORLD_TOKEN_BYTES];
@@ -240,11 +240,10 @@ static Errata__V1__GetExamplesResponse *get_examples(struct world *world, const 
     return response;
 }
 
-/* Goal: the loop closes: what a correction of an ingested document leaves out is filled in, and the
- * next document of the layout gets it as an example with the text it belongs to; a scan gets none.
- * Method: ingest, capture by document id, ingest another, ask; then the same of a document without
- * text. */
-static void test_filled_from_document(void **state)
+/* Goal: the members that a correction of an ingested document omits are filled in, and the next
+ * document of the layout gets it as an example with its text; a scan gets none. Method: ingest,
+ * capture by document id, ingest another, ask; then the same of a document without text. */
+static void test_correction_gets_layout_and_text_of_its_document(void **state)
 {
     struct world world;
     struct exchange_start start = {.path = INGEST_UNARY};
@@ -280,7 +279,7 @@ static void test_filled_from_document(void **state)
 
 /* Goal: all documents are listed, each once, newest first, page by page, and pages need not be of one size.
  * Method: seven in pages of three, two and one, with the layout as filter. */
-static void test_pages(void **state)
+static void test_documents_are_listed_once_newest_first(void **state)
 {
     struct world world;
     struct exchange_start start = {.path = INGEST_UNARY};
@@ -315,8 +314,9 @@ static void test_pages(void **state)
     world_deinit(&world);
 }
 
-/* Goal: the same of profiles. Method: three layouts, a page of two and one of five. */
-static void test_profile_pages(void **state)
+/* Goal: all profiles are listed, each once, page by page. Method: three layouts, a page of two and
+ * one of five. */
+static void test_profiles_are_listed_once(void **state)
 {
     struct world world;
     struct exchange_start start = {.path = INGEST_UNARY};
@@ -347,13 +347,13 @@ static void test_profile_pages(void **state)
 int run_layout_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counted_once),
-        cmocka_unit_test(test_cut_is_measured_again),
-        cmocka_unit_test(test_isolation),
+        cmocka_unit_test(test_layout_counts_each_document_once),
+        cmocka_unit_test(test_document_with_cut_rulings_is_measured_again),
+        cmocka_unit_test(test_documents_are_invisible_to_others),
         cmocka_unit_test(test_viewer_sees_no_text),
-        cmocka_unit_test(test_filled_from_document),
-        cmocka_unit_test(test_pages),
-        cmocka_unit_test(test_profile_pages),
+        cmocka_unit_test(test_correction_gets_layout_and_text_of_its_document),
+        cmocka_unit_test(test_documents_are_listed_once_newest_first),
+        cmocka_unit_test(test_profiles_are_listed_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

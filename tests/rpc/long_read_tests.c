@@ -98,10 +98,10 @@ static struct org_id org_of(const char *id)
     return org;
 }
 
-/* Goal: a read on the pool answers what it would have answered on the loop, and sees all that was
- * committed when it came: its snapshot is no older. Method: a capture before it, its bytes beside
- * those of the method's own function; both ways of asking for the pool. */
-static void test_answers(void **state)
+/* Goal: a read on the pool returns the reply of the same read on the loop, and sees everything
+ * committed before it arrived: its snapshot is no older. Method: a capture before it, its bytes
+ * beside those of the method's own function; both ways to request the pool. */
+static void test_pool_read_equals_a_read_on_the_loop(void **state)
 {
     struct world world;
     struct exchange exchange;
@@ -133,9 +133,9 @@ static void test_answers(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a read that came after a commit has what that wrote, though it waits long. Method: reads
- * that come before and after a capture, run in the order of the line. */
-static void test_reads_writes(void **state)
+/* Goal: a read that arrives after a commit sees it, even after a long wait. Method: reads that
+ * arrive before and after a capture, run in the order of the queue. */
+static void test_waiting_read_sees_earlier_commits(void **state)
 {
     struct world world;
     struct exchange reads[2];
@@ -162,9 +162,9 @@ static void test_reads_writes(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a few run at once, the others wait, and the next is of an organisation that has none running,
+/* Goal: two run at once, the others wait, and the next is of an organisation that has none running,
  * else the oldest. Method: five reads of one organisation, then two of another. */
-static void test_turns(void **state)
+static void test_next_read_is_of_an_idle_organisation(void **state)
 {
     struct world world;
     struct exchange reads[7];
@@ -194,9 +194,9 @@ static void test_turns(void **state)
     world_deinit(&world);
 }
 
-/* Goal: an organisation gets half of the queue, all together the whole, and refused callers get a
- * retry delay. Method: three organisations that ask for more than that. */
-static void test_line_is_bounded(void **state)
+/* Goal: an organisation gets at most half of the queue, all together the whole, and refused callers
+ * get a retry delay. Method: three organisations that request more than that. */
+static void test_queue_of_reads_is_bounded(void **state)
 {
     static struct exchange reads[3][ORG_WAITING_MAX + 2];
     struct world world;
@@ -234,8 +234,8 @@ static void test_line_is_bounded(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a full pool says when to come back. */
-static void test_full_pool(void **state)
+/* Goal: a full pool refuses the read with a retry delay. */
+static void test_full_pool_gives_a_retry_delay(void **state)
 {
     struct world world;
     struct exchange exchange;
@@ -253,9 +253,10 @@ static void test_full_pool(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a peer that goes away takes its read out of the line at once; one that runs ends with its job,
- * and the line goes on. Method: peers of each kind, the first of the line and its last. */
-static void test_cancel(void **state)
+/* Goal: a peer that disconnects removes its read from the queue at once; a running one ends with
+ * its job, and the queue continues. Method: peers of each kind, the first of the queue and its
+ * last. */
+static void test_cancelled_read_leaves_the_queue(void **state)
 {
     struct world world;
     struct exchange reads[6];
@@ -279,9 +280,10 @@ static void test_cancel(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a deadline ends a read that waits at once, one that runs with its job, and one whose time
- * passed before its job began is not begun. Method: the calls' timers, and a job that starts late. */
-static void test_deadline(void **state)
+/* Goal: a deadline ends a waiting read at once, a running one with its job; one whose deadline
+ * passed before its job began is not started. Method: the calls' timers, and a job that starts
+ * late. */
+static void test_deadline_ends_a_waiting_read(void **state)
 {
     struct world world;
     struct exchange reads[4];
@@ -305,8 +307,8 @@ static void test_deadline(void **state)
     world_deinit(&world);
 }
 
-/* Goal: draining answers what runs and what waits, and takes no more. */
-static void test_drain(void **state)
+/* Goal: draining answers running and waiting reads, and accepts no more. */
+static void test_drain_answers_queued_reads(void **state)
 {
     struct world world;
     struct exchange reads[3];
@@ -327,10 +329,10 @@ static void test_drain(void **state)
     world_deinit(&world);
 }
 
-/* Goal: an answer that does not fit into a read's memory is refused, and the next read is answered.
- * Method: corrected fields with names so long that some hundred of them are more, put bypassing the
- * writer; a question for all of them, then for one. */
-static void test_answer_too_large(void **state)
+/* Goal: an answer that exceeds a read's memory is refused, and the next read is answered. Method:
+ * corrected fields with names so long that a few hundred exceed it, put bypassing the writer; a
+ * request for all of them, then for one. */
+static void test_answer_above_the_memory_limit_is_refused(void **state)
 {
     enum {
         NAME_BYTES = 200000,
@@ -384,15 +386,15 @@ static void test_answer_too_large(void **state)
 int run_long_read_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_answers),
-        cmocka_unit_test(test_reads_writes),
-        cmocka_unit_test(test_turns),
-        cmocka_unit_test(test_line_is_bounded),
-        cmocka_unit_test(test_full_pool),
-        cmocka_unit_test(test_cancel),
-        cmocka_unit_test(test_deadline),
-        cmocka_unit_test(test_drain),
-        cmocka_unit_test(test_answer_too_large),
+        cmocka_unit_test(test_pool_read_equals_a_read_on_the_loop),
+        cmocka_unit_test(test_waiting_read_sees_earlier_commits),
+        cmocka_unit_test(test_next_read_is_of_an_idle_organisation),
+        cmocka_unit_test(test_queue_of_reads_is_bounded),
+        cmocka_unit_test(test_full_pool_gives_a_retry_delay),
+        cmocka_unit_test(test_cancelled_read_leaves_the_queue),
+        cmocka_unit_test(test_deadline_ends_a_waiting_read),
+        cmocka_unit_test(test_drain_answers_queued_reads),
+        cmocka_unit_test(test_answer_above_the_memory_limit_is_refused),
     };
 
     return cmocka_run_group_tests_name("long reads", tests, NULL, NULL);

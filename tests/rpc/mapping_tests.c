@@ -15,9 +15,9 @@
 
 #define DAY_US (INT64_C(86400) * 1000000)
 
-/* Goal: a suggestion makes a mapping, or gives one its new confidence; what changes nothing stores
- * nothing. Method: the same SKUs in several writings. */
-static void test_suggest(void **state)
+/* Goal: a suggestion creates a mapping, or updates the confidence of one; one that changes nothing
+ * stores nothing. Method: the same SKUs in several spellings. */
+static void test_suggestion_creates_or_updates_a_mapping(void **state)
 {
     struct world world;
     const struct named first = {"c1", " Ab-1 ", "SKU-1", NULL};
@@ -51,10 +51,9 @@ static void test_suggest(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a confirmation sets status, confidence, support and use, and is a feedback event that
- * has the suggested values and the candidates there were. Method: two suggestions, one of them
- * confirmed by its id. */
-static void test_confirm(void **state)
+/* Goal: a confirmation sets status, confidence, support and use, and is a feedback event with the
+ * suggested values and the candidates. Method: two suggestions, one of them confirmed by its id. */
+static void test_confirmation_updates_the_mapping_and_is_feedback(void **state)
 {
     struct world world;
     const struct named first = {"c1", "A-1", "X", NULL};
@@ -95,9 +94,9 @@ static void test_confirm(void **state)
     world_deinit(&world);
 }
 
-/* Goal: of one customer SKU one mapping is confirmed; another confirmation supersedes it, and a third
- * brings it back, each in one event. Method: X, Y, X; then the other names' cases. */
-static void test_supersede(void **state)
+/* Goal: of one customer SKU one mapping is confirmed; a second confirmation supersedes it, and a
+ * third restores it, each in one event. Method: X, Y, X; then with other letter cases. */
+static void test_confirmation_supersedes_the_earlier_one(void **state)
 {
     struct world world;
     const struct named x = {"c1", "A-1", "X", NULL};
@@ -142,9 +141,10 @@ static void test_supersede(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a rejection holds against suggestions, reports the old values, leaves the support, takes a
- * confirmed mapping out of use; a confirmation revives. Method: the whole story of one mapping. */
-static void test_reject(void **state)
+/* Goal: a rejection takes precedence over suggestions, reports the old values, keeps the support,
+ * and takes a confirmed mapping out of use; a confirmation restores it. Method: the whole history
+ * of one mapping. */
+static void test_rejection_outranks_suggestions(void **state)
 {
     struct world world;
     const struct named x = {"c1", "A-1", "X", NULL};
@@ -189,8 +189,9 @@ static void test_reject(void **state)
 }
 
 /* Goal: a mapping belongs to its customer and its organisation. Method: the same SKU for another
- * customer, and the mapping's id with a stranger's token, as that of any event that made none. */
-static void test_apart(void **state)
+ * customer, and the mapping's id with a stranger's token, like that of an event that created no
+ * mapping. */
+static void test_mapping_belongs_to_customer_and_organisation(void **state)
 {
     struct world world;
     char owner[WORLD_TOKEN_BYTES];
@@ -279,7 +280,7 @@ static void test_confirm_another_sku(void **state)
 }
 
 /* Goal: an invalid mapping is refused by field, and stores nothing. Method: each mistake once. */
-static void test_refused(void **state)
+static void test_invalid_mapping_is_refused_by_field(void **state)
 {
     static const struct named bad[] = {
         {"", "A", "X", NULL},     {"c", "", "X", NULL},      {"c", " \xc2\xa0", "X", NULL},
@@ -326,9 +327,9 @@ static void test_refused(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a backdated judgement changes no status that was settled later, but counts as support.
- * Method: judgements of four days, recorded in another order. */
-static void test_backdated(void **state)
+/* Goal: a backdated judgement changes no status that was decided at a later time, but counts as
+ * support. Method: judgements of four days, recorded in another order. */
+static void test_backdated_judgement_counts_only_as_support(void **state)
 {
     struct world world;
     const struct named x = {"c1", "A-1", "X", NULL};
@@ -372,9 +373,9 @@ static void test_backdated(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a judgement counts by its time, against other judgements but not against suggestions.
+/* Goal: a judgement is ordered by its time among other judgements but not among suggestions.
  * Method: a suggestion of today, and two earlier judgements, recorded in both orders. */
-static void test_judged_before_the_suggestion(void **state)
+static void test_judgement_outranks_later_suggestions(void **state)
 {
     const struct named x = {"c1", "A-1", "X", NULL};
     const struct named y = {"c1", "B-1", "Y", NULL};
@@ -402,9 +403,9 @@ static void test_judged_before_the_suggestion(void **state)
     world_deinit(&world);
 }
 
-/* Goal: permissions: a VIEWER only reads, an INTEGRATOR only backfills, a person speaks for that
- * person. Method: each role's token, and whom the event names. */
-static void test_roles(void **state)
+/* Goal: a VIEWER only reads, an INTEGRATOR only backfills, a user's token records only that user's
+ * judgements. Method: each role's token, and the actor of the event. */
+static void test_roles_limit_who_may_judge(void **state)
 {
     struct world world;
     const struct named x = {"c1", "A-1", "X", NULL};
@@ -436,7 +437,7 @@ static void test_roles(void **state)
 }
 
 /* Goal: long suggestions are cut to fit into the event. Method: suggestions of 50 KB. */
-static void test_long_suggestions(void **state)
+static void test_long_suggestions_are_cut(void **state)
 {
     static char json[50000];
     struct world world;
@@ -464,9 +465,9 @@ static void test_long_suggestions(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a repeat under its key has the first answer and no further effect. Method: each write twice,
- * with something between that changes the mapping. */
-static void test_keys(void **state)
+/* Goal: a repeat under its key gets the first answer and has no further effect. Method: each write
+ * twice, with a change of the mapping in between. */
+static void test_repeat_under_a_key_has_no_effect(void **state)
 {
     struct world world;
     const struct named x = {"c1", "A-1", "X", NULL};
@@ -500,9 +501,9 @@ static void test_keys(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a repeat whose event is lost says that the store is damaged, not that the caller named nothing. Method:
- * a confirmation under a key, its event's row deleted. */
-static void test_lost_event(void **state)
+/* Goal: a repeat whose event is lost reports that the store is damaged, not that the request is
+ * wrong. Method: a confirmation under a key, its event's row deleted. */
+static void test_repeat_of_a_lost_event_is_corrupt(void **state)
 {
     const struct named x = {"c1", "A-1", "X", NULL};
     struct world world;
@@ -529,19 +530,19 @@ static void test_lost_event(void **state)
 int run_mapping_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_suggest),
-        cmocka_unit_test(test_confirm),
-        cmocka_unit_test(test_supersede),
-        cmocka_unit_test(test_reject),
-        cmocka_unit_test(test_apart),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_suggestion_creates_or_updates_a_mapping),
+        cmocka_unit_test(test_confirmation_updates_the_mapping_and_is_feedback),
+        cmocka_unit_test(test_confirmation_supersedes_the_earlier_one),
+        cmocka_unit_test(test_rejection_outranks_suggestions),
+        cmocka_unit_test(test_mapping_belongs_to_customer_and_organisation),
+        cmocka_unit_test(test_invalid_mapping_is_refused_by_field),
         cmocka_unit_test(test_confirm_another_sku),
-        cmocka_unit_test(test_backdated),
-        cmocka_unit_test(test_judged_before_the_suggestion),
-        cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_lost_event),
-        cmocka_unit_test(test_roles),
-        cmocka_unit_test(test_long_suggestions),
+        cmocka_unit_test(test_backdated_judgement_counts_only_as_support),
+        cmocka_unit_test(test_judgement_outranks_later_suggestions),
+        cmocka_unit_test(test_repeat_under_a_key_has_no_effect),
+        cmocka_unit_test(test_repeat_of_a_lost_event_is_corrupt),
+        cmocka_unit_test(test_roles_limit_who_may_judge),
+        cmocka_unit_test(test_long_suggestions_are_cut),
     };
 
     return cmocka_run_group_tests_name("mappings", tests, NULL, NULL);

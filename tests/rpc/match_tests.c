@@ -39,10 +39,10 @@ static void reject(const struct caller *caller, const char *sku, const char *int
     assert_int_equal(mappings_reject(caller, &named, NULL), STATUS_OK);
 }
 
-/* Goal: a line gets its confirmed mapping; another the suggestions for its SKU, surest first, then
- * confirmed SKUs that are written alike; nothing that was rejected; a read stores nothing. Method: one
- * customer with a bit of everything. */
-static void test_lines(void **state)
+/* Goal: a line gets its confirmed mapping; another gets the suggestions for its SKU, most confident
+ * first, then confirmed SKUs of similar spelling; never a rejected one; a read stores nothing.
+ * Method: one customer with mappings of each kind. */
+static void test_line_gets_its_mapping_or_candidates(void **state)
 {
     static const char *const skus[] = {" WIDGET-100", "widget-101", "zzz", "  ", "A\tB"};
     struct world world;
@@ -98,9 +98,9 @@ static void test_lines(void **state)
     world_deinit(&world);
 }
 
-/* Goal: many lines without a mapping are answered by the pool, as they would be on the loop. Method: 8
- * and 9 of them, with a pool that is full and one that is not. */
-static void test_on_pool(void **state)
+/* Goal: many lines without a mapping are answered on the pool, with the reply that the loop would
+ * give. Method: 8 and 9 of them, with a pool that is full and one that is not. */
+static void test_many_unmapped_lines_are_read_on_the_pool(void **state)
 {
     static const char *skus[9] = {"widget-1", "widget-2", "widget-3", "widget-4", "widget-5",
                                   "widget-6", "widget-7", "widget-8", "widget-9"};
@@ -137,9 +137,9 @@ static uint64_t use_count(const struct caller *caller, const char *id, int64_t *
     return mapping->use_count;
 }
 
-/* Goal: uses are counted when an answer is cited, once for a reference and draft order. Method: lines of
- * two mappings, cited again and again. */
-static void test_uses(void **state)
+/* Goal: uses are counted when an answer is cited, once per reference and draft order. Method: lines
+ * of two mappings, cited repeatedly. */
+static void test_uses_count_once_per_reference_and_draft(void **state)
 {
     static const char *const skus[] = {"A", "B", "a ", "C"};
     struct world world;
@@ -195,9 +195,9 @@ static void test_uses(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a list that is too long for its reference counts no mapping, but its draft is closed.
- * Method: so many mappings that their list is as its hash. */
-static void test_long_list(void **state)
+/* Goal: a list that is too long for its reference counts no use, but closes its draft. Method: so
+ * many mappings that the reference has only their hash. */
+static void test_hashed_list_of_mappings_counts_no_use(void **state)
 {
     enum {
         COUNT = 900
@@ -235,9 +235,9 @@ static void test_long_list(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a reference that is not MatchLines's own, whole and of this organisation is refused, and nothing
- * stored. Method: each kind of bad one. */
-static void test_bad_references(void **state)
+/* Goal: a reference that is not of MatchLines, truncated, or of another organisation is refused,
+ * and nothing is stored. Method: one of each kind. */
+static void test_foreign_reference_is_refused(void **state)
 {
     static const char *const skus[] = {"A"};
     static char layout[] = "layout";
@@ -279,9 +279,9 @@ static void test_bad_references(void **state)
     world_deinit(&world);
 }
 
-/* Goal: time travel answers what would have been answered then. Method: the answers of each moment are
- * kept, and asked for again at the end. */
-static void test_as_of(void **state)
+/* Goal: a read as of a time returns the answer of that time. Method: the answers at each moment are
+ * kept, and requested again at the end. */
+static void test_as_of_returns_the_answer_of_that_time(void **state)
 {
     static const char *const skus[] = {"W-100", "W-101"};
     struct world world;
@@ -459,7 +459,7 @@ static Errata__V1__ListMappingsResponse *list(const struct caller *caller,
 }
 
 /* Goal: lists have their order, filters and pages. Method: 30 mappings of two customers. */
-static void test_list(void **state)
+static void test_mappings_are_filtered_ordered_and_paged(void **state)
 {
     static char customer[] = "c1";
     static char prefix[] = " A-1";
@@ -637,7 +637,7 @@ static void say_something(struct caller *caller, struct model *model, const stru
 /* Goal: for judgements in any order, also backdated ones, statuses follow the order of their times,
  * a customer SKU has at most one confirmed mapping, which MatchLines returns, and the tables equal
  * a replay's. Method: random writes beside a plain model. */
-static void test_random(void **state)
+static void test_statuses_follow_the_order_of_judgements(void **state)
 {
     static const char *const skus[SKUS] = {"ab-1", "ab-2", "AB-12", "xy 77", "-", "ab-1-2"};
     static const char *const internals[INTERNALS] = {"X", "Y", "Z", "W"};
@@ -681,7 +681,7 @@ static void test_random(void **state)
  * offered and quoted, a rejected internal SKU is not, now and as of a time. Method: more SKUs that
  * begin alike, in more bytes than a key keeps, than a walk visits; Cyrillic ones, of two bytes
  * each. */
-static void test_same_beginning(void **state)
+static void test_sku_is_found_among_similar_ones(void **state)
 {
     const struct named last = {
         "c1",
@@ -730,11 +730,16 @@ static void test_same_beginning(void **state)
 int run_match_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines),      cmocka_unit_test(test_on_pool),
-        cmocka_unit_test(test_uses),       cmocka_unit_test(test_bad_references),
-        cmocka_unit_test(test_long_list),  cmocka_unit_test(test_as_of),
-        cmocka_unit_test(test_superseded), cmocka_unit_test(test_list),
-        cmocka_unit_test(test_random),     cmocka_unit_test(test_same_beginning),
+        cmocka_unit_test(test_line_gets_its_mapping_or_candidates),
+        cmocka_unit_test(test_many_unmapped_lines_are_read_on_the_pool),
+        cmocka_unit_test(test_uses_count_once_per_reference_and_draft),
+        cmocka_unit_test(test_foreign_reference_is_refused),
+        cmocka_unit_test(test_hashed_list_of_mappings_counts_no_use),
+        cmocka_unit_test(test_as_of_returns_the_answer_of_that_time),
+        cmocka_unit_test(test_superseded),
+        cmocka_unit_test(test_mappings_are_filtered_ordered_and_paged),
+        cmocka_unit_test(test_statuses_follow_the_order_of_judgements),
+        cmocka_unit_test(test_sku_is_found_among_similar_ones),
     };
 
     return cmocka_run_group_tests_name("matches", tests, NULL, NULL);

@@ -13,9 +13,9 @@
 
 #include <cmocka.h>
 
-/* Goal: versions count from 1 in each name and stay; a prompt uses the newest, a given one, or that
- * of a time; a repeat under a key creates none. Method: two names, three versions. */
-static void test_versions(void **state)
+/* Goal: versions count from 1 for each name and are kept; a prompt uses the newest, a given one, or
+ * that of a time; a repeat under a key creates none. Method: two names, three versions. */
+static void test_versions_count_from_one(void **state)
 {
     struct world world;
     struct exchange_start start = {.path = PUT, .idempotency_key = "again"};
@@ -67,7 +67,7 @@ static void test_versions(void **state)
 }
 
 /* Goal: an invalid template is refused. Method: no name, no text, too long, too many tokens. */
-static void test_put_refused(void **state)
+static void test_invalid_template_is_refused(void **state)
 {
     static char large[65538];
     static char many[300 * 9];
@@ -94,8 +94,9 @@ static void test_put_refused(void **state)
 }
 
 /* Goal: the template that ships is every organisation's version 0, makes a prompt with and without
- * examples, and gives way to the organisation's own. Method: reads, a prompt, and a put of its name. */
-static void test_shipped(void **state)
+ * examples, and is replaced by the organisation's own. Method: reads, a prompt, and a put of its
+ * name. */
+static void test_shipped_template_is_version_0(void **state)
 {
     struct world world;
     struct prompts_entries entries;
@@ -164,7 +165,7 @@ static void list(struct world *world, const char *token, const char *name, int32
 
 /* Goal: lists have the newest of each name in order, the shipped one in its place, and all versions of
  * one name; in pages of any size. Method: names around the shipped one, then of its name too. */
-static void test_lists(void **state)
+static void test_lists_have_the_newest_of_each_name(void **state)
 {
     struct world world;
     char text[256];
@@ -198,9 +199,9 @@ static void test_lists(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a VIEWER sees that templates are there and never what people wrote. Method: reads, the list and the
- * event. */
-static void test_viewer(void **state)
+/* Goal: a VIEWER sees which templates exist and never what people wrote. Method: reads, the list
+ * and the event. */
+static void test_viewer_sees_templates_without_text(void **state)
 {
     struct world world;
     char viewer[WORLD_TOKEN_BYTES];
@@ -235,9 +236,9 @@ static void test_viewer(void **state)
     world_deinit(&world);
 }
 
-/* Goal: US3.5: nothing of another organisation appears: no template, no example, no layout of a document.
- * Method: the same names, layouts and documents from a stranger's side. */
-static void test_isolation(void **state)
+/* Goal: US3.5: nothing of another organisation appears: no template, no example, no layout of a
+ * document. Method: the same names, layouts and documents, with a stranger's token. */
+static void test_us3_5_foreign_content_is_invisible(void **state)
 {
     struct world world;
     char owner[WORLD_TOKEN_BYTES];
@@ -275,9 +276,12 @@ static void test_isolation(void **state)
 int run_prompt_template_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_versions), cmocka_unit_test(test_put_refused),
-        cmocka_unit_test(test_shipped),  cmocka_unit_test(test_lists),
-        cmocka_unit_test(test_viewer),   cmocka_unit_test(test_isolation),
+        cmocka_unit_test(test_versions_count_from_one),
+        cmocka_unit_test(test_invalid_template_is_refused),
+        cmocka_unit_test(test_shipped_template_is_version_0),
+        cmocka_unit_test(test_lists_have_the_newest_of_each_name),
+        cmocka_unit_test(test_viewer_sees_templates_without_text),
+        cmocka_unit_test(test_us3_5_foreign_content_is_invisible),
     };
 
     return cmocka_run_group_tests_name("prompt templates", tests, NULL, NULL);

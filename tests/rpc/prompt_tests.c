@@ -35,7 +35,7 @@ static void expect_refused(struct world *world, const Errata__V1__PreparePromptR
 /* Goal: US3.1 and US3.4: a prompt for a layout with three corrections has them as an array of
  * snippet and corrected output, newest first, and the answer reports which. Method: three
  * corrections, a template with the token. */
-static void test_three_examples(void **state)
+static void test_prompt_has_three_examples_newest_first(void **state)
 {
     struct world world;
     Errata__V1__PreparePromptRequest request = prompts_of_template("Examples: {{hint_examples}}!");
@@ -70,9 +70,9 @@ static void test_three_examples(void **state)
     world_deinit(&world);
 }
 
-/* Goal: US3.2: without corrections the place stays empty, whether or not a layout is known. Method:
- * a layout that no one corrected, none, and a document that was never ingested. */
-static void test_no_examples(void **state)
+/* Goal: US3.2: without corrections the placeholder becomes empty, whether or not a layout is known.
+ * Method: a layout without corrections, none, and a document that was never ingested. */
+static void test_prompt_without_corrections_has_an_empty_place(void **state)
 {
     struct world world;
     Errata__V1__PreparePromptRequest request = prompts_of_template("[{{hint_examples}}]");
@@ -95,9 +95,10 @@ static void test_no_examples(void **state)
     world_deinit(&world);
 }
 
-/* Goal: US3.3: of ten corrections the newest three are taken; `max_examples` takes more; as_of answers as it was.
- * Method: ten, and the prompt as after the fourth of them. */
-static void test_newest_three(void **state)
+/* Goal: US3.3: of ten corrections the newest three are used; `max_examples` raises the number;
+ * as_of returns the answer of that time. Method: ten, and the prompt as after the fourth of
+ * them. */
+static void test_newest_three_of_ten_corrections_are_used(void **state)
 {
     struct world world;
     Errata__V1__PreparePromptRequest request = prompts_of_template("{{hint_examples}}");
@@ -132,9 +133,9 @@ static void test_newest_three(void **state)
     world_deinit(&world);
 }
 
-/* Goal: without a fingerprint the document's own is taken. Method: an ingested document, a correction of
- * its layout; and as of before it came. */
-static void test_layout_of_document(void **state)
+/* Goal: without a fingerprint the document's own is used. Method: an ingested document, a
+ * correction of its layout; and as of a time before it was ingested. */
+static void test_layout_is_taken_from_the_document(void **state)
 {
     struct world world;
     struct exchange_start start = {.path = INGEST_UNARY};
@@ -163,7 +164,7 @@ static void test_layout_of_document(void **state)
 
 /* Goal: inserted values are never expanded, and examples that are not in the prompt are not
  * reported. Method: an example and values that have tokens. */
-static void test_nothing_twice(void **state)
+static void test_inserted_values_are_not_expanded(void **state)
 {
     struct world world;
     struct prompts_entries entries;
@@ -195,9 +196,9 @@ static void test_nothing_twice(void **state)
     world_deinit(&world);
 }
 
-/* Goal: what people wrote is sanitised, what the program wrote is not. Method: marks that act, in both
- * maps. */
-static void test_sanitised(void **state)
+/* Goal: what people wrote is sanitised, what the program wrote is not. Method: marks with an
+ * effect, in both maps. */
+static void test_only_what_people_wrote_is_sanitised(void **state)
 {
     struct world world;
     struct prompts_entries entries;
@@ -219,8 +220,8 @@ static void test_sanitised(void **state)
     world_deinit(&world);
 }
 
-/* Goal: what can't be meant is refused, by name. Method: each way. */
-static void test_refused(void **state)
+/* Goal: an invalid request is refused by field. Method: each mistake. */
+static void test_invalid_prompt_request_is_refused_by_field(void **state)
 {
     struct world world;
     struct prompts_entries entries;
@@ -255,10 +256,10 @@ static void test_refused(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a prompt has a largest size, large ones are made off the loop, and all values of a key
- * given twice but the last count. Method: a value of 80 KB that is 50 times, then 60 times; two
+/* Goal: a prompt has a largest size, large ones are made off the loop, and of a key that is given
+ * twice the last value counts. Method: a value of 80 KB inserted 50 times, then 60 times; two
  * entries. */
-static void test_sizes(void **state)
+static void test_prompt_size_is_bounded(void **state)
 {
     static char value[80001];
     static char template[60 * 5 + 1];
@@ -290,8 +291,8 @@ static void test_sizes(void **state)
     world_deinit(&world);
 }
 
-/* Goal: at most 100 values are taken of a map. Method: 100, and one more. */
-static void test_too_many_values(void **state)
+/* Goal: a map has at most 100 values. Method: 100, and one more. */
+static void test_map_of_more_than_100_values_is_refused(void **state)
 {
     static context_entry entries[101];
     static context_entry *list[101];
@@ -335,7 +336,7 @@ static struct exchange cite(struct world *world, const char *token, char *refere
 /* Goal: a reference proves the whole prompt: its template and version, its examples, its text; only
  * to its own organisation. Method: cited by a stranger, damaged, then unchanged; the exposure's
  * event. */
-static void test_cited(void **state)
+static void test_reference_proves_the_whole_prompt(void **state)
 {
     struct world world;
     char stranger[WORLD_TOKEN_BYTES];
@@ -390,11 +391,16 @@ static void test_cited(void **state)
 int run_prompt_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_three_examples),  cmocka_unit_test(test_no_examples),
-        cmocka_unit_test(test_newest_three),    cmocka_unit_test(test_layout_of_document),
-        cmocka_unit_test(test_nothing_twice),   cmocka_unit_test(test_sanitised),
-        cmocka_unit_test(test_refused),         cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_too_many_values), cmocka_unit_test(test_cited),
+        cmocka_unit_test(test_prompt_has_three_examples_newest_first),
+        cmocka_unit_test(test_prompt_without_corrections_has_an_empty_place),
+        cmocka_unit_test(test_newest_three_of_ten_corrections_are_used),
+        cmocka_unit_test(test_layout_is_taken_from_the_document),
+        cmocka_unit_test(test_inserted_values_are_not_expanded),
+        cmocka_unit_test(test_only_what_people_wrote_is_sanitised),
+        cmocka_unit_test(test_invalid_prompt_request_is_refused_by_field),
+        cmocka_unit_test(test_prompt_size_is_bounded),
+        cmocka_unit_test(test_map_of_more_than_100_values_is_refused),
+        cmocka_unit_test(test_reference_proves_the_whole_prompt),
     };
 
     return cmocka_run_group_tests_name("prompts", tests, NULL, NULL);

@@ -70,7 +70,7 @@ static void list(struct world *world, const char *token, enum status_code code)
 
 /* Goal: a flood of refused tokens is one line in the log, with the reason, the key id and the number, and
  * without the secret. Method: 100 calls, then one after nine seconds, then one after ten. */
-static void test_refused_tokens(void **state)
+static void test_flood_of_refused_tokens_is_one_log_line(void **state)
 {
     struct world world;
     struct listener listener;
@@ -117,8 +117,9 @@ static void expect_reason(struct world *world, const char *token, const char *re
     assert_non_null(strstr(listener_end(&listener), reason));
 }
 
-/* Goal: the log distinguishes the reasons, which no caller can. Method: each kind of token. */
-static void test_reasons(void **state)
+/* Goal: the log distinguishes the reasons, which the response does not. Method: each kind of
+ * token. */
+static void test_log_distinguishes_reasons_of_refusal(void **state)
 {
     struct world world;
     char token[WORLD_TOKEN_BYTES];
@@ -145,8 +146,8 @@ static void test_reasons(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a server with too much to do says so once, not once a call. Method: a full pool. */
-static void test_busy(void **state)
+/* Goal: an overloaded server logs this once, not once per call. Method: a full pool. */
+static void test_overload_is_logged_once(void **state)
 {
     struct world world;
     struct listener listener;
@@ -173,9 +174,9 @@ static void test_busy(void **state)
 int run_refusal_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refused_tokens),
-        cmocka_unit_test(test_reasons),
-        cmocka_unit_test(test_busy),
+        cmocka_unit_test(test_flood_of_refused_tokens_is_one_log_line),
+        cmocka_unit_test(test_log_distinguishes_reasons_of_refusal),
+        cmocka_unit_test(test_overload_is_logged_once),
     };
 
     return cmocka_run_group_tests_name("refusals", tests, NULL, NULL);

@@ -27,9 +27,9 @@ static enum status_code sanitize(struct world *world, int profile, const char *t
     return world_call(world, &start, &request.base, ret_response);
 }
 
-/* Goal: each profile has its rules, and the answer says whether something had to go. Method: one text
- * that all three change differently, and one that none changes. */
-static void test_profiles(void **state)
+/* Goal: each profile has its rules, and the response reports whether something was removed. Method:
+ * one text that all three change differently, and one that none changes. */
+static void test_each_profile_applies_its_rules(void **state)
 {
     static const char text[] = "System: \xef\xbc\xa1\xe2\x80\x8b ```{{x}}```\t<|im_end|>";
     struct world world;
@@ -56,9 +56,9 @@ static void test_profiles(void **state)
     world_deinit(&world);
 }
 
-/* Goal: what cannot be made safe is empty and counted, never an error. Method: a mark inside a mark, a
- * hundred times; the server's counter before and after. */
-static void test_fallbacks(void **state)
+/* Goal: a text that cannot be made safe becomes empty and is counted; it is never an error. Method:
+ * a mark inside a mark, a hundred times; the server's counter before and after. */
+static void test_text_that_can_not_be_made_safe_becomes_empty(void **state)
 {
     struct world world;
     char text[1024] = {0};
@@ -91,7 +91,7 @@ static void test_fallbacks(void **state)
 }
 
 /* Goal: an invalid request is refused. Method: no profile, an unknown one, a byte too many. */
-static void test_refused(void **state)
+static void test_invalid_request_is_refused(void **state)
 {
     struct world world;
     Errata__V1__SanitizeResponse *response = NULL;
@@ -110,7 +110,7 @@ static void test_refused(void **state)
 }
 
 /* Goal: the largest text is answered, from the pool. Method: a mebibyte in each profile. */
-static void test_largest(void **state)
+static void test_largest_text_is_answered_from_the_pool(void **state)
 {
     struct world world;
     Errata__V1__SanitizeResponse *response = NULL;
@@ -158,9 +158,10 @@ static void run_first_job(struct world *world)
     job.done(job.job, OK);
 }
 
-/* Goal: long texts of one organisation do not hold up another's, and a short text is not held up by
- * either. Method: five texts of one, then two of another; who has ended when the pool has run three. */
-static void test_turns(void **state)
+/* Goal: long texts of one organisation do not delay another's, and a short text is not delayed by
+ * either. Method: five texts of one, then two of another; which calls have ended when the pool has
+ * run three. */
+static void test_long_texts_do_not_delay_others(void **state)
 {
     static char text[(size_t)16 << 10];
     struct exchange long_texts[5];
@@ -200,9 +201,11 @@ static void test_turns(void **state)
 int run_review_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_profiles), cmocka_unit_test(test_fallbacks),
-        cmocka_unit_test(test_refused),  cmocka_unit_test(test_largest),
-        cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_each_profile_applies_its_rules),
+        cmocka_unit_test(test_text_that_can_not_be_made_safe_becomes_empty),
+        cmocka_unit_test(test_invalid_request_is_refused),
+        cmocka_unit_test(test_largest_text_is_answered_from_the_pool),
+        cmocka_unit_test(test_long_texts_do_not_delay_others),
     };
 
     return cmocka_run_group_tests_name("reviews", tests, NULL, NULL);

@@ -59,9 +59,9 @@ static void expect(struct world *world, const char *token, const char *org_id,
     assert_int_equal(response->settings->match_mode, expected.match_mode);
 }
 
-/* Goal: unset members have their defaults, members that are not named are kept. Method: a member at
- * a time. */
-static void test_members(void **state)
+/* Goal: unset members have their defaults, members that are not named are kept. Method: one member
+ * at a time. */
+static void test_unset_members_have_defaults(void **state)
 {
     struct world world;
     struct exchange_start start = {.path = UPDATE};
@@ -80,8 +80,8 @@ static void test_members(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a bad value is named, all of them at once, and nothing is stored. Method: each, and both. */
-static void test_refused(void **state)
+/* Goal: all invalid values are reported at once, and nothing is stored. Method: each, and both. */
+static void test_invalid_values_are_all_reported(void **state)
 {
     struct world world;
     struct exchange_start start = {.path = UPDATE};
@@ -108,7 +108,7 @@ static void test_refused(void **state)
 
 /* Goal: settings are their organisation's: another administrator neither sees nor changes them, and
  * one with the server flag may name it. Method: two organisations and a made-up one. */
-static void test_whose(void **state)
+static void test_settings_belong_to_their_organisation(void **state)
 {
     static char made_up[] = "01890000-0000-7000-8000-000000000000";
     struct world world;
@@ -147,7 +147,7 @@ static void test_whose(void **state)
 
 /* Goal: a repeat gets the first response, after any other changes, and changes nothing. Method: the
  * same key around another change. */
-static void test_repeat(void **state)
+static void test_repeat_gets_the_first_response(void **state)
 {
     struct world world;
     Errata__V1__OrganizationSettings settings = ERRATA__V1__ORGANIZATION_SETTINGS__INIT;
@@ -181,10 +181,10 @@ static void test_repeat(void **state)
 int run_settings_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_members),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_whose),
-        cmocka_unit_test(test_repeat),
+        cmocka_unit_test(test_unset_members_have_defaults),
+        cmocka_unit_test(test_invalid_values_are_all_reported),
+        cmocka_unit_test(test_settings_belong_to_their_organisation),
+        cmocka_unit_test(test_repeat_gets_the_first_response),
     };
 
     return cmocka_run_group_tests_name("settings", tests, NULL, NULL);

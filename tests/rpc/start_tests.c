@@ -33,9 +33,9 @@ static enum err keep(void *user, struct slice text)
     return keeper->result;
 }
 
-/* Goal: a start that fails while it keeps the token leaves an empty store, the next one makes
- * another token, and one after that makes nothing. Method: a keeper that fails once. */
-static void test_first_start(void **state)
+/* Goal: a start that fails to keep the token leaves an empty store, the next one makes another
+ * token, and the one after that makes nothing. Method: a keeper that fails once. */
+static void test_failed_first_start_leaves_an_empty_store(void **state)
 {
     struct arena arena;
     struct fault fault;
@@ -107,7 +107,7 @@ static void test_access_scan_is_bounded(void **state)
 
 /* Goal: another administrator's token is valid once it is kept, beside the one before; one that could not
  * be kept was never made. Method: a keeper that fails once; a store without the organisation. */
-static void test_another_token(void **state)
+static void test_new_admin_token_is_valid_once_kept(void **state)
 {
     struct world world;
     struct keeper keeper = {.result = ERR_DISK_FULL};
@@ -220,7 +220,7 @@ static void ingest_one(struct world *world, const char *token, int i)
 
 /* Goal: the tables equal those made from the log, byte for byte. Method: organisations, tokens,
  * corrections and documents through calls; then a second store, only from the events. */
-static void test_replay(void **state)
+static void test_replayed_tables_equal_the_stored_ones(void **state)
 {
     struct world world;
     char admin[WORLD_TOKEN_BYTES];
@@ -266,10 +266,10 @@ static void test_replay(void **state)
 int run_start_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_first_start),
+        cmocka_unit_test(test_failed_first_start_leaves_an_empty_store),
         cmocka_unit_test(test_access_scan_is_bounded),
-        cmocka_unit_test(test_another_token),
-        cmocka_unit_test(test_replay),
+        cmocka_unit_test(test_new_admin_token_is_valid_once_kept),
+        cmocka_unit_test(test_replayed_tables_equal_the_stored_ones),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,7 +36,7 @@ static const Google__Protobuf__Any *find_detail(const Google__Rpc__Status *statu
 
 /* Goal: every error has a code that gRPC knows, a message, and an ErrorInfo with its name; a retry
  * hint where errors.def has one. Method: all of them. */
-static void test_every_error(void **state)
+static void test_every_error_has_code_message_and_details(void **state)
 {
     (void)state;
     for (unsigned number = 1; number < ERR_COUNT; number++) {
@@ -77,7 +77,7 @@ static void test_every_error(void **state)
 }
 
 /* Goal: all invalid fields of a request are reported. Method: an event with four. */
-static void test_all_bad_fields(void **state)
+static void test_all_invalid_fields_are_reported(void **state)
 {
     static const char *const fields[] = {"event.event_type", "event.before_json",
                                          "event.after_json", "event.layout_fingerprint"};
@@ -126,7 +126,7 @@ static void test_all_bad_fields(void **state)
 
 /* Goal: a status fits into the headers that clients accept, for any number of errors. Method: a
  * hundred invalid fields with sentences of each length; the transport drops longer ones. */
-static void test_status_is_bounded(void **state)
+static void test_status_fits_into_headers(void **state)
 {
     struct arena arena;
     struct fault fault;
@@ -156,7 +156,7 @@ static void test_status_is_bounded(void **state)
 
 /* Goal: a fault's own reason is in ErrorInfo in upper case, and at the head of the message; the
  * retry hint stays the error's. Method: an error with a hint and one without. */
-static void test_reason(void **state)
+static void test_reason_of_a_fault_is_in_error_info(void **state)
 {
     static const enum err errs[] = {ERR_INVALID, ERR_BUSY};
 
@@ -189,8 +189,8 @@ static void test_reason(void **state)
 }
 
 /* Goal: bytes that are not a message are INTERNAL, refusals of the check are INVALID_ARGUMENT.
- * Method: a cut message, and a text that is not UTF-8. */
-static void test_bytes_that_do_not_decode(void **state)
+ * Method: a truncated message, and a text that is not UTF-8. */
+static void test_undecodable_bytes_are_internal(void **state)
 {
     static const uint8_t cut[] = {0x0a, 0x10, 'x'};
     static const uint8_t not_utf8[] = {0x0a, 0x02, 0xff, 0xfe};
@@ -218,11 +218,11 @@ static void test_bytes_that_do_not_decode(void **state)
 int run_status_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_error),
-        cmocka_unit_test(test_all_bad_fields),
-        cmocka_unit_test(test_status_is_bounded),
-        cmocka_unit_test(test_reason),
-        cmocka_unit_test(test_bytes_that_do_not_decode),
+        cmocka_unit_test(test_every_error_has_code_message_and_details),
+        cmocka_unit_test(test_all_invalid_fields_are_reported),
+        cmocka_unit_test(test_status_fits_into_headers),
+        cmocka_unit_test(test_reason_of_a_fault_is_in_error_info),
+        cmocka_unit_test(test_undecodable_bytes_are_internal),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

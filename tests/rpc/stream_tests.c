@@ -28,9 +28,9 @@ static Errata__V1__Event *read_event(struct exchange *exchange)
     return response != NULL ? response->event : NULL;
 }
 
-/* Goal: a watcher gets existing events, then each new one once, in order, and resumes where it was.
- * Method: one from the start, one from now on, one that reconnects. */
-static void test_watch(void **state)
+/* Goal: a watcher gets existing events, then each new one once, in order, and resumes where it
+ * stopped. Method: one from the start, one from now on, one that reconnects. */
+static void test_watcher_gets_each_event_once(void **state)
 {
     struct world world;
     struct exchange all;
@@ -71,9 +71,9 @@ static void test_watch(void **state)
     world_deinit(&world);
 }
 
-/* Goal: kinds filter; a VIEWER sees no content; a token's hash is never answered. Method: the events
- * of a small log, and the bytes of one that creates a token. */
-static void test_watch_shows(void **state)
+/* Goal: watches filter by kind; a VIEWER sees no content; a token's hash is never in a response.
+ * Method: the events of a small log, and the bytes of one that creates a token. */
+static void test_watch_filters_kinds_and_redacts(void **state)
 {
     struct world world;
     struct exchange exchange;
@@ -119,7 +119,7 @@ static void test_watch_shows(void **state)
 
 /* Goal: a peer that does not read holds no more than the mark and one message, and gets everything
  * in the end. Method: a log larger than the mark, read late. */
-static void test_slow_reader(void **state)
+static void test_slow_reader_holds_at_most_the_mark(void **state)
 {
     enum {
         EVENTS = 400
@@ -157,7 +157,7 @@ static void test_slow_reader(void **state)
 
 /* Goal: many watchers that wake at once are served over several turns of bounded length. Method: a
  * commit with 100 watchers; turns counted. */
-static void test_many_watchers(void **state)
+static void test_many_watchers_are_served_over_several_turns(void **state)
 {
     enum {
         WATCHERS = 100
@@ -186,9 +186,9 @@ static void test_many_watchers(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a watcher whose token is revoked gets nothing more; draining ends those that have caught up,
- * and refuses new calls. Method: revoke one of two, then drain. */
-static void test_watch_ends(void **state)
+/* Goal: a watcher whose token is revoked gets no further events; draining ends those that have
+ * caught up, and refuses new calls. Method: revoke one of two, then drain. */
+static void test_watch_of_a_revoked_token_ends(void **state)
 {
     struct world world;
     struct exchange revoked;
@@ -234,7 +234,7 @@ static void test_watch_ends(void **state)
 
 /* Goal: a watcher whose token expires is ended with that status, even if nothing happens in its
  * organisation. Method: the clock passes the end, and the services check. */
-static void test_watch_expires(void **state)
+static void test_watch_of_an_expired_token_ends(void **state)
 {
     struct world world;
     struct exchange ending;
@@ -277,9 +277,9 @@ static int next_health(struct exchange *exchange)
     return response != NULL ? (int)response->status : -1;
 }
 
-/* Goal: health knows its parts by name, each by itself: the server does not depend on the PDF worker.
- * Method: Check of each while the worker is down, and of one that is not there. */
-static void test_health_parts(void **state)
+/* Goal: health reports each part by its name, independently: the server does not depend on the PDF
+ * worker. Method: Check of each while the worker is down, and of an unknown one. */
+static void test_health_reports_each_part(void **state)
 {
     static const char *const names[] = {"", "errata.write", "errata.clock", "errata.pdf",
                                         "errata.admin"};
@@ -307,9 +307,9 @@ static void test_health_parts(void **state)
     world_deinit(&world);
 }
 
-/* Goal: health reports its state at once and each change, and unknown services. Method: watches of
- * the writer's part and of an unknown one. */
-static void test_health_watch(void **state)
+/* Goal: a health watch reports the state at once and each change, and unknown services. Method:
+ * watches of the writer's part and of an unknown one. */
+static void test_health_watch_reports_each_change(void **state)
 {
     struct world world;
     struct exchange known;
@@ -401,16 +401,16 @@ static void expect_reflection(const char *path)
 /* Goal: reflection lists the services, returns a file by its name or a symbol with its imports, and
  * an error for unknown names without ending the stream. Method: five requests of one stream, to
  * either version: their bytes are the same. */
-static void test_reflection(void **state)
+static void test_reflection_returns_files_and_errors(void **state)
 {
     (void)state;
     expect_reflection("grpc.reflection.v1.ServerReflection/ServerReflectionInfo");
     expect_reflection("grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo");
 }
 
-/* Goal: a request of a stream that would take the loop long is refused before it is examined.
+/* Goal: a request of a stream that would occupy the loop for long is refused before it is examined.
  * Method: one byte above the limit of the loop, of a request with no other content. */
-static void test_large_request(void **state)
+static void test_too_large_stream_request_is_refused(void **state)
 {
     static uint8_t bytes[PIPELINE_INLINE_BYTES_MAX + 1];
     const struct exchange_start start = {
@@ -431,11 +431,16 @@ static void test_large_request(void **state)
 int run_stream_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_watch),         cmocka_unit_test(test_watch_shows),
-        cmocka_unit_test(test_slow_reader),   cmocka_unit_test(test_many_watchers),
-        cmocka_unit_test(test_watch_ends),    cmocka_unit_test(test_health_parts),
-        cmocka_unit_test(test_health_watch),  cmocka_unit_test(test_reflection),
-        cmocka_unit_test(test_large_request), cmocka_unit_test(test_watch_expires),
+        cmocka_unit_test(test_watcher_gets_each_event_once),
+        cmocka_unit_test(test_watch_filters_kinds_and_redacts),
+        cmocka_unit_test(test_slow_reader_holds_at_most_the_mark),
+        cmocka_unit_test(test_many_watchers_are_served_over_several_turns),
+        cmocka_unit_test(test_watch_of_a_revoked_token_ends),
+        cmocka_unit_test(test_health_reports_each_part),
+        cmocka_unit_test(test_health_watch_reports_each_change),
+        cmocka_unit_test(test_reflection_returns_files_and_errors),
+        cmocka_unit_test(test_too_large_stream_request_is_refused),
+        cmocka_unit_test(test_watch_of_an_expired_token_ends),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

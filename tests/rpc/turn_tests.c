@@ -40,7 +40,7 @@ static size_t count_examples(struct world *world, const char *token)
 /* Goal: a read sees everything committed before it began, also in the middle of a turn. Method: a
  * read, a write and a read again, without the turn's end between them; the third before the loop
  * was notified of the commit. */
-static void test_read_own_write(void **state)
+static void test_read_sees_earlier_commits_of_its_turn(void **state)
 {
     static char layout[] = LAYOUT;
     static char after[] = "{\"qty\":12}";
@@ -106,8 +106,8 @@ static void remove_layout(struct world *world, const char *org_text)
 }
 
 /* Goal: the reads of a turn share a snapshot, and it ends with the turn. Method: the layout's rows
- * go without the writer, which no one but a new snapshot notices. */
-static void test_shared_until_the_end(void **state)
+ * are deleted without the writer, which only a new snapshot shows. */
+static void test_reads_of_a_turn_share_a_snapshot(void **state)
 {
     struct world world;
     char admin[WORLD_TOKEN_BYTES];
@@ -131,8 +131,8 @@ static void test_shared_until_the_end(void **state)
 int run_turn_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_read_own_write),
-        cmocka_unit_test(test_shared_until_the_end),
+        cmocka_unit_test(test_read_sees_earlier_commits_of_its_turn),
+        cmocka_unit_test(test_reads_of_a_turn_share_a_snapshot),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,9 +76,9 @@ static Errata__V1__VerifyResponse *next(struct exchange *exchange)
     return exchange_read(exchange, &errata__v1__verify_response__descriptor);
 }
 
-/* Goal: a caller gets each change once, and at last the findings, and the stream ends. Method: a
+/* Goal: a caller gets each change once, and finally the findings, and the stream ends. Method: a
  * verification that moves step by step, with two commits of the organisation in between. */
-static void test_progress_and_report(void **state)
+static void test_verify_streams_progress_then_findings(void **state)
 {
     struct world world;
     struct fake fake;
@@ -130,7 +130,7 @@ static void test_progress_and_report(void **state)
 
 /* Goal: everything that was found is answered. Method: a report with differences, more than are
  * listed, and a broken event; another of a damaged file. */
-static void test_findings(void **state)
+static void test_all_findings_are_returned(void **state)
 {
     static const enum replay_difference_kind kinds[] = {REPLAY_ROW_MISSING, REPLAY_ROW_EXTRA,
                                                         REPLAY_ROW_OTHER};
@@ -183,7 +183,7 @@ static void test_findings(void **state)
 
 /* Goal: it needs the server flag, and reports why it can't run. Method: an administrator without
  * the flag, a server that has none, one that runs already, and one that fails on its way. */
-static void test_refused(void **state)
+static void test_verify_without_the_server_flag_is_refused(void **state)
 {
     struct world world;
     struct fake fake;
@@ -218,8 +218,8 @@ static void test_refused(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a caller that goes away, and a server that ends, cancel it. Method: both. */
-static void test_cancelled(void **state)
+/* Goal: a disconnecting caller and a stopping server cancel it. Method: both. */
+static void test_disconnect_and_drain_cancel_a_verification(void **state)
 {
     struct world world;
     struct fake fake;
@@ -241,9 +241,9 @@ static void test_cancelled(void **state)
     world_deinit(&world);
 }
 
-/* Goal: only its stream gets the news of a verification. Method: as many watchers of the same
- * organisation as take several turns; news, and turns counted. */
-static void test_watchers_are_not_ended(void **state)
+/* Goal: only its stream is woken by a verification's progress. Method: as many watchers of the same
+ * organisation as take several turns; progress, and turns counted. */
+static void test_progress_of_a_verification_wakes_only_its_stream(void **state)
 {
     enum {
         WATCHERS = 4 * PIPELINE_TURN_STREAMS_MAX
@@ -280,11 +280,11 @@ static void test_watchers_are_not_ended(void **state)
 int run_verify_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_progress_and_report),
-        cmocka_unit_test(test_findings),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_cancelled),
-        cmocka_unit_test(test_watchers_are_not_ended),
+        cmocka_unit_test(test_verify_streams_progress_then_findings),
+        cmocka_unit_test(test_all_findings_are_returned),
+        cmocka_unit_test(test_verify_without_the_server_flag_is_refused),
+        cmocka_unit_test(test_disconnect_and_drain_cancel_a_verification),
+        cmocka_unit_test(test_progress_of_a_verification_wakes_only_its_stream),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -96,7 +96,7 @@ static void scene_end(struct scene *scene, uint64_t stored)
 
 /* Goal: a repeat gets the first answer and stores nothing; another request under the key is
  * refused; keys belong to token and method. Method: captures, counted by the log's last seq. */
-static void test_idempotency(void **state)
+static void test_repeat_under_a_key_gets_the_first_answer(void **state)
 {
     struct world world;
     struct capture other;
@@ -136,7 +136,7 @@ static void test_idempotency(void **state)
 }
 
 /* Goal: an invalid key is refused with the expected form. Method: empty, too long, not ASCII. */
-static void test_bad_keys(void **state)
+static void test_invalid_key_is_refused(void **state)
 {
     struct scene scene;
     char long_key[130];
@@ -166,7 +166,7 @@ static void test_bad_keys(void **state)
 
 /* Goal: a write whose deadline passed in the queue is not started. Method: time moves between the
  * request and the batch. */
-static void test_deadline(void **state)
+static void test_write_past_its_deadline_is_not_started(void **state)
 {
     struct scene scene;
     struct exchange exchange;
@@ -189,9 +189,9 @@ static void test_deadline(void **state)
     scene_end(&scene, 0);
 }
 
-/* Goal: a peer that goes away takes its queued write along, and harms no neighbour. Method: two
+/* Goal: a peer that disconnects removes its queued write, and does not affect others. Method: two
  * writes of one batch, one of them cancelled before it runs. */
-static void test_cancel_while_queued(void **state)
+static void test_cancelled_write_leaves_the_queue(void **state)
 {
     struct scene scene;
     struct exchange gone;
@@ -223,7 +223,7 @@ static bool fails_commits(struct fault_driver *driver, const char *name)
 
 /* Goal: a write that was never stored is not returned. Method: two requests under one key in a
  * batch, whose commit fails; the second is refused only because of the first. */
-static void test_refused_for_what_was_not_stored(void **state)
+static void test_write_of_a_failed_commit_is_not_returned(void **state)
 {
     struct fault_driver driver = {fails_commits};
     struct scene scene;
@@ -257,7 +257,7 @@ static void test_refused_for_what_was_not_stored(void **state)
 
 /* Goal: a deadline that passes after the peer has gone, while the writer still holds the write, ends
  * nothing twice. Method: the peer goes, time moves, then the batch. */
-static void test_deadline_after_cancel(void **state)
+static void test_deadline_after_cancel_ends_nothing_twice(void **state)
 {
     struct scene scene;
     struct exchange exchange;
@@ -277,9 +277,9 @@ static void test_deadline_after_cancel(void **state)
     scene_end(&scene, 0);
 }
 
-/* Goal: a large body is worked on by the pool and stored all the same; a full pool says when to come
- * back; a peer that goes away meanwhile leaves nothing. Method: bodies of 200 KB and 10 MB. */
-static void test_large_bodies(void **state)
+/* Goal: a large body is decoded on the pool and stored; a full pool gives a retry delay; a peer
+ * that disconnects meanwhile leaks nothing. Method: bodies of 200 KB and 10 MB. */
+static void test_large_body_is_decoded_on_the_pool(void **state)
 {
     struct scene scene;
     struct exchange exchange;
@@ -345,7 +345,7 @@ static size_t read_log_of(int64_t duration_us, char *text, size_t size)
 
 /* Goal: a slow call is logged with its duration; others are not. Method: a write that waits in the
  * queue for the limit, and for one microsecond more. */
-static void test_slow_calls_are_reported(void **state)
+static void test_slow_call_is_logged(void **state)
 {
     char text[1024];
 
@@ -356,10 +356,10 @@ static void test_slow_calls_are_reported(void **state)
     assert_non_null(strstr(text, "duration_us=1000001"));
 }
 
-/* Goal: a message that arrives in two pieces is stored as one, as the protobuf specification demands.
- * Method: an event whose type and layout are in one piece and whose values are in another; optional fields
- * are absent in both. */
-static void test_event_in_pieces(void **state)
+/* Goal: a message that arrives in two pieces is stored as one, as the protobuf specification
+ * demands. Method: an event whose type and layout are in one piece and whose values are in another;
+ * optional fields are absent in both. */
+static void test_message_in_two_pieces_is_merged(void **state)
 {
     static const char pieces[] = "\x0a\x09\x20\x04\x4a\x05piece"
                                  "\x0a\x15\xa2\x01\x07{\"a\":1}\xaa\x01\x08{\"a\":20}";
@@ -388,17 +388,17 @@ static void test_event_in_pieces(void **state)
 int run_write_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_idempotency),
-        cmocka_unit_test(test_bad_keys),
-        cmocka_unit_test(test_deadline),
-        cmocka_unit_test(test_cancel_while_queued),
-        cmocka_unit_test(test_deadline_after_cancel),
+        cmocka_unit_test(test_repeat_under_a_key_gets_the_first_answer),
+        cmocka_unit_test(test_invalid_key_is_refused),
+        cmocka_unit_test(test_write_past_its_deadline_is_not_started),
+        cmocka_unit_test(test_cancelled_write_leaves_the_queue),
+        cmocka_unit_test(test_deadline_after_cancel_ends_nothing_twice),
 #ifdef ERRATA_FAULTS
-        cmocka_unit_test(test_refused_for_what_was_not_stored),
+        cmocka_unit_test(test_write_of_a_failed_commit_is_not_returned),
 #endif
-        cmocka_unit_test(test_large_bodies),
-        cmocka_unit_test(test_event_in_pieces),
-        cmocka_unit_test(test_slow_calls_are_reported),
+        cmocka_unit_test(test_large_body_is_decoded_on_the_pool),
+        cmocka_unit_test(test_message_in_two_pieces_is_merged),
+        cmocka_unit_test(test_slow_call_is_logged),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,7 +59,7 @@ struct sim_profile {
     uint32_t document_bad; /* a document */
     uint32_t pool_busy;
     uint32_t small_pieces; /* bytes that arrive one by one, a chance a connection */
-    uint32_t slow_pieces; /* a pipe that stalls, a chance a piece */
+    uint32_t slow_pieces; /* the chance per piece that a pipe stalls */
     uint32_t cancel; /* a call */
     bool chaos_in_setup;
 };

@@ -25,8 +25,8 @@ static void assert_patterned(struct slice bytes, size_t size)
     }
 }
 
-/* Goal: the plain case. Method: one call; its fields, message and trailers. */
-static void test_echo(void **state)
+/* Goal: a unary call is answered. Method: one call; its fields, message and trailers. */
+static void test_unary_call_is_answered(void **state)
 {
     struct wire_world world;
     struct wire_answer *answer = NULL;
@@ -47,7 +47,7 @@ static void test_echo(void **state)
 }
 
 /* Goal: an empty request and an empty reply are messages. Method: both at once. */
-static void test_empty_message(void **state)
+static void test_empty_messages_are_messages(void **state)
 {
     struct wire_world world;
 
@@ -59,9 +59,9 @@ static void test_empty_message(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: bodies arrive whole around every frame boundary, with the trailers after them. Method:
+/* Goal: replies arrive whole around every frame boundary, with the trailers after them. Method:
  * replies of 16 KiB and 64 KiB, a few bytes less and more (5 of each are the message's head). */
-static void test_boundaries(void **state)
+static void test_reply_is_whole_at_every_frame_boundary(void **state)
 {
     static const uint32_t sizes[] = {0,     1,     16378, 16379, 16380, 16383,
                                      16384, 16385, 32763, 32768, 32769, 65529,
@@ -85,7 +85,7 @@ static void test_boundaries(void **state)
 
 /* Goal: requests are assembled from any frames. Method: DATA frames of 1, 2, 3, ... bytes, empty
  * ones between, END_STREAM on an empty one. */
-static void test_request_pieces(void **state)
+static void test_request_is_assembled_from_any_frames(void **state)
 {
     struct wire_world world;
     uint8_t framed[105] = {0, 0, 0, 0, 100};
@@ -110,8 +110,9 @@ static void test_request_pieces(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: an error is one block, with an escaped message. Method: a method that fails on command. */
-static void test_trailers_only(void **state)
+/* Goal: an error is one header block, with an escaped message. Method: a method that fails on
+ * request. */
+static void test_error_is_one_block_with_escaped_message(void **state)
 {
     struct wire_world world;
     struct wire_answer *answer = NULL;
@@ -127,9 +128,9 @@ static void test_trailers_only(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: a status message that is too long is cut between two characters, and the status goes out. Method:
- * one whose limit lies within a character. */
-static void test_long_message(void **state)
+/* Goal: a status message that is too long is cut between two characters, and the status is sent.
+ * Method: one whose limit is within a character. */
+static void test_long_status_message_is_cut_between_characters(void **state)
 {
     char message[1 + 2 * CALL_STATUS_MESSAGE_BYTES_MAX];
     char wanted[32 + CALL_STATUS_MESSAGE_BYTES_MAX];
@@ -148,10 +149,10 @@ static void test_long_message(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: an answer before the request's end is followed by RST_STREAM(NO_ERROR), and what still
- * comes is read and forgotten. Method: a call that is refused at its head, with 300 KiB after
- * it. */
-static void test_early_answer(void **state)
+/* Goal: an answer before the request's end is followed by RST_STREAM(NO_ERROR), and what arrives
+ * after it is discarded. Method: a call that is refused after its headers, with 300 KiB after
+ * them. */
+static void test_answer_before_the_end_resets_without_error(void **state)
 {
     struct wire_world world;
     uint8_t *body = calloc(1, 16384);
@@ -183,7 +184,7 @@ struct bad_request {
 };
 
 /* Goal: each malformed message is refused with its own code. Method: a table of bodies. */
-static void test_bad_messages(void **state)
+static void test_malformed_message_gets_its_code(void **state)
 {
     static const struct bad_request table[] = {
         {"none", {NULL, 0}, STATUS_UNIMPLEMENTED},
@@ -214,9 +215,9 @@ static void test_bad_messages(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: a message above the limit is refused by its prefix, before the rest was sent. Method: only
+/* Goal: a message above the limit is refused by its prefix, before the rest is sent. Method: only
  * the prefix; nothing is charged to the budget. */
-static void test_oversize_prefix(void **state)
+static void test_message_above_the_limit_is_refused_by_its_prefix(void **state)
 {
     struct wire_world world;
 
@@ -232,9 +233,10 @@ static void test_oversize_prefix(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: all request messages together are bounded. Method: a budget of 1,000 bytes; two calls that
- * announce 600 each; the second is refused with a retry delay, and fits once the first is done. */
-static void test_body_budget(void **state)
+/* Goal: all request messages together are bounded. Method: a budget of 1,000 bytes; two calls
+ * that announce 600 each; the second is refused with a retry delay, and fits once the first has
+ * ended. */
+static void test_request_messages_are_bounded_in_total(void **state)
 {
     struct wire_world world;
     struct call_config config = wire_config(&world);
@@ -266,8 +268,8 @@ struct bad_head {
 };
 
 /* Goal: requests that are not gRPC calls get an HTTP response, unknown methods a gRPC one. Method:
- * a table of heads. */
-static void test_bad_heads(void **state)
+ * a table of header lists. */
+static void test_request_that_is_not_grpc_gets_http_status(void **state)
 {
     static const struct bad_head table[] = {
         {"json",
@@ -335,9 +337,9 @@ static void test_bad_heads(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: metadata of both kinds gets there and back. Method: padded and unpadded -bin values, lists of
- * them, damaged base64, a key sent twice. */
-static void test_metadata(void **state)
+/* Goal: metadata of both kinds is delivered in both directions. Method: padded and unpadded -bin
+ * values, lists of them, damaged base64, a key sent twice. */
+static void test_metadata_is_delivered_both_ways(void **state)
 {
     static const char *const binary[][2] = {
         {"aGk", "hi"}, {"aGk=", "hi"}, {"aGk=,Zm9v", "hi"}, {"aGk, Zm9v", "hi"}, {"a*", "none"},
@@ -365,10 +367,10 @@ static void test_metadata(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: what is before the replies stays there, though there are none: clients that distinguish
- * leading from trailing metadata find both. Method: an error with both kinds; the same without is
- * one block. */
-static void test_metadata_without_reply(void **state)
+/* Goal: leading metadata stays leading even if there is no reply: clients that distinguish leading
+ * from trailing metadata find both. Method: an error with both kinds; the same without is one
+ * block. */
+static void test_leading_metadata_precedes_an_error(void **state)
 {
     struct wire_world world;
 
@@ -388,9 +390,9 @@ static void test_metadata_without_reply(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: the transport's refusals carry their reason if configured, and not otherwise. Method: a
+/* Goal: the transport's refusals have their reason if configured, and not otherwise. Method: a
  * second message of a unary call, by a server of either kind. */
-static void test_reasons_of_refusals(void **state)
+static void test_refusals_have_reasons_if_configured(void **state)
 {
     for (int reports = 0; reports < 2; reports++) {
         struct wire_world world;
@@ -410,9 +412,9 @@ static void test_reasons_of_refusals(void **state)
     }
 }
 
-/* Goal: an odd but legal ASCII value fails nothing. Method: tabs, high bytes, percent signs,
- * blanks at the ends, which are taken off. */
-static void test_odd_metadata(void **state)
+/* Goal: an unusual but legal ASCII value is accepted. Method: tabs, high bytes, percent signs,
+ * blanks at the ends, which are removed. */
+static void test_unusual_ascii_metadata_is_accepted(void **state)
 {
     const struct wire_field extra[] = {{"x-plain", " a\tb \x80\xff % \"c\"  "}};
     struct wire_world world;
@@ -440,9 +442,9 @@ static struct wire_bytes gzip_of(struct slice bytes)
     return packed;
 }
 
-/* Goal: a compressed request is understood, and answered in kind where that pays. Method: an echo of
- * 2,000 bytes and of 10, with and without grpc-accept-encoding. */
-static void test_gzip_calls(void **state)
+/* Goal: a compressed request is accepted, and the answer is compressed if that makes it smaller.
+ * Method: an echo of 2,000 bytes and of 10, with and without grpc-accept-encoding. */
+static void test_gzip_request_is_inflated_and_long_answer_compressed(void **state)
 {
     static const struct wire_field both[] = {{"grpc-encoding", "gzip"},
                                              {"grpc-accept-encoding", "identity,gzip"}};
@@ -481,8 +483,9 @@ static void test_gzip_calls(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: damaged and exploding messages are refused. Method: garbage, a cut, and 32 MiB of zeros. */
-static void test_gzip_bad(void **state)
+/* Goal: damaged and exploding messages are refused. Method: garbage, a truncated message, and 32
+ * MiB of zeros. */
+static void test_damaged_or_exploding_gzip_is_refused(void **state)
 {
     static const struct wire_field gzip[] = {{"grpc-encoding", "gzip"}};
     struct wire_world world;
@@ -510,8 +513,8 @@ static void test_gzip_bad(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: an answer made outside the feed wakes the connection, and comes. Method: a held call. */
-static void test_late_answer(void **state)
+/* Goal: an answer made outside the feed wakes the connection, and is sent. Method: a held call. */
+static void test_answer_outside_of_feed_wakes_the_connection(void **state)
 {
     struct wire_world world;
 
@@ -527,9 +530,9 @@ static void test_late_answer(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: RST_STREAM cancels the call, which lives on until it is finished. Method: reset while held,
+/* Goal: RST_STREAM cancels the call, which lives until it is finished. Method: reset while held,
  * another call, then the end of the first. */
-static void test_reset_cancels(void **state)
+static void test_reset_cancels_the_call(void **state)
 {
     struct wire_world world;
 
@@ -656,9 +659,9 @@ static void test_deadline_turns(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: a request that stops in the middle does not stay. Method: half a message and a minute; a
- * trickle does not help; a stream of both directions may wait. */
-static void test_slow_request(void **state)
+/* Goal: a request that stops in the middle is ended. Method: half a message and a minute; single
+ * bytes do not prolong it; a bidi stream may wait. */
+static void test_stalled_request_is_ended(void **state)
 {
     struct wire_world world;
 
@@ -682,30 +685,30 @@ static void test_slow_request(void **state)
 int run_call_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        WIRE_TEST(test_echo),
-        WIRE_TEST(test_empty_message),
-        WIRE_TEST(test_boundaries),
-        WIRE_TEST(test_request_pieces),
-        WIRE_TEST(test_trailers_only),
-        WIRE_TEST(test_long_message),
-        WIRE_TEST(test_early_answer),
-        WIRE_TEST(test_bad_messages),
-        WIRE_TEST(test_oversize_prefix),
-        WIRE_TEST(test_body_budget),
-        WIRE_TEST(test_bad_heads),
-        WIRE_TEST(test_metadata),
-        WIRE_TEST(test_metadata_without_reply),
-        WIRE_TEST(test_reasons_of_refusals),
-        WIRE_TEST(test_odd_metadata),
-        WIRE_TEST(test_gzip_calls),
-        WIRE_TEST(test_gzip_bad),
-        WIRE_TEST(test_late_answer),
-        WIRE_TEST(test_reset_cancels),
+        WIRE_TEST(test_unary_call_is_answered),
+        WIRE_TEST(test_empty_messages_are_messages),
+        WIRE_TEST(test_reply_is_whole_at_every_frame_boundary),
+        WIRE_TEST(test_request_is_assembled_from_any_frames),
+        WIRE_TEST(test_error_is_one_block_with_escaped_message),
+        WIRE_TEST(test_long_status_message_is_cut_between_characters),
+        WIRE_TEST(test_answer_before_the_end_resets_without_error),
+        WIRE_TEST(test_malformed_message_gets_its_code),
+        WIRE_TEST(test_message_above_the_limit_is_refused_by_its_prefix),
+        WIRE_TEST(test_request_messages_are_bounded_in_total),
+        WIRE_TEST(test_request_that_is_not_grpc_gets_http_status),
+        WIRE_TEST(test_metadata_is_delivered_both_ways),
+        WIRE_TEST(test_leading_metadata_precedes_an_error),
+        WIRE_TEST(test_refusals_have_reasons_if_configured),
+        WIRE_TEST(test_unusual_ascii_metadata_is_accepted),
+        WIRE_TEST(test_gzip_request_is_inflated_and_long_answer_compressed),
+        WIRE_TEST(test_damaged_or_exploding_gzip_is_refused),
+        WIRE_TEST(test_answer_outside_of_feed_wakes_the_connection),
+        WIRE_TEST(test_reset_cancels_the_call),
         WIRE_TEST(test_disconnect_cancels),
         WIRE_TEST(test_deadline),
         WIRE_TEST(test_deadline_in_slot_zero),
         WIRE_TEST(test_deadline_turns),
-        WIRE_TEST(test_slow_request),
+        WIRE_TEST(test_stalled_request_is_ended),
     };
 
     return cmocka_run_group_tests_name("calls", tests, NULL, NULL);

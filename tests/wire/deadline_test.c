@@ -3,9 +3,9 @@
  */
 #include "tests/wire/wire.h"
 
-/* Goal: silence where something is due ends the connection. Method: no SETTINGS; a header block that
+/* Goal: silence where a frame is due ends the connection. Method: no SETTINGS; a header block that
  * never ends. */
-static void test_silence(void **state)
+static void test_silence_where_data_is_due_ends_the_connection(void **state)
 {
     struct wire_world world;
     struct call_config config = wire_config(&world);
@@ -28,9 +28,10 @@ static void test_silence(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: a header block in one frame has its deadline too, however its bytes drip in; frames that are
- * whole have none. Method: HEADERS with END_HEADERS that say 100 bytes, of which one comes a second. */
-static void test_dripping_headers(void **state)
+/* Goal: a header block in one frame has a deadline regardless of how slowly its bytes arrive; whole
+ * frames have none. Method: HEADERS with END_HEADERS of 100 bytes, one of which arrives each
+ * second. */
+static void test_header_block_has_a_deadline_for_any_pieces(void **state)
 {
     struct wire_world world;
 
@@ -52,9 +53,9 @@ static void test_dripping_headers(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: a frame that has begun comes whole in its time, or the connection ends; one that comes slowly but
- * in time is fine. Method: the first bytes of heads and of payloads of each kind. */
-static void test_begun_frames(void **state)
+/* Goal: a frame that has begun must arrive whole in its time, or the connection ends; a slow one
+ * within its time is accepted. Method: the first bytes of headers and of payloads of each kind. */
+static void test_incomplete_frame_ends_the_connection_in_time(void **state)
 {
     static const struct slice beginnings[] = {
         {(const uint8_t *)"\0", 1}, /* of a head */
@@ -93,9 +94,9 @@ static void test_begun_frames(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: a message of a bidi stream that has begun is owed in its time, the next one is not. Method: none
- * for an hour; a whole one; half of one. */
-static void test_begun_bidi_message(void **state)
+/* Goal: a message of a bidi stream that has begun has a deadline; the next one has none. Method:
+ * none for an hour; a whole one; half of one. */
+static void test_incomplete_bidi_message_has_a_deadline(void **state)
 {
     struct wire_world world;
 
@@ -117,9 +118,10 @@ static void test_begun_bidi_message(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: a connection without requests is ended gracefully after its time, and not while it has one.
- * Method: a held call for longer than that; then nothing, but pings now and then, which do not count. */
-static void test_idle_connection(void **state)
+/* Goal: a connection without requests is ended gracefully after its time, and not while it has
+ * one. Method: a held call for longer than that; then nothing but occasional pings, which do not
+ * count. */
+static void test_idle_connection_ends_gracefully(void **state)
 {
     struct wire_world world;
 
@@ -146,9 +148,9 @@ static void test_idle_connection(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: a request that crosses with the end of an idle connection is served. Method: a call after the first
- * GOAWAY, before the ping's answer. */
-static void test_idle_end_loses_no_call(void **state)
+/* Goal: a request that crosses with the end of an idle connection is served. Method: a call after
+ * the first GOAWAY, before the ping's answer. */
+static void test_call_that_crosses_the_idle_end_is_served(void **state)
 {
     struct wire_world world;
 
@@ -164,9 +166,9 @@ static void test_idle_end_loses_no_call(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: a peer that is gone without a word is found out. Method: a held call; our ping after a minute
- * is answered, the next one is not. */
-static void test_keepalive(void **state)
+/* Goal: a peer that vanished without closing is detected. Method: a held call; our ping after a
+ * minute is answered, the next one is not. */
+static void test_vanished_peer_is_detected_by_a_ping(void **state)
 {
     struct wire_world world;
 
@@ -187,10 +189,13 @@ static void test_keepalive(void **state)
 int run_deadline_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        WIRE_TEST(test_silence),         WIRE_TEST(test_dripping_headers),
-        WIRE_TEST(test_begun_frames),    WIRE_TEST(test_begun_bidi_message),
-        WIRE_TEST(test_idle_connection), WIRE_TEST(test_idle_end_loses_no_call),
-        WIRE_TEST(test_keepalive),
+        WIRE_TEST(test_silence_where_data_is_due_ends_the_connection),
+        WIRE_TEST(test_header_block_has_a_deadline_for_any_pieces),
+        WIRE_TEST(test_incomplete_frame_ends_the_connection_in_time),
+        WIRE_TEST(test_incomplete_bidi_message_has_a_deadline),
+        WIRE_TEST(test_idle_connection_ends_gracefully),
+        WIRE_TEST(test_call_that_crosses_the_idle_end_is_served),
+        WIRE_TEST(test_vanished_peer_is_detected_by_a_ping),
     };
 
     return cmocka_run_group_tests_name("deadlines", tests, NULL, NULL);

@@ -91,9 +91,10 @@ static uint64_t body_bytes(const struct scene *scene)
     return call_server_stats(scene->world.calls).body_bytes_live;
 }
 
-/* Goal: what inflates to 64 KiB is inflated at once; a byte more is the pool's, though the request has long
- * ended; both come whole. Method: echoes of both sizes, and of three times the larger. */
-static void test_sizes(void **state)
+/* Goal: a message that inflates to 64 KiB is inflated at once; one byte more is inflated on the
+ * pool, even if the request ended long ago; both arrive whole. Method: echoes of both sizes, and of
+ * three times the larger. */
+static void test_message_above_64_kib_is_inflated_on_the_pool(void **state)
 {
     static const size_t sizes[] = {CALL_INFLATE_HERE_BYTES, CALL_INFLATE_HERE_BYTES + 1,
                                    LARGE_BYTES};
@@ -120,10 +121,11 @@ static void test_sizes(void **state)
     close_scene(&scene);
 }
 
-/* Goal: what a message states of its size decides nothing but where it is inflated. Method: a small one that
- * states to be large, a large one that states to be small, one with an error in the middle, one that is cut,
- * and one that is whole with bytes after it: all are refused as damaged, and no service sees them. */
-static void test_damaged(void **state)
+/* Goal: the size that a message states only decides where it is inflated. Method: a small one that
+ * states a large size, a large one that states a small one, one with an error in the middle, a
+ * truncated one, and a whole one with bytes after it: all are refused as damaged, and no service
+ * sees them. */
+static void test_stated_size_only_selects_where_to_inflate(void **state)
 {
     struct scene scene;
     struct slice small = {NULL, 0};
@@ -152,8 +154,9 @@ static void test_damaged(void **state)
     close_scene(&scene);
 }
 
-/* Goal: the limit counts what comes out, on the pool too. Method: one byte above a limit of 100,000. */
-static void test_limit(void **state)
+/* Goal: the limit counts the inflated bytes, on the pool, too. Method: one byte above a limit of
+ * 100,000. */
+static void test_inflated_size_is_limited_on_the_pool(void **state)
 {
     struct scene scene;
     struct call_config config = wire_config(&scene.world);
@@ -175,10 +178,10 @@ static void test_limit(void **state)
     close_scene(&scene);
 }
 
-/* Goal: messages of a stream come in their order, whichever are inflated where, and its end after them; what
- * waits is held against the window. Method: large, small, plain, large, the end; each step of the pool lets
- * through what has its turn. */
-static void test_stream(void **state)
+/* Goal: messages of a stream are delivered in order, wherever each is inflated, and its end after
+ * them; waiting ones count against the window. Method: large, small, plain, large, the end; each
+ * step of the pool releases the next one. */
+static void test_stream_messages_stay_in_order_while_inflated(void **state)
 {
     struct scene scene;
     struct wire_world *world = &scene.world;
@@ -215,9 +218,9 @@ static void test_stream(void **state)
     close_scene(&scene);
 }
 
-/* Goal: an error in the middle of a stream ends it, and nothing after it is looked at. Method: a good one, a
- * damaged one, a good one; and one whose service has enough after the first. */
-static void test_stream_errors(void **state)
+/* Goal: an error in the middle of a stream ends it, and nothing after it is examined. Method: a
+ * good one, a damaged one, a good one; and one whose service finishes after the first. */
+static void test_inflate_error_ends_the_stream(void **state)
 {
     struct scene scene;
     struct wire_world *world = &scene.world;
@@ -252,9 +255,9 @@ static void test_stream_errors(void **state)
     close_scene(&scene);
 }
 
-/* Goal: a second message of a call that takes one is refused, whether the first is inflated or not. Method:
- * both at once; the pool is done with the first before the second is seen. */
-static void test_second_message(void **state)
+/* Goal: a second message of a call that takes one is refused, even before the first is inflated.
+ * Method: both at once; the pool is done with the first before the second is seen. */
+static void test_second_message_of_a_unary_call_is_refused(void **state)
 {
     struct scene scene;
 
@@ -271,10 +274,10 @@ static void test_second_message(void **state)
     close_scene(&scene);
 }
 
-/* Goal: whoever goes leaves nothing to be done: what waits is never given to the pool, what the pool has is
- * stopped, and its call goes when the pool is done. Method: three calls of a connection, of which the pool has
- * one; the one that waits is reset, then the one on the pool; the third is inflated. */
-static void test_reset(void **state)
+/* Goal: a reset call leaves no work: a waiting message is never given to the pool, a running one is
+ * stopped, and its call is freed when the pool is done. Method: three calls of a connection, one of
+ * them on the pool; a waiting one is reset, then the one on the pool; the third is inflated. */
+static void test_reset_leaves_no_work_to_inflate(void **state)
 {
     struct scene scene;
     struct wire_world *world = &scene.world;
@@ -304,8 +307,8 @@ static void test_reset(void **state)
     close_scene(&scene);
 }
 
-/* Goal: the same where the connection goes. Method: two calls, one on the pool. */
-static void test_disconnect(void **state)
+/* Goal: the same if the connection closes. Method: two calls, one on the pool. */
+static void test_disconnect_leaves_no_work_to_inflate(void **state)
 {
     struct scene scene;
     struct wire_world *world = &scene.world;
@@ -325,9 +328,9 @@ static void test_disconnect(void **state)
     close_scene(&scene);
 }
 
-/* Goal: a deadline ends a call whose message waits or is inflated, at once. Method: a second; two calls; then a
- * third that is served. */
-static void test_deadline(void **state)
+/* Goal: a deadline ends a call whose message waits or is inflated, at once. Method: a second; two
+ * calls; then a third that is served. */
+static void test_deadline_ends_a_call_that_is_inflated(void **state)
 {
     const struct wire_field fields[] = {gzip_field, {"grpc-timeout", "1S"}};
     struct scene scene;
@@ -358,8 +361,9 @@ static void test_deadline(void **state)
     close_scene(&scene);
 }
 
-/* Goal: a connection that is shut down finishes what is inflated. Method: GOAWAY, and a late pool. */
-static void test_shutdown(void **state)
+/* Goal: a connection that shuts down finishes the messages that are inflated. Method: GOAWAY, and a
+ * late pool. */
+static void test_shutdown_finishes_what_is_inflated(void **state)
 {
     struct scene scene;
     struct wire_world *world = &scene.world;
@@ -379,11 +383,10 @@ static void test_shutdown(void **state)
     close_scene(&scene);
 }
 
-/* Goal: what a message may come to is charged while it is inflated, and what it came to after that;
- * if there is no room, or the pool is full, the call is refused with the advice to try again, and
- * others are served. Method: room for one of 1 MiB, which the least a message may come to is; then
- * a full pool. */
-static void test_room(void **state)
+/* Goal: the largest size of a message is charged while it is inflated, and its real size after
+ * that; without room, or with a full pool, the call is refused with a retry delay, and others are
+ * served. Method: room for one of 1 MiB, the smallest limit of a message; then a full pool. */
+static void test_memory_for_inflating_is_charged_in_advance(void **state)
 {
     struct scene scene;
     struct wire_world *world = &scene.world;
@@ -426,10 +429,10 @@ static void test_room(void **state)
     close_scene(&scene);
 }
 
-/* Goal: what waits is bounded: a connection's first message may always wait, those after it as far as there
- * is room. Method: messages of 3 MiB that do not shrink: one on the pool, two that wait, one too many; when the
- * pool is done with one, another may. */
-static void test_line_room(void **state)
+/* Goal: waiting messages are bounded: a connection's first one may always wait, further ones if
+ * there is room. Method: messages of 3 MiB that do not shrink: one on the pool, two that wait, one
+ * too many; when the pool is done with one, another may. */
+static void test_waiting_messages_are_bounded(void **state)
 {
     struct scene scene;
     struct wire_world *world = &scene.world;
@@ -463,9 +466,9 @@ static void test_line_room(void **state)
     close_scene(&scene);
 }
 
-/* Goal: a large request's memory goes with its call, by the pool. Method: 2 MiB that are not compressed, and
- * compressed; each leaves one thing to do for the pool. */
-static void test_freed_on_pool(void **state)
+/* Goal: a large request's memory is freed with its call, on the pool. Method: 2 MiB that are not
+ * compressed, and compressed; each leaves one job for the pool. */
+static void test_large_request_is_freed_on_the_pool(void **state)
 {
     struct scene scene;
     struct wire_world *world = &scene.world;
@@ -507,9 +510,9 @@ static bool nth_fails(struct fault_driver *driver, const char *name)
     return nth->left > 0 && --nth->left == 0;
 }
 
-/* Goal: a failed allocation at any place ends at worst one call, with its status, and leaks
- * nothing. Method: a small and a large message, once for each point that can fail. */
-static void test_no_memory(void **state)
+/* Goal: a failed allocation at any place ends at most one call, with its status, and leaks nothing.
+ * Method: a small and a large message, once for each point that can fail. */
+static void test_failed_allocation_ends_at_most_one_call(void **state)
 {
     unsigned point = 0;
     bool failed = true;
@@ -613,10 +616,10 @@ static struct call_core *crowd_step(struct crowd *crowd)
     return crowd->jobs[at];
 }
 
-/* Goal: who has much to be inflated has it in turns with others, and the pool never has more than it may.
- * Method: three messages of one connection, two of a second and one of a third, which came last: its turn is
- * after one of each of the others. */
-static void test_turns(void **state)
+/* Goal: a connection with many messages to inflate takes turns with others, and the pool never has
+ * more than its limit. Method: three messages of one connection, two of a second and one of a
+ * third, which came last: its turn is after one of each of the others. */
+static void test_connections_are_inflated_by_turns(void **state)
 {
     static const struct call_protocol protocol = {.replies = crowd_on_event,
                                                   .finished = crowd_on_event,
@@ -667,16 +670,23 @@ static void test_turns(void **state)
 int run_inflate_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        WIRE_TEST(test_sizes),         WIRE_TEST(test_damaged),
-        WIRE_TEST(test_limit),         WIRE_TEST(test_stream),
-        WIRE_TEST(test_stream_errors), WIRE_TEST(test_second_message),
-        WIRE_TEST(test_reset),         WIRE_TEST(test_disconnect),
-        WIRE_TEST(test_deadline),      WIRE_TEST(test_shutdown),
-        WIRE_TEST(test_room),          cmocka_unit_test(test_freed_on_pool),
+        WIRE_TEST(test_message_above_64_kib_is_inflated_on_the_pool),
+        WIRE_TEST(test_stated_size_only_selects_where_to_inflate),
+        WIRE_TEST(test_inflated_size_is_limited_on_the_pool),
+        WIRE_TEST(test_stream_messages_stay_in_order_while_inflated),
+        WIRE_TEST(test_inflate_error_ends_the_stream),
+        WIRE_TEST(test_second_message_of_a_unary_call_is_refused),
+        WIRE_TEST(test_reset_leaves_no_work_to_inflate),
+        WIRE_TEST(test_disconnect_leaves_no_work_to_inflate),
+        WIRE_TEST(test_deadline_ends_a_call_that_is_inflated),
+        WIRE_TEST(test_shutdown_finishes_what_is_inflated),
+        WIRE_TEST(test_memory_for_inflating_is_charged_in_advance),
+        cmocka_unit_test(test_large_request_is_freed_on_the_pool),
 #ifdef ERRATA_FAULTS
-        WIRE_TEST(test_no_memory),
+        WIRE_TEST(test_failed_allocation_ends_at_most_one_call),
 #endif
-        cmocka_unit_test(test_turns),  cmocka_unit_test(test_line_room),
+        cmocka_unit_test(test_connections_are_inflated_by_turns),
+        cmocka_unit_test(test_waiting_messages_are_bounded),
     };
 
     return cmocka_run_group_tests_name("inflate", tests, NULL, NULL);

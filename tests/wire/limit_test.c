@@ -14,7 +14,7 @@
 /* The connection was ended for the peer's behaviour, and everything on it is gone. */
 /* Goal: the 129th stream is refused, the others continue. Method: 128 held calls and one more; one
  * ends; the next is accepted. SETTINGS announced the limit. */
-static void test_stream_limit(void **state)
+static void test_stream_above_the_limit_is_refused(void **state)
 {
     struct wire_world world;
 
@@ -54,7 +54,7 @@ static void assert_busy_details(struct wire_answer *answer)
 
 /* Goal: calls of all connections together are bounded. Method: a limit of one; the second call gets
  * a retry delay. */
-static void test_call_limit(void **state)
+static void test_calls_of_all_connections_are_bounded(void **state)
 {
     struct wire_world world;
     struct call_config config = wire_config(&world);
@@ -75,11 +75,11 @@ static void test_call_limit(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: messages that were announced and do not come take no memory from others; what came of large
- * ones leaves some to small ones; and where much is taken, whoever stalls is given up sooner. Method:
- * room for 400,000 bytes; 16 calls that announce 16 MiB each; one large message that stalls short of its
+/* Goal: messages that were announced and do not arrive take no memory from others; large ones that
+ * did arrive leave some to small ones; under pressure, a stalled call is ended sooner. Method: room
+ * for 400,000 bytes; 16 calls that announce 16 MiB each; one large message that stalls short of its
  * end; small calls beside them; eleven seconds. */
-static void test_stalled_bodies(void **state)
+static void test_stalled_bodies_leave_memory_to_others(void **state)
 {
     static uint8_t much[300000];
     struct wire_world world;
@@ -118,7 +118,7 @@ static void test_stalled_bodies(void **state)
 /* Goal: if half of all calls are taken, a connection with many gets no more, and others do. Method:
  * room for 64 calls, and 40 held by one connection; its next gets a retry delay; with few held, it
  * is accepted. */
-static void test_pressed_calls(void **state)
+static void test_connection_with_many_calls_gets_no_more_under_pressure(void **state)
 {
     struct wire_world world;
     struct call_config config = wire_config(&world);
@@ -140,10 +140,10 @@ static void test_pressed_calls(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: who asks for much and reads nothing gets no more made for it, and all of it once it reads.
- * Method: 20 answers of 1 MiB and no window: five are made; then windows; and the same with a
- * connection that goes. */
-static void test_unread_answers(void **state)
+/* Goal: a peer that requests much and reads nothing gets a bounded number of answers, and all of
+ * them once it reads. Method: 20 answers of 1 MiB and no window: five are made; then windows; and
+ * the same with a connection that closes. */
+static void test_answers_are_bounded_until_they_are_read(void **state)
 {
     struct wire_world world;
     struct call_config config = wire_config(&world);
@@ -177,9 +177,9 @@ static void test_unread_answers(void **state)
     }
 }
 
-/* Goal: a few bytes do not become a lot of work. Method: 2 MiB of zeros, which gzip makes 2 KiB of: more
- * than 1 MiB is refused; just that is taken. */
-static void test_gzip_times(void **state)
+/* Goal: a few bytes do not become much work. Method: 2 MiB of zeros, which gzip compresses to 2
+ * KiB: a message above 1 MiB is refused; exactly 1 MiB is accepted. */
+static void test_inflation_is_bounded_in_proportion(void **state)
 {
     static const struct wire_field gzip = {"grpc-encoding", "gzip"};
     static uint8_t zeros[CALL_INFLATED_BYTES_MIN * 2];
@@ -208,9 +208,9 @@ static void test_gzip_times(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: header lists above 16 KiB are refused, however small they are on the wire. Method: one large
- * field, and 100 references to a field of 4,000 bytes in HPACK's table. */
-static void test_header_bomb(void **state)
+/* Goal: header lists above 16 KiB are refused, regardless of their size on the wire. Method: one
+ * large field, and 100 references to a field of 4,000 bytes in HPACK's table. */
+static void test_header_list_above_16_kib_is_refused(void **state)
 {
     struct wire_world world;
     char *large = malloc(20001);
@@ -246,7 +246,7 @@ static void test_header_bomb(void **state)
 
 /* Goal: fields that HTTP/2 forbids fail their stream, not the connection. Method: upper case, a
  * connection field, a blank at the end, a line feed. */
-static void test_invalid_fields(void **state)
+static void test_forbidden_field_fails_only_its_stream(void **state)
 {
     static const struct wire_field table[] = {
         {"X-Upper", "a"}, {"connection", "close"}, {"te", "gzip"}, {"x-feed", "a\nb"}};
@@ -265,8 +265,9 @@ static void test_invalid_fields(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: pings are answered, too many of them are not. Method: five at once: three strikes. */
-static void test_ping_flood(void **state)
+/* Goal: pings are answered; too many of them end the connection. Method: five at once: three
+ * strikes. */
+static void test_excess_pings_end_the_connection(void **state)
 {
     struct wire_world world;
 
@@ -279,8 +280,8 @@ static void test_ping_flood(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: honest pings do no harm. Method: one each 10 s; and one after each of 50 answers. */
-static void test_honest_pings(void **state)
+/* Goal: honest pings are accepted. Method: one each 10 s; and one after each of 50 answers. */
+static void test_honest_pings_are_accepted(void **state)
 {
     struct wire_world world;
 
@@ -328,9 +329,9 @@ static void flood(bool bytewise, const struct flood_frame *frame, const char *wh
     wire_teardown(&world);
 }
 
-/* Goal: frames that carry nothing run out, and the peer hears of what. Method: 1,100 of each kind, each
- * in a world of its own. */
-static void test_idle_floods(void **state)
+/* Goal: frames that carry nothing are limited, and GOAWAY names the exceeded limit. Method: 1,100
+ * of each kind, each on a new connection. */
+static void test_floods_of_empty_frames_end_the_connection(void **state)
 {
     static const struct {
         struct flood_frame frame;
@@ -354,9 +355,10 @@ static void test_idle_floods(void **state)
     }
 }
 
-/* Goal: a message in DATA frames of a byte each runs out too, though each carries something. Method: a
- * message of 2,000 bytes in as many frames; and one in frames of 64, which is taken. */
-static void test_tiny_data(void **state)
+/* Goal: a message in DATA frames of one byte each is limited, too, though each carries
+ * something. Method: a message of 2,000 bytes in as many frames; and one in frames of 64, which
+ * is accepted. */
+static void test_message_in_tiny_frames_is_limited(void **state)
 {
     struct wire_world world;
     uint8_t message[2005] = {0, 0, 0, 7, 0xd0};
@@ -379,9 +381,9 @@ static void test_tiny_data(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: small calls of all shapes never run out. Method: 2,000 calls, each with its message in three
- * frames, the last one empty, as fast as they can come. */
-static void test_honest_small_frames(void **state)
+/* Goal: small calls of all shapes never reach the limit. Method: 2,000 calls, each with its message
+ * in three frames, the last one empty, as fast as they can be sent. */
+static void test_honest_small_calls_are_not_limited(void **state)
 {
     struct wire_world world;
 
@@ -403,7 +405,7 @@ static void test_honest_small_frames(void **state)
 
 /* Goal: header blocks for a stream that had one are not requests, and are limited. Method: trailers
  * for a stream that was answered before its end, which nghttp2 ignores silently. */
-static void test_trailers_flood(void **state)
+static void test_repeated_header_blocks_are_limited(void **state)
 {
     struct wire_world world;
     struct wire_field none = {"x-trailer", "a"};
@@ -419,9 +421,9 @@ static void test_trailers_flood(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: a header list that is far too large ends the connection, since a byte of it may mean
+/* Goal: a header list that is far too large ends the connection, since one byte of it may mean
  * thousands. Method: one kept field of 3,500 bytes, and 10,000 references to it. */
-static void test_reference_bomb(void **state)
+static void test_huge_header_list_ends_the_connection(void **state)
 {
     struct wire_world world;
     struct wire_bytes block = {0};
@@ -442,8 +444,9 @@ static void test_reference_bomb(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: SETTINGS that no one lets us acknowledge are not collected. Method: 200 in one read. */
-static void test_settings_flood(void **state)
+/* Goal: SETTINGS that wait for their acknowledgement to be written are bounded. Method: 200 in one
+ * read. */
+static void test_unacknowledged_settings_are_bounded(void **state)
 {
     struct wire_world world;
 
@@ -457,7 +460,7 @@ static void test_settings_flood(void **state)
 }
 
 /* Goal: a SETTINGS frame with more entries than there are settings ends the connection. Method: 17. */
-static void test_settings_entries(void **state)
+static void test_settings_with_too_many_entries_end_the_connection(void **state)
 {
     struct wire_world world;
     uint8_t entries[17 * 6] = {0};
@@ -474,7 +477,7 @@ static void test_settings_entries(void **state)
 }
 
 /* Goal: a header block in many frames ends the connection. Method: HEADERS and 20 CONTINUATIONs. */
-static void test_continuation_flood(void **state)
+static void test_many_continuations_end_the_connection(void **state)
 {
     struct wire_world world;
 
@@ -488,9 +491,9 @@ static void test_continuation_flood(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: rapid resets (CVE-2023-44487) end the connection. Method: 1,100 calls reset at once; before
- * the bucket is empty all is well. */
-static void test_rapid_reset(void **state)
+/* Goal: rapid resets (CVE-2023-44487) end the connection. Method: 1,100 calls reset at once; none
+ * has an effect before the bucket is empty. */
+static void test_rapid_resets_end_the_connection(void **state)
 {
     struct wire_world world;
 
@@ -508,9 +511,9 @@ static void test_rapid_reset(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: resets that a peer makes us send (CVE-2025-8671) are counted too. Method: 1,100 streams, each
+/* Goal: resets that a peer makes us send (CVE-2025-8671) count, too. Method: 1,100 streams, each
  * with a window update of 0, which is a stream error. */
-static void test_provoked_resets(void **state)
+static void test_provoked_resets_end_the_connection(void **state)
 {
     struct wire_world world;
 
@@ -527,8 +530,8 @@ static void test_provoked_resets(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: buckets fill again. Method: 900 resets, ten seconds, 900 more. */
-static void test_reset_bucket_refills(void **state)
+/* Goal: buckets are refilled. Method: 900 resets, ten seconds, 900 more. */
+static void test_reset_bucket_is_refilled(void **state)
 {
     struct wire_world world;
 
@@ -546,9 +549,9 @@ static void test_reset_bucket_refills(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: a graceful end: two GOAWAYs, open calls finish, new ones are not lost in between. Method: a
- * held call; shutdown; a call that was on its way; the ping's answer; the end. */
-static void test_shutdown(void **state)
+/* Goal: a graceful end: two GOAWAYs; open calls finish, and new ones in between are not lost.
+ * Method: a held call; shutdown; a call that was on its way; the ping's answer; the end. */
+static void test_shutdown_finishes_open_calls(void **state)
 {
     struct wire_world world;
 
@@ -576,8 +579,9 @@ static void test_shutdown(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: the ping's answer makes a shutdown quick. Method: no call, an answering client, no time. */
-static void test_shutdown_by_ping(void **state)
+/* Goal: the ping's answer completes a shutdown at once. Method: no call, a client that answers, no
+ * time. */
+static void test_answered_ping_completes_a_shutdown(void **state)
 {
     struct wire_world world;
 
@@ -591,7 +595,7 @@ static void test_shutdown_by_ping(void **state)
 
 /* Goal: bytes that are not HTTP/2 end in GOAWAY, never in a crash. Method: frames that break the
  * rules in turn, then 200 connections of pseudo-random bytes after the preface. */
-static void test_garbage(void **state)
+static void test_garbage_ends_in_goaway(void **state)
 {
     struct wire_world world;
     uint64_t seed = 88172645463325252u;
@@ -657,9 +661,9 @@ static void write_requests(struct wire_world *world)
     wire_settings(world, NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 100);
 }
 
-/* Goal: damaged requests hurt nothing but themselves. Method: honest bytes with one to eight of them
- * changed, cut or whole, and time that passes; nothing lives after it. */
-static void test_damaged(void **state)
+/* Goal: damaged requests affect only themselves. Method: honest bytes with one to eight of them
+ * changed, truncated or whole, and time that passes; nothing is alive after it. */
+static void test_damaged_requests_affect_only_themselves(void **state)
 {
     uint64_t seed = 0x9e3779b97f4a7c15u;
 
@@ -687,31 +691,31 @@ static void test_damaged(void **state)
 int run_limit_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        WIRE_TEST(test_stream_limit),
-        WIRE_TEST(test_call_limit),
-        WIRE_TEST(test_stalled_bodies),
-        WIRE_TEST(test_pressed_calls),
-        WIRE_TEST(test_unread_answers),
-        WIRE_TEST(test_gzip_times),
-        WIRE_TEST(test_header_bomb),
-        WIRE_TEST(test_invalid_fields),
-        WIRE_TEST(test_ping_flood),
-        WIRE_TEST(test_honest_pings),
-        WIRE_TEST(test_idle_floods),
-        WIRE_TEST(test_tiny_data),
-        WIRE_TEST(test_honest_small_frames),
-        WIRE_TEST(test_trailers_flood),
-        WIRE_TEST(test_reference_bomb),
-        WIRE_TEST(test_settings_flood),
-        WIRE_TEST(test_settings_entries),
-        WIRE_TEST(test_continuation_flood),
-        WIRE_TEST(test_rapid_reset),
-        WIRE_TEST(test_provoked_resets),
-        WIRE_TEST(test_reset_bucket_refills),
-        WIRE_TEST(test_shutdown),
-        WIRE_TEST(test_shutdown_by_ping),
-        WIRE_TEST(test_garbage),
-        WIRE_TEST(test_damaged),
+        WIRE_TEST(test_stream_above_the_limit_is_refused),
+        WIRE_TEST(test_calls_of_all_connections_are_bounded),
+        WIRE_TEST(test_stalled_bodies_leave_memory_to_others),
+        WIRE_TEST(test_connection_with_many_calls_gets_no_more_under_pressure),
+        WIRE_TEST(test_answers_are_bounded_until_they_are_read),
+        WIRE_TEST(test_inflation_is_bounded_in_proportion),
+        WIRE_TEST(test_header_list_above_16_kib_is_refused),
+        WIRE_TEST(test_forbidden_field_fails_only_its_stream),
+        WIRE_TEST(test_excess_pings_end_the_connection),
+        WIRE_TEST(test_honest_pings_are_accepted),
+        WIRE_TEST(test_floods_of_empty_frames_end_the_connection),
+        WIRE_TEST(test_message_in_tiny_frames_is_limited),
+        WIRE_TEST(test_honest_small_calls_are_not_limited),
+        WIRE_TEST(test_repeated_header_blocks_are_limited),
+        WIRE_TEST(test_huge_header_list_ends_the_connection),
+        WIRE_TEST(test_unacknowledged_settings_are_bounded),
+        WIRE_TEST(test_settings_with_too_many_entries_end_the_connection),
+        WIRE_TEST(test_many_continuations_end_the_connection),
+        WIRE_TEST(test_rapid_resets_end_the_connection),
+        WIRE_TEST(test_provoked_resets_end_the_connection),
+        WIRE_TEST(test_reset_bucket_is_refilled),
+        WIRE_TEST(test_shutdown_finishes_open_calls),
+        WIRE_TEST(test_answered_ping_completes_a_shutdown),
+        WIRE_TEST(test_garbage_ends_in_goaway),
+        WIRE_TEST(test_damaged_requests_affect_only_themselves),
     };
 
     return cmocka_run_group_tests_name("limits", tests, NULL, NULL);

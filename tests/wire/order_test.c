@@ -65,8 +65,9 @@ static void do_wrong(struct wire_world *world, enum misdeed misdeed)
     }
 }
 
-/* Goal: what no honest peer sends ends the connection with RFC 9113's code. Method: each misdeed. */
-static void test_misdeeds(void **state)
+/* Goal: a violation of the protocol ends the connection with RFC 9113's code. Method: each
+ * violation. */
+static void test_protocol_violation_ends_with_its_code(void **state)
 {
     for (enum misdeed misdeed = 0; misdeed < MISDEEDS; misdeed++) {
         bool is_protocol = misdeed == HEADERS_GONE_BACK || misdeed == PRIORITY_OF_NOTHING;
@@ -83,10 +84,10 @@ static void test_misdeeds(void **state)
     }
 }
 
-/* Goal: what was on its way when we ended a stream is read and forgotten. Method: bodies, trailers
- * and resets after an early answer; then a window, a priority and a reset of a stream that is
- * over. */
-static void test_what_may_cross(void **state)
+/* Goal: frames that were on their way when we ended a stream are discarded. Method: bodies,
+ * trailers and resets after an early answer; then a window, a priority and a reset of a stream that
+ * is over. */
+static void test_frames_that_cross_an_end_are_discarded(void **state)
 {
     struct wire_world world;
 
@@ -112,9 +113,10 @@ static void test_what_may_cross(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: of a stream long ago nothing is known and nothing said, and bits of old streams do not judge
- * new ones. Method: more streams than are remembered, whose numbers leap; DATA of the first. */
-static void test_long_ago(void **state)
+/* Goal: a frame of a stream that is no longer remembered is ignored, and the bits of old streams do
+ * not affect new ones. Method: more streams than are remembered, whose numbers leap; DATA of the
+ * first. */
+static void test_frames_of_forgotten_streams_are_ignored(void **state)
 {
     struct wire_world world;
     uint32_t stream = 1;
@@ -140,9 +142,9 @@ static void test_long_ago(void **state)
 int run_order_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        WIRE_TEST(test_misdeeds),
-        WIRE_TEST(test_what_may_cross),
-        WIRE_TEST(test_long_ago),
+        WIRE_TEST(test_protocol_violation_ends_with_its_code),
+        WIRE_TEST(test_frames_that_cross_an_end_are_discarded),
+        WIRE_TEST(test_frames_of_forgotten_streams_are_ignored),
     };
 
     return cmocka_run_group_tests_name("order", tests, NULL, NULL);

@@ -14,9 +14,10 @@ static void hold_calls(struct wire_world *world, uint32_t first, uint32_t count)
     wire_run(world);
 }
 
-/* Goal: while more than half of all calls are live, another connection gets eight and no ninth, whoever
- * holds the others. Method: 33 of 64 held by one connection; nine calls of a second. */
-static void test_another_connection(void **state)
+/* Goal: while more than half of all calls are live, another connection gets eight and no ninth,
+ * whichever connection holds the others. Method: 33 of 64 held by one connection; nine calls of a
+ * second. */
+static void test_second_connection_gets_eight_calls_under_pressure(void **state)
 {
     struct wire_world world;
     struct wire_world second;
@@ -35,9 +36,9 @@ static void test_another_connection(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: with just half of all calls live, a connection may have more than eight. Method: 32 of 64 calls
- * are held when the 33rd comes, by a connection that holds 23 of them. */
-static void test_half_is_no_pressure(void **state)
+/* Goal: with exactly half of all calls live, a connection may have more than eight. Method: 32 of
+ * 64 calls are held when the 33rd comes, by a connection that holds 23 of them. */
+static void test_half_of_all_calls_are_not_pressure(void **state)
 {
     struct wire_world world;
     struct wire_world second;
@@ -55,9 +56,10 @@ static void test_half_is_no_pressure(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: a connection's answers may wait up to its mark, and up to a lower one while more than half of
- * what all connections may have waits. Method: both marks and the half, and one byte more of each. */
-static void test_waiting_answers(void **state)
+/* Goal: a connection's answers may wait up to its mark, and up to a lower one while more than half
+ * of the total for all connections waits. Method: both marks and the half, and one byte more of
+ * each. */
+static void test_unread_answers_stop_at_the_mark(void **state)
 {
     struct call_server server = {.output_bytes = CALL_OUTPUT_BYTES_MAX / 2};
     struct call_share share = {.output_bytes = CALL_SHARE_OUTPUT_BYTES_HIGH};
@@ -79,9 +81,9 @@ static void test_waiting_answers(void **state)
 int run_pressure_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        WIRE_TEST(test_another_connection),
-        WIRE_TEST(test_half_is_no_pressure),
-        cmocka_unit_test(test_waiting_answers),
+        WIRE_TEST(test_second_connection_gets_eight_calls_under_pressure),
+        WIRE_TEST(test_half_of_all_calls_are_not_pressure),
+        cmocka_unit_test(test_unread_answers_stop_at_the_mark),
     };
 
     return cmocka_run_group_tests_name("pressure", tests, NULL, NULL);

@@ -39,9 +39,9 @@ static uint64_t streams_live(const struct wire_world *world)
     return grpc_server_h2_stats(world->grpc)->streams_live;
 }
 
-/* Goal: an answer in HTTP has a text, and is not cut off by a reset while the request is still being
+/* Goal: an answer in HTTP has a text, and no reset cuts it off while the request is still being
  * sent. Method: a refused request whose body and end come after the answer. */
-static void test_text_before_the_end(void **state)
+static void test_http_answer_is_not_cut_by_a_reset(void **state)
 {
     struct wire_world world;
 
@@ -59,9 +59,9 @@ static void test_text_before_the_end(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: the rest of a refused request is not waited for without end. Method: no end comes; the reset has
- * NO_ERROR and comes after the time for it, not before. */
-static void test_text_lingers(void **state)
+/* Goal: the rest of a refused request is read for a bounded time. Method: the end does not arrive;
+ * the reset has NO_ERROR and is sent after that time, not before. */
+static void test_refused_request_is_read_for_a_bounded_time(void **state)
 {
     struct wire_world world;
 
@@ -80,9 +80,9 @@ static void test_text_lingers(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: what a refused request may still send is bounded by its window; the connection's is opened for
- * others. Method: a full window of body. */
-static void test_text_opens_no_window(void **state)
+/* Goal: the rest of a refused request is bounded by its window; the connection's window is opened
+ * for others. Method: a full window of body. */
+static void test_refused_request_gets_no_new_window(void **state)
 {
     struct wire_world world;
     uint8_t *body = calloc(1, 16384);
@@ -117,7 +117,7 @@ static void test_text_opens_no_window(void **state)
 
 /* Goal: a text waits for the client's window like other bodies. Method: a window of four bytes, opened
  * later. */
-static void test_text_in_a_small_window(void **state)
+static void test_http_text_waits_for_the_window(void **state)
 {
     struct wire_world world;
 
@@ -134,9 +134,9 @@ static void test_text_in_a_small_window(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: methods other than POST are refused by name, and HEAD gets no body. Method: GET and HEAD with
- * their ends. */
-static void test_other_methods(void **state)
+/* Goal: methods other than POST are refused with a text that names POST, and HEAD gets no body.
+ * Method: GET and HEAD with their ends. */
+static void test_other_methods_get_405_and_head_no_body(void **state)
 {
     struct wire_field fields[] = {{":method", "GET"},
                                   {":scheme", "http"},
@@ -159,9 +159,9 @@ static void test_other_methods(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: frames that are wrong are judged after an answer in HTTP as before it. Method: DATA whose padding
+/* Goal: invalid frames are handled after an answer in HTTP as before it. Method: DATA whose padding
  * is longer than its payload; trailers with a pseudo field. */
-static void test_errors_after_a_text(void **state)
+static void test_invalid_frames_after_an_http_answer_are_errors(void **state)
 {
     static const struct wire_field pseudo = {":method", "POST"};
     struct wire_world world;
@@ -220,10 +220,10 @@ static void send_large_fields(struct wire_world *world, uint32_t stream, size_t 
     free(large);
 }
 
-/* Goal: too much metadata is a status of gRPC that says the limit, however much it is and wherever
- * the content type is; only who speaks no gRPC gets 431. Method: 17 to 120 KB in up to eight
- * frames; the connection and its HPACK state go on. */
-static void test_too_much_metadata(void **state)
+/* Goal: too much metadata gets a gRPC status that states the limit, regardless of its size and of
+ * the position of the content type; only a request that is not gRPC gets 431. Method: 17 to 120 KB
+ * in up to eight frames; the connection and its HPACK state continue. */
+static void test_too_much_metadata_gets_resource_exhausted(void **state)
 {
     static const size_t sizes[] = {17000, 40000, 70000, 120000};
     struct wire_world world;
@@ -249,9 +249,9 @@ static void test_too_much_metadata(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: decoding large header lists is bounded for a connection. Method: 20,000 bytes by six references
- * to a kept field of 3,500 bytes, 1,100 times. */
-static void test_large_lists_run_out(void **state)
+/* Goal: the number of large header lists of a connection is limited. Method: 20,000 bytes by six
+ * references to a kept field of 3,500 bytes, 1,100 times. */
+static void test_large_header_lists_are_limited(void **state)
 {
     struct wire_world world;
     char kept[3501];
@@ -280,7 +280,7 @@ static void test_large_lists_run_out(void **state)
 
 /* Goal: the services see several authorization fields, with any content. Method: two that differ,
  * two that are equal, an empty one first; a single one. */
-static void test_authorization_twice(void **state)
+static void test_services_see_several_authorization_fields(void **state)
 {
     static const struct wire_field table[][2] = {
         {{"authorization", "Bearer a"}, {"authorization", "Bearer b"}},
@@ -303,9 +303,9 @@ static void test_authorization_twice(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: a call without time is DEADLINE_EXCEEDED and is not run; the shortest that has some is. Method:
- * timeouts below a microsecond; one of a microsecond. */
-static void test_no_time(void **state)
+/* Goal: a call without time left gets DEADLINE_EXCEEDED and is not run; the shortest remaining time
+ * is enough. Method: timeouts below a microsecond; one of a microsecond. */
+static void test_call_without_time_is_not_run(void **state)
 {
     static const struct wire_field timeouts[] = {{"grpc-timeout", "0S"},
                                                  {"grpc-timeout", "00000000H"},
@@ -333,11 +333,16 @@ static void test_no_time(void **state)
 int run_refusal_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        WIRE_TEST(test_text_before_the_end),  WIRE_TEST(test_text_lingers),
-        WIRE_TEST(test_text_opens_no_window), WIRE_TEST(test_text_in_a_small_window),
-        WIRE_TEST(test_other_methods),        WIRE_TEST(test_errors_after_a_text),
-        WIRE_TEST(test_too_much_metadata),    WIRE_TEST(test_large_lists_run_out),
-        WIRE_TEST(test_authorization_twice),  WIRE_TEST(test_no_time),
+        WIRE_TEST(test_http_answer_is_not_cut_by_a_reset),
+        WIRE_TEST(test_refused_request_is_read_for_a_bounded_time),
+        WIRE_TEST(test_refused_request_gets_no_new_window),
+        WIRE_TEST(test_http_text_waits_for_the_window),
+        WIRE_TEST(test_other_methods_get_405_and_head_no_body),
+        WIRE_TEST(test_invalid_frames_after_an_http_answer_are_errors),
+        WIRE_TEST(test_too_much_metadata_gets_resource_exhausted),
+        WIRE_TEST(test_large_header_lists_are_limited),
+        WIRE_TEST(test_services_see_several_authorization_fields),
+        WIRE_TEST(test_call_without_time_is_not_run),
     };
 
     return cmocka_run_group_tests_name("refusals", tests, NULL, NULL);

@@ -69,10 +69,11 @@ static void client_crowd(struct bench *bench)
     (void)close(fifth);
 }
 
-/* Goal: at the limit the connection that has been idle longest makes room, with a GOAWAY where it speaks
- * HTTP/2; where none is idle the new one is closed. Method: a limit of three; a silent connection, an idle
- * one, four with open requests in turn, of which the last finds no room until one goes. */
-static void test_socket_limit(void **state)
+/* Goal: at the limit the connection that has been idle longest is closed, with a GOAWAY if it
+ * speaks HTTP/2; if none is idle, the new one is closed. Method: a limit of three; a silent
+ * connection, an idle one, four with open requests by turns, the last of which is refused until one
+ * closes. */
+static void test_socket_limit_evicts_the_longest_idle(void **state)
 {
     struct bench *bench = calloc(1, sizeof(*bench));
 
@@ -102,10 +103,10 @@ static void client_scarce(struct bench *bench)
     }
 }
 
-/* Goal: before the limit is reached the connection that has been idle longest is asked to leave, if it has
- * been so for a while. Method: a limit of 16, of which 14 are plenty; the first is busy; the fifteenth comes
- * at once, the next one after the while. */
-static void test_socket_scarce(void **state)
+/* Goal: before the limit is reached the connection that has been idle longest is ended, if it has
+ * been idle for a minimum time. Method: a limit of 16, below which 14 are not scarce; the first is
+ * busy; the fifteenth arrives at once, the next one after that time. */
+static void test_socket_scarcity_ends_idle_connections_early(void **state)
 {
     struct bench *bench = calloc(1, sizeof(*bench));
 
@@ -142,9 +143,9 @@ static void client_neighbours(struct bench *bench)
     }
 }
 
-/* Goal: an address has its share of connections, and no more. Method: a limit of two; the third from the
+/* Goal: an address has a limited number of connections. Method: a limit of two; the third from the
  * same address is closed, one from another is served, and so are the first two. */
-static void test_socket_address_limit(void **state)
+static void test_socket_address_has_a_limit(void **state)
 {
     struct bench *bench = calloc(1, sizeof(*bench));
 
@@ -191,9 +192,10 @@ static void client_floods(struct bench *bench)
     client_call(bench);
 }
 
-/* Goal: whoever comes back for another flood comes back less and less; others do not notice. Method:
- * connections that are ended for their pings, until one is refused; a call from another address. */
-static void test_socket_floods_from_one_address(void **state)
+/* Goal: an address that repeats floods is admitted less and less often; others are not affected.
+ * Method: connections that are ended for their pings, until one is refused; a call from another
+ * address. */
+static void test_socket_floods_slow_their_address(void **state)
 {
     struct bench *bench = calloc(1, sizeof(*bench));
 
@@ -210,10 +212,10 @@ static void test_socket_floods_from_one_address(void **state)
 int run_room_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_socket_limit),
-        cmocka_unit_test(test_socket_scarce),
-        cmocka_unit_test(test_socket_address_limit),
-        cmocka_unit_test(test_socket_floods_from_one_address),
+        cmocka_unit_test(test_socket_limit_evicts_the_longest_idle),
+        cmocka_unit_test(test_socket_scarcity_ends_idle_connections_early),
+        cmocka_unit_test(test_socket_address_has_a_limit),
+        cmocka_unit_test(test_socket_floods_slow_their_address),
     };
 
     return cmocka_run_group_tests_name("room", tests, NULL, NULL);

@@ -25,9 +25,9 @@ static void client_slow(struct bench *bench)
     }
 }
 
-/* Goal: an answer larger than any buffer comes whole over a socket. Method: the request's first bytes
- * one by one; the answer's bytes are counted. */
-static void test_socket_call(void **state)
+/* Goal: an answer larger than any buffer arrives whole over a socket. Method: the request's first
+ * bytes one by one; the answer's bytes are counted. */
+static void test_socket_large_answer_is_whole(void **state)
 {
     struct bench *bench = calloc(1, sizeof(*bench));
 
@@ -59,9 +59,9 @@ static void client_burst(struct bench *bench)
     (void)close(fd);
 }
 
-/* Goal: answers to many calls at once go out whole, though they are more than one write takes. Method:
- * a hundred calls in one read. */
-static void test_socket_burst(void **state)
+/* Goal: the answers to many simultaneous calls are sent whole, though they exceed one write.
+ * Method: a hundred calls in one read. */
+static void test_socket_burst_of_answers_is_whole(void **state)
 {
     struct bench *bench = calloc(1, sizeof(*bench));
 
@@ -73,9 +73,9 @@ static void test_socket_burst(void **state)
     free(bench);
 }
 
-/* Goal: a client that does not read bounds what is queued for it, and gets everything when it does.
- * Method: 8 MiB; the queue is looked at in each tick. */
-static void test_socket_slow_reader(void **state)
+/* Goal: the queue for a client that does not read is bounded, and the client gets everything once
+ * it reads. Method: 8 MiB; the queue is examined in each tick. */
+static void test_socket_slow_reader_bounds_the_queue(void **state)
 {
     struct bench *bench = calloc(1, sizeof(*bench));
 
@@ -99,8 +99,8 @@ static void client_http1(struct bench *bench)
     (void)close(fd);
 }
 
-/* Goal: whoever speaks something else hears so. Method: a GET of HTTP/1.1. */
-static void test_socket_http1(void **state)
+/* Goal: a client of another protocol gets an error that it can read. Method: a GET of HTTP/1.1. */
+static void test_socket_http1_gets_an_http1_error(void **state)
 {
     struct bench *bench = calloc(1, sizeof(*bench));
     const char *body = NULL;
@@ -130,7 +130,7 @@ static void client_stays(struct bench *bench)
 
 /* Goal: a drain ends by its deadline, for any behaviour of clients. Method: a client that answers
  * no ping and closes nothing. */
-static void test_socket_drain(void **state)
+static void test_socket_drain_ends_by_its_deadline(void **state)
 {
     struct bench *bench = calloc(1, sizeof(*bench));
 
@@ -215,9 +215,10 @@ static void client_deaf(struct bench *bench)
     (void)close(fd);
 }
 
-/* Goal: a session that is finished goes at once, though its output waits for the socket, which ends
- * after it. Method: a protocol that ends once its output waits, and a client that reads later. */
-static void test_socket_finished_while_waiting(void **state)
+/* Goal: a finished session is freed at once, even if its output waits for the socket, which is
+ * closed later. Method: a protocol that ends once its output waits, and a client that reads
+ * later. */
+static void test_socket_finished_session_is_freed_while_output_waits(void **state)
 {
     struct bench *bench = calloc(1, sizeof(*bench));
     const struct net_protocol endless = {.user = bench,
@@ -326,10 +327,10 @@ static void client_heavy_and_light(struct bench *bench)
     (void)close(light);
 }
 
-/* Goal: connections whose bytes take long do not keep others waiting, and have all their bytes taken in
- * the end. Method: three with 64 pieces of 2 ms each, and one that asks in the middle of that: it has
- * its answer long before they are through. */
-static void test_socket_fair_turns(void **state)
+/* Goal: connections whose bytes take long to process do not delay others, and all their bytes are
+ * processed. Method: three with 64 pieces of 2 ms each, and one that sends a call in the middle of
+ * that: it is answered long before they are done. */
+static void test_socket_slow_input_does_not_delay_others(void **state)
 {
     struct bench *bench = calloc(1, sizeof(*bench));
     const struct net_protocol weighing = {.user = bench,
@@ -353,13 +354,13 @@ static void test_socket_fair_turns(void **state)
 int run_socket_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_socket_call),
-        cmocka_unit_test(test_socket_burst),
-        cmocka_unit_test(test_socket_slow_reader),
-        cmocka_unit_test(test_socket_http1),
-        cmocka_unit_test(test_socket_drain),
-        cmocka_unit_test(test_socket_finished_while_waiting),
-        cmocka_unit_test(test_socket_fair_turns),
+        cmocka_unit_test(test_socket_large_answer_is_whole),
+        cmocka_unit_test(test_socket_burst_of_answers_is_whole),
+        cmocka_unit_test(test_socket_slow_reader_bounds_the_queue),
+        cmocka_unit_test(test_socket_http1_gets_an_http1_error),
+        cmocka_unit_test(test_socket_drain_ends_by_its_deadline),
+        cmocka_unit_test(test_socket_finished_session_is_freed_while_output_waits),
+        cmocka_unit_test(test_socket_slow_input_does_not_delay_others),
     };
 
     return cmocka_run_group_tests_name("sockets", tests, NULL, NULL);

@@ -37,9 +37,9 @@ static size_t count_messages(const struct wire_answer *answer, size_t size)
     return count;
 }
 
-/* Goal: a stream's messages come in order and whole. Method: 300 messages of 1,000 bytes, with all
- * the window they need. */
-static void test_stream(void **state)
+/* Goal: a stream's messages arrive in order and whole. Method: 300 messages of 1,000 bytes, with
+ * all the window they need. */
+static void test_stream_messages_are_whole_and_in_order(void **state)
 {
     struct wire_world world;
     uint8_t request[8];
@@ -55,8 +55,8 @@ static void test_stream(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: a stream without messages has a status all the same. Method: none. */
-static void test_empty_stream(void **state)
+/* Goal: a stream without messages has a status. Method: a stream of no messages. */
+static void test_empty_stream_has_a_status(void **state)
 {
     struct wire_world world;
     uint8_t request[8];
@@ -69,9 +69,10 @@ static void test_empty_stream(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: a slow reader bounds what is queued for it, and gets everything. Method: 5 MB through a window
- * that opens by 10,000 bytes at a time; the producer's queue is looked at after each message. */
-static void test_slow_reader(void **state)
+/* Goal: the queue for a slow reader is bounded, and it gets everything. Method: 5 MB through a
+ * window that opens by 10,000 bytes at a time; the producer's queue is examined after each
+ * message. */
+static void test_slow_reader_bounds_the_queue(void **state)
 {
     struct wire_world world;
     uint8_t request[8];
@@ -98,9 +99,9 @@ static void test_slow_reader(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: a unary reply waits for the window and goes on where it was. Method: 200,000 bytes through
- * 65,535, then the rest; trailers come last. */
-static void test_window_exhausted(void **state)
+/* Goal: a unary reply waits for the window and continues where it stopped. Method: 200,000 bytes
+ * through 65,535, then the rest; trailers are last. */
+static void test_reply_continues_once_the_window_opens(void **state)
 {
     struct wire_world world;
     uint8_t request[4];
@@ -123,9 +124,10 @@ static void test_window_exhausted(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: output that the peer's window holds back does not stay for ever. Method: a reply larger than
- * the window; a minute and some passes; the stream is reset. A dribble of single bytes does not help. */
-static void test_blocked_deadline(void **state)
+/* Goal: output that the peer's window blocks is not kept forever. Method: a reply larger than the
+ * window; more than a minute passes; the stream is reset. Windows of single bytes do not prolong
+ * it. */
+static void test_blocked_output_is_reset_after_a_minute(void **state)
 {
     struct wire_world world;
     uint8_t request[4];
@@ -146,7 +148,7 @@ static void test_blocked_deadline(void **state)
 
 /* Goal: a deadline ends a stream that is blocked in the middle of a message. Method: RST_STREAM, since
  * trailers would never arrive. */
-static void test_blocked_stream_deadline(void **state)
+static void test_deadline_resets_a_blocked_stream(void **state)
 {
     static const struct wire_field timeout[] = {{"grpc-timeout", "2S"}};
     struct wire_world world;
@@ -165,7 +167,7 @@ static void test_blocked_stream_deadline(void **state)
 
 /* Goal: a reset ends a producing stream. Method: the producer is in the middle; it is notified
  * once. */
-static void test_stream_reset(void **state)
+static void test_reset_ends_the_producer(void **state)
 {
     struct wire_world world;
     uint8_t request[8];
@@ -181,8 +183,9 @@ static void test_stream_reset(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: request and answer of a bidi stream interleave. Method: message, answer, message, answer. */
-static void test_bidi(void **state)
+/* Goal: requests and answers of a bidi stream interleave. Method: message, answer, message,
+ * answer. */
+static void test_bidi_messages_interleave(void **state)
 {
     struct wire_world world;
     struct wire_answer *answer = NULL;
@@ -203,10 +206,10 @@ static void test_bidi(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: a peer that asks and does not read is not answered without bound. Method: 500 requests for
- * 16 KiB each; no more than the mark is queued, the rest waits in the window, and all are answered
- * when the peer reads. */
-static void test_bidi_held(void **state)
+/* Goal: a bidi peer that sends requests and does not read is not answered without bound. Method:
+ * 500 requests for 16 KiB each; no more than the mark is queued, the rest waits in the window, and
+ * all are answered when the peer reads. */
+static void test_bidi_answers_are_bounded_until_read(void **state)
 {
     struct wire_world world;
     struct wire_answer *answer = NULL;
@@ -235,9 +238,9 @@ static void test_bidi_held(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: the request's window opens as bytes are taken, so that a message may be larger than it.
- * Method: 700,000 bytes; the updates of the stream add up to what was sent. */
-static void test_large_request(void **state)
+/* Goal: the request's window opens as bytes are read, so that a message may be larger than it.
+ * Method: 700,000 bytes; the updates of the stream add up to the bytes sent. */
+static void test_request_window_opens_as_bytes_are_read(void **state)
 {
     struct wire_world world;
     size_t size = 700000;
@@ -267,7 +270,7 @@ static void test_large_request(void **state)
 
 /* Goal: 128 calls share a connection, each with its own state. Method: all heads first, then all
  * messages in reverse, with their answers. */
-static void test_interleaved(void **state)
+static void test_calls_interleave_on_one_connection(void **state)
 {
     struct wire_world world;
     uint8_t text[4];
@@ -288,9 +291,9 @@ static void test_interleaved(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: the connection's window opens as small requests are taken, none of which needs it by itself.
+/* Goal: the connection's window opens as small requests are read, none of which needs it by itself.
  * Method: 2,400 KB in calls of 4,000 bytes. */
-static void test_many_small_requests(void **state)
+static void test_connection_window_opens_for_small_requests(void **state)
 {
     static const uint8_t body[4000];
     struct wire_world world;
@@ -310,9 +313,9 @@ static void test_many_small_requests(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: the answers to many requests that come at once do not all are in memory. Method: a hundred
- * requests in one read; those that live are counted after each piece that the server takes. */
-static void test_many_at_once(void **state)
+/* Goal: the answers to many simultaneous requests are not all in memory at once. Method: a hundred
+ * requests in one read; live ones are counted after each piece that the server reads. */
+static void test_answers_of_many_requests_are_not_all_in_memory(void **state)
 {
     struct wire_world world;
     uint8_t size[4];
@@ -337,19 +340,19 @@ static void test_many_at_once(void **state)
 int run_stream_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        WIRE_TEST(test_stream),
-        WIRE_TEST(test_empty_stream),
-        WIRE_TEST(test_slow_reader),
-        WIRE_TEST(test_window_exhausted),
-        WIRE_TEST(test_blocked_deadline),
-        WIRE_TEST(test_blocked_stream_deadline),
-        WIRE_TEST(test_stream_reset),
-        WIRE_TEST(test_bidi),
-        WIRE_TEST(test_bidi_held),
-        WIRE_TEST(test_large_request),
-        WIRE_TEST(test_interleaved),
-        WIRE_TEST(test_many_at_once),
-        WIRE_TEST(test_many_small_requests),
+        WIRE_TEST(test_stream_messages_are_whole_and_in_order),
+        WIRE_TEST(test_empty_stream_has_a_status),
+        WIRE_TEST(test_slow_reader_bounds_the_queue),
+        WIRE_TEST(test_reply_continues_once_the_window_opens),
+        WIRE_TEST(test_blocked_output_is_reset_after_a_minute),
+        WIRE_TEST(test_deadline_resets_a_blocked_stream),
+        WIRE_TEST(test_reset_ends_the_producer),
+        WIRE_TEST(test_bidi_messages_interleave),
+        WIRE_TEST(test_bidi_answers_are_bounded_until_read),
+        WIRE_TEST(test_request_window_opens_as_bytes_are_read),
+        WIRE_TEST(test_calls_interleave_on_one_connection),
+        WIRE_TEST(test_answers_of_many_requests_are_not_all_in_memory),
+        WIRE_TEST(test_connection_window_opens_for_small_requests),
     };
 
     return cmocka_run_group_tests_name("streams", tests, NULL, NULL);

@@ -13,9 +13,9 @@ static void assert_text(struct slice got, const char *wanted)
     assert_memory_equal(got.data, wanted, got.size);
 }
 
-/* Goal: base64 there and back, padded or not, and refused if invalid. Method: the vectors of RFC
+/* Goal: base64 round trips, padded or not, and is refused if invalid. Method: the vectors of RFC
  * 4648, 10, and damaged ones. */
-static void test_base64(void **state)
+static void test_base64_round_trips_and_refuses_invalid_text(void **state)
 {
     static const char *const vectors[][3] = {
         {"", "", ""},
@@ -48,8 +48,9 @@ static void test_base64(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: messages survive a header field. Method: plain text is handed through, the rest escaped. */
-static void test_percent(void **state)
+/* Goal: messages survive a header field. Method: plain text is passed unchanged, the rest
+ * escaped. */
+static void test_percent_encoding_escapes_all_but_plain_text(void **state)
 {
     struct arena arena;
     struct slice got;
@@ -63,9 +64,9 @@ static void test_percent(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: timeouts are read by the protocol's rules and never overflow. Method: each unit, the
+/* Goal: timeouts are parsed by the protocol's rules and never overflow. Method: each unit, the
  * largest numbers, and invalid texts. */
-static void test_timeout(void **state)
+static void test_timeout_is_parsed_without_overflow(void **state)
 {
     static const struct {
         const char *text;
@@ -99,8 +100,9 @@ static void test_timeout(void **state)
     }
 }
 
-/* Goal: lists of encodings are found whole words in. Method: words at each place, and parts. */
-static void test_lists(void **state)
+/* Goal: an encoding is found in a list only as a whole word. Method: words at each place, and
+ * parts. */
+static void test_encoding_is_found_as_a_whole_word(void **state)
 {
     (void)state;
     assert_true(grpc_list_has(SLICE("gzip"), SLICE("gzip")));
@@ -115,9 +117,9 @@ static void test_lists(void **state)
     assert_false(grpc_name_is_binary(SLICE("x-bin2")));
 }
 
-/* Goal: gzip there and back, and every cut or change of it refused. Method: 20,000 bytes; each
- * prefix of the packed form; one byte more; each of its first bytes changed. */
-static void test_gzip(void **state)
+/* Goal: gzip round trips, and every truncation or change of it is refused. Method: 20,000 bytes;
+ * each prefix of the packed form; one byte more; each of its first bytes changed. */
+static void test_gzip_round_trips_and_refuses_damage(void **state)
 {
     struct arena arena;
     struct buffer plain;
@@ -157,7 +159,7 @@ static void test_gzip(void **state)
 
 /* Goal: a bomb is stopped at the limit, not after it. Method: 32 MiB of zeros in 32 KiB, inflated
  * with a limit of 1 MiB into an arena that holds little more. */
-static void test_gzip_bomb(void **state)
+static void test_gzip_bomb_stops_at_the_limit(void **state)
 {
     size_t size = 32u << 20;
     uint8_t *zeros = calloc(1, size);
@@ -180,9 +182,9 @@ static void test_gzip_bomb(void **state)
     free(zeros);
 }
 
-/* Goal: whoever wants the bytes no more stops it before the next step. Method: it is stopped before it
- * starts; then not, by the same flag. */
-static void test_gzip_stop(void **state)
+/* Goal: a caller that no longer needs the bytes stops it before the next step. Method: it is
+ * stopped before it starts; then not, by the same flag. */
+static void test_gzip_stops_before_its_next_step(void **state)
 {
     struct arena arena;
     struct buffer packed;
@@ -200,10 +202,10 @@ static void test_gzip_stop(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: messages of one step, of several, and at the edges between them come back whole, in no more memory
- * than they have bytes, and state their size. Method: patterned bytes, and noise that does not shrink, so
- * that steps end for want of room and for want of input. */
-static void test_gzip_steps(void **state)
+/* Goal: messages of one step, of several, and at the edges between them are returned whole, in no
+ * more memory than they have bytes, and state their size. Method: patterned bytes, and noise that
+ * does not shrink, so that steps end for want of room and for want of input. */
+static void test_gzip_steps_return_whole_messages(void **state)
 {
     static const size_t sizes[] = {1,
                                    GZIP_STEP_BYTES - 1,
@@ -249,10 +251,14 @@ static void test_gzip_steps(void **state)
 int run_text_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_base64),    cmocka_unit_test(test_percent),
-        cmocka_unit_test(test_timeout),   cmocka_unit_test(test_lists),
-        cmocka_unit_test(test_gzip),      cmocka_unit_test(test_gzip_bomb),
-        cmocka_unit_test(test_gzip_stop), cmocka_unit_test(test_gzip_steps),
+        cmocka_unit_test(test_base64_round_trips_and_refuses_invalid_text),
+        cmocka_unit_test(test_percent_encoding_escapes_all_but_plain_text),
+        cmocka_unit_test(test_timeout_is_parsed_without_overflow),
+        cmocka_unit_test(test_encoding_is_found_as_a_whole_word),
+        cmocka_unit_test(test_gzip_round_trips_and_refuses_damage),
+        cmocka_unit_test(test_gzip_bomb_stops_at_the_limit),
+        cmocka_unit_test(test_gzip_stops_before_its_next_step),
+        cmocka_unit_test(test_gzip_steps_return_whole_messages),
     };
 
     return cmocka_run_group_tests_name("text", tests, NULL, NULL);

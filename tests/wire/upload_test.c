@@ -59,9 +59,9 @@ static void assert_goes_on(struct wire_world *world, uint32_t stream)
     assert_int_equal(world->client.goaways, 0);
 }
 
-/* Goal: messages of any size come in order and whole, each before the next is sent, and one reply
+/* Goal: messages of any size arrive in order and whole, each before the next is sent, and one reply
  * ends the call. Method: sizes around the frame's; their count and sum. */
-static void test_upload(void **state)
+static void test_upload_messages_are_whole_and_in_order(void **state)
 {
     static const size_t sizes[] = {1, 0, 16378, 16379, 16380, 100, 0, LARGE_BYTES, 7};
     struct wire_world world;
@@ -91,7 +91,7 @@ static void test_upload(void **state)
 
 /* Goal: several messages may share a frame, and the last one the end of the stream. Method: 1,000
  * messages of 0 to 9 bytes in frames of 4,000. */
-static void test_many_in_a_frame(void **state)
+static void test_many_messages_may_share_a_frame(void **state)
 {
     struct wire_world world;
     struct wire_upload upload = {0};
@@ -118,8 +118,9 @@ static void test_many_in_a_frame(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: no message at all is a request. Method: the end with the head, and in a frame of its own. */
-static void test_no_messages(void **state)
+/* Goal: an upload without messages is a valid request. Method: the end with the headers, and in a
+ * separate frame. */
+static void test_upload_without_messages_is_a_request(void **state)
 {
     const struct wire_upload none = {0};
     struct wire_world world;
@@ -136,9 +137,9 @@ static void test_no_messages(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: a message that is cut off fails the call, and is not delivered. Method: the stream's end
- * within a head, and within the bytes; a whole message before. */
-static void test_cut_off(void **state)
+/* Goal: a truncated message fails the call, and is not delivered. Method: the stream's end within a
+ * prefix, and within the bytes; a whole message before. */
+static void test_truncated_message_fails_the_call(void **state)
 {
     static const struct slice pieces[] = {SLICE("\0\0\0"), SLICE("\0\0\0\0\6"
                                                                  "abc")};
@@ -162,10 +163,10 @@ static void test_cut_off(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: each message is bounded, in any place, and so is the sum of what is in memory. Method: a
+/* Goal: each message is bounded, in any place, and so is the sum of those in memory. Method: a
  * limit of 1,000 bytes, and of 1,500 for all calls; one message that is larger between two others,
  * and two at once. */
-static void test_too_large_in_the_middle(void **state)
+static void test_too_large_message_is_refused_anywhere(void **state)
 {
     struct wire_world world;
     struct call_config config = wire_config(&world);
@@ -207,9 +208,9 @@ static void test_too_large_in_the_middle(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: a peer that cancels, or goes, in the middle leaves nothing. Method: RST_STREAM, then a lost
- * connection, each within a message after a whole one. */
-static void test_cancel_in_the_middle(void **state)
+/* Goal: a peer that cancels, or disconnects, in the middle leaves nothing allocated. Method:
+ * RST_STREAM, then a lost connection, each within a message after a whole one. */
+static void test_cancel_in_the_middle_leaks_nothing(void **state)
 {
     struct wire_world world;
 
@@ -238,10 +239,10 @@ static void test_cancel_in_the_middle(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: a call that the services refuse in the middle is answered at once, and a client that goes on
- * sending costs nothing. Method: refused by a message and before the first; then 4 MB more, of which
- * the connection's window comes back. */
-static void test_refused_in_the_middle(void **state)
+/* Goal: a call that the services refuse in the middle is answered at once, and a client that
+ * continues to send costs nothing. Method: refused by a message and before the first; then 4 MB
+ * more, for which the connection's window is returned. */
+static void test_refusal_in_the_middle_is_answered_at_once(void **state)
 {
     static const struct wire_field no_token[] = {{"authorization", "no"}};
     struct wire_world world;
@@ -273,9 +274,9 @@ static void test_refused_in_the_middle(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: the end of a request whose call was refused says nothing any more. Method: refusal, another
- * message and the end in one read, so that the request has ended before the answer goes out. */
-static void test_half_close_after_refusal(void **state)
+/* Goal: the end of a request whose call was refused is ignored. Method: refusal, another message
+ * and the end in one read, so that the request has ended before the answer is sent. */
+static void test_half_close_after_a_refusal_is_ignored(void **state)
 {
     struct wire_world world;
 
@@ -300,9 +301,9 @@ static void test_half_close_after_refusal(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: the services may have enough before the end, and a reply that was made does not go out with
- * an error. Method: OK in the middle; a reply and then INTERNAL. */
-static void test_early_end(void **state)
+/* Goal: a service may answer before the end, and a reply that was made is not sent with an error.
+ * Method: OK in the middle; a reply and then INTERNAL. */
+static void test_service_may_answer_before_the_end(void **state)
 {
     struct wire_world world;
     struct wire_upload upload = {0};
@@ -323,10 +324,10 @@ static void test_early_end(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: an upload is as long as it likes, in the memory of one message. Method: 20 MB in messages of
- * 128 KiB, half the stream's window, where all bodies together may have as much and the quarter that
- * is kept for small ones; the windows come back. */
-static void test_long_upload(void **state)
+/* Goal: an upload of any length takes the memory of one message. Method: 20 MB in messages of 128
+ * KiB, half the stream's window, where all bodies together may have as much and the quarter that is
+ * kept for small ones; the windows are returned. */
+static void test_upload_takes_the_memory_of_one_message(void **state)
 {
     static const size_t message_bytes = H2_STREAM_WINDOW_BYTES / 2;
     struct wire_world world;
@@ -358,9 +359,9 @@ static void test_long_upload(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: each message may be compressed or not, and is bounded by what it inflates to. Method: both
- * kinds in turns; then one that inflates to one byte above the limit. */
-static void test_compressed(void **state)
+/* Goal: each message may be compressed or not, and is bounded by its inflated size. Method: both
+ * kinds by turns; then one that inflates to one byte above the limit. */
+static void test_compressed_message_is_bounded_by_its_inflated_size(void **state)
 {
     static const struct wire_field encoding[] = {{"grpc-encoding", "gzip"}};
     struct wire_world world;
@@ -404,9 +405,9 @@ static void test_compressed(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: a deadline ends an upload in the middle, and says of one that is whole that it may be
- * stored. Method: two seconds; one call is still sending, the other one's work is held. */
-static void test_deadline(void **state)
+/* Goal: a deadline ends an upload in the middle; of a whole one it reports that it may be stored.
+ * Method: two seconds; one call is still sending, the other one's work is held. */
+static void test_deadline_ends_an_upload(void **state)
 {
     static const struct wire_field timeout[] = {{"grpc-timeout", "2S"}};
     struct wire_world world;
@@ -434,9 +435,9 @@ static void test_deadline(void **state)
     wire_teardown(&world);
 }
 
-/* Goal: a slow upload lives, a stalled one ends. Method: no deadline; CALL_BODY_PROGRESS_BYTES each
- * 50 s for five minutes, then 70 s of nothing; and one that waits for its work meanwhile. */
-static void test_stalled(void **state)
+/* Goal: a slow upload continues, a stalled one ends. Method: no deadline; CALL_BODY_PROGRESS_BYTES
+ * each 50 s for five minutes, then 70 s of nothing; and one that waits for its work meanwhile. */
+static void test_stalled_upload_ends_and_slow_one_continues(void **state)
 {
     struct wire_world world;
     uint8_t *bytes = patterned(CALL_BODY_PROGRESS_BYTES);
@@ -467,19 +468,19 @@ static void test_stalled(void **state)
 int run_upload_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        WIRE_TEST(test_upload),
-        WIRE_TEST(test_many_in_a_frame),
-        WIRE_TEST(test_no_messages),
-        WIRE_TEST(test_cut_off),
-        WIRE_TEST(test_too_large_in_the_middle),
-        WIRE_TEST(test_cancel_in_the_middle),
-        WIRE_TEST(test_refused_in_the_middle),
-        WIRE_TEST(test_half_close_after_refusal),
-        WIRE_TEST(test_early_end),
-        WIRE_TEST(test_long_upload),
-        WIRE_TEST(test_compressed),
-        WIRE_TEST(test_deadline),
-        WIRE_TEST(test_stalled),
+        WIRE_TEST(test_upload_messages_are_whole_and_in_order),
+        WIRE_TEST(test_many_messages_may_share_a_frame),
+        WIRE_TEST(test_upload_without_messages_is_a_request),
+        WIRE_TEST(test_truncated_message_fails_the_call),
+        WIRE_TEST(test_too_large_message_is_refused_anywhere),
+        WIRE_TEST(test_cancel_in_the_middle_leaks_nothing),
+        WIRE_TEST(test_refusal_in_the_middle_is_answered_at_once),
+        WIRE_TEST(test_half_close_after_a_refusal_is_ignored),
+        WIRE_TEST(test_service_may_answer_before_the_end),
+        WIRE_TEST(test_upload_takes_the_memory_of_one_message),
+        WIRE_TEST(test_compressed_message_is_bounded_by_its_inflated_size),
+        WIRE_TEST(test_deadline_ends_an_upload),
+        WIRE_TEST(test_stalled_upload_ends_and_slow_one_continues),
     };
 
     return cmocka_run_group_tests_name("uploads", tests, NULL, NULL);

@@ -48,7 +48,7 @@ static const struct table_column cost_columns[] = {
     {.title = "late, p99", .right = true},
     {.title = "at most", .right = true, .extra = 4}};
 #define COST_COLUMNS (sizeof(cost_columns) / sizeof(cost_columns[0]))
-/* The last ones of them. */
+/* The last of them. */
 #define LAG_COLUMNS 2
 
 /* CPU is split into user and system by ticks of 10 ms: fewer than fifty say nothing. */

@@ -69,7 +69,7 @@ enum replay_break {
     REPLAY_APPLY /* its rows can't be made */
 };
 
-/* What was found. */
+/* The findings. */
 struct replay_report {
     uint64_t organizations; /* with events */
     uint64_t events; /* that hold, and were replayed */

@@ -43,9 +43,10 @@ static struct store_txn *begin(struct store_world *world)
     return txn;
 }
 
-/* Goal: a page looks at 2,000 rows of sums and no more, says that it goes on, and all together give each
- * layout without documents once. Method: many layouts, few of them without a profile. */
-static void test_coverage_rows(void **state)
+/* Goal: a page reads at most 2,000 rows of sums, reports that it continues, and all pages
+ * together return each layout without documents once. Method: many layouts, few of them without
+ * a profile. */
+static void test_coverage_page_reads_a_bounded_number_of_rows(void **state)
 {
     enum {
         LAYOUTS = 2 * PAGE_ROWS_MAX + 100,
@@ -157,7 +158,7 @@ static struct report report(struct store_world *world, struct store_txn *txn, ui
 
 /* Goal: both arms are compared, for a layout and for all layouts (SC-005: an improvement of 15% or more is
  * reported). Method: 92 of 100 against 80 of 100, and a layout that has only one arm. */
-static void test_experiment(void **state)
+static void test_experiment_compares_both_arms(void **state)
 {
     struct store_world *world = *state;
     struct store_txn *txn = begin(world);
@@ -193,9 +194,9 @@ static void test_experiment(void **state)
     store_abort(txn);
 }
 
-/* Goal: values that can't be computed are absent: a rate without extractions, an improvement over nothing.
- * Method: no extraction at all, only one arm, a control that is never right. */
-static void test_absent(void **state)
+/* Goal: values that can't be computed are absent: a rate without extractions, an improvement over
+ * nothing. Method: no extraction at all, only one arm, a control that is never correct. */
+static void test_uncomputable_values_are_absent(void **state)
 {
     struct store_world *world = *state;
     struct store_txn *txn = begin(world);
@@ -228,10 +229,10 @@ static void test_absent(void **state)
     store_abort(txn);
 }
 
-/* Goal: layouts with 3 examples and a counted extraction are listed, each once, page by page, in one
- * order; a page looks at a bounded number of layouts. Method: layouts of every kind, pages of every
- * size; and many layouts of which none is listed. */
-static void test_experiment_pages(void **state)
+/* Goal: layouts with 3 examples and a counted extraction are listed, each once, page by page, in
+ * one order; a page examines a bounded number of layouts. Method: layouts of every kind, pages of
+ * every size; and many layouts of which none is listed. */
+static void test_experiment_lists_each_layout_once(void **state)
 {
     enum {
         LISTED = 7,
@@ -286,11 +287,13 @@ static void test_experiment_pages(void **state)
 int run_layouts_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_coverage_rows, store_world_set_up,
+        cmocka_unit_test_setup_teardown(test_coverage_page_reads_a_bounded_number_of_rows,
+                                        store_world_set_up, store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_experiment_compares_both_arms, store_world_set_up,
                                         store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_experiment, store_world_set_up, store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_absent, store_world_set_up, store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_experiment_pages, store_world_set_up,
+        cmocka_unit_test_setup_teardown(test_uncomputable_values_are_absent, store_world_set_up,
+                                        store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_experiment_lists_each_layout_once, store_world_set_up,
                                         store_world_tear_down),
     };
 

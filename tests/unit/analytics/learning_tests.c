@@ -25,8 +25,8 @@
 #define MODEL_FIELDS 200
 
 /* Goal: every day of the calendar is read as it is written, and no other text is a day. Method: all
- * days of 1900 to 2100, and forms that are nearly right. */
-static void test_days(void **state)
+ * days of 1900 to 2100, and forms that are nearly valid. */
+static void test_day_text_round_trips(void **state)
 {
     static const char *const wrong[] = {"",           "2026-1-01",  "2026-01-1", "2026-02-30",
                                         "2026-00-01", "2026-01-00", "26-01-01",  "2026-01-01T",
@@ -73,10 +73,10 @@ static size_t rank_of(const struct field_counts *counts, enum field_kind kind,
     return rank;
 }
 
-/* Goal: the most frequent fields, most frequent first, ties by name, of each kind and both, as many as
- * are wanted; more fields than were promised are a damaged store. Method: random counts with many ties,
- * each item's rank by a plain count. */
-static void test_top_fields(void **state)
+/* Goal: the most frequent fields, most frequent first, ties by name, of each kind and both, up to
+ * the requested number; more fields than the store's count are damage. Method: random counts with
+ * many ties, each item's rank by a plain count. */
+static void test_top_fields_are_ordered_by_count_and_name(void **state)
 {
     struct store_world *world = *state;
     const struct field_count *top[MODEL_FIELDS];
@@ -135,7 +135,7 @@ static struct learning_report learn(struct store_world *world, struct store_txn 
 
 /* Goal: a report has means of its sums, days keep their own, and a range includes only its days.
  * Method: three days, the outer ones outside of the range. */
-static void test_sums(void **state)
+static void test_report_has_the_means_of_its_range(void **state)
 {
     static const struct slice no_name = {NULL, 0};
     struct store_world *world = *state;
@@ -172,9 +172,9 @@ static void test_sums(void **state)
     store_abort(txn);
 }
 
-/* Goal: the longest range adds up every day's own names. Method: 366 days with a field that all have
- * and one of their own, in both kinds. */
-static void test_longest_range(void **state)
+/* Goal: the longest range adds up the names of each day. Method: 366 days with one field in all and
+ * one in each, in both kinds. */
+static void test_longest_range_adds_the_names_of_each_day(void **state)
 {
     struct store_world *world = *state;
     struct store_txn *txn = NULL;
@@ -216,9 +216,9 @@ static enum err try_to_learn(struct store_world *world, struct store_txn *txn)
     return learning_read(&world->ctx, txn, &query, &report);
 }
 
-/* Goal: impossible counters are reported as damage. Method: an unknown type, one that is not a number, and
- * more names than the day has according to its count. */
-static void test_damaged(void **state)
+/* Goal: impossible counters are reported as damage. Method: an unknown type, one that is not a
+ * number, and more names than the day's count. */
+static void test_impossible_counters_are_corrupt(void **state)
 {
     static const struct slice no_name = {NULL, 0};
     static const char *const types[] = {"0", "6", "99999999999999999999999", "x", "1x"};
@@ -265,12 +265,15 @@ static void test_too_many_rows(void **state)
 int run_learning_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_days),
-        cmocka_unit_test_setup_teardown(test_top_fields, store_world_set_up, store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_sums, store_world_set_up, store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_longest_range, store_world_set_up,
+        cmocka_unit_test(test_day_text_round_trips),
+        cmocka_unit_test_setup_teardown(test_top_fields_are_ordered_by_count_and_name,
+                                        store_world_set_up, store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_report_has_the_means_of_its_range, store_world_set_up,
                                         store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_damaged, store_world_set_up, store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_longest_range_adds_the_names_of_each_day,
+                                        store_world_set_up, store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_impossible_counters_are_corrupt, store_world_set_up,
+                                        store_world_tear_down),
         cmocka_unit_test_setup_teardown(test_too_many_rows, store_world_set_up,
                                         store_world_tear_down),
     };

@@ -51,9 +51,9 @@ static void check_end(const struct proportion_case *c, double value, double want
     check_near(value, wanted, c->exact ? 1e-9 * fabs(wanted) + 1e-15 : 1e-7 * (1 + fabs(wanted)));
 }
 
-/* Goal: p-values and intervals are those of a statistics library, and right where it fails. Method: the
- * table of make_cases.py. */
-static void test_table(void **state)
+/* Goal: p-values and intervals equal those of a statistics library, and are correct where it fails.
+ * Method: the table of make_cases.py. */
+static void test_p_values_equal_a_statistics_library(void **state)
 {
     (void)state;
     assert_true(CASE_COUNT >= 60);
@@ -97,7 +97,7 @@ static void check_any(const struct proportion *treated, const struct proportion 
 /* Goal: for all counts, nothing is NaN or infinite, the estimate is in its interval, and test and
  * interval agree. Method: all small counts, including no and only successes; then counts of every
  * size, some with few failures. */
-static void test_properties(void **state)
+static void test_estimate_is_in_its_interval(void **state)
 {
     struct random_seeded random;
 
@@ -129,8 +129,8 @@ static void test_properties(void **state)
     }
 }
 
-/* Goal: equal arms of any size improve by 0; swapping the arms keeps the p-value. */
-static void test_symmetry(void **state)
+/* Goal: equal arms of any size have an improvement of 0; swapping the arms keeps the p-value. */
+static void test_swapped_arms_keep_the_p_value(void **state)
 {
     (void)state;
     for (uint64_t n = 1; n < UINT64_C(1) << 56; n = n * 7 + 1) {
@@ -152,9 +152,9 @@ static void test_symmetry(void **state)
     }
 }
 
-/* Goal: 15% is reached at 15%, not by rounding. Method: shares whose ratio is just that in decimals,
+/* Goal: 15% is reached at 15%, not by rounding. Method: shares with exactly that ratio in decimals,
  * and one success less. */
-static void test_target(void **state)
+static void test_target_is_met_exactly_at_15_percent(void **state)
 {
     static const struct proportion pairs[][2] = {
         {{69, 100}, {60, 100}},
@@ -180,10 +180,10 @@ static void test_target(void **state)
 int run_proportions_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),
-        cmocka_unit_test(test_properties),
-        cmocka_unit_test(test_symmetry),
-        cmocka_unit_test(test_target),
+        cmocka_unit_test(test_p_values_equal_a_statistics_library),
+        cmocka_unit_test(test_estimate_is_in_its_interval),
+        cmocka_unit_test(test_swapped_arms_keep_the_p_value),
+        cmocka_unit_test(test_target_is_met_exactly_at_15_percent),
     };
 
     return cmocka_run_group_tests_name("proportions", tests, NULL, NULL);

@@ -32,8 +32,8 @@ static void expect(struct store_backend *backend, const char *name, enum err wan
 }
 
 /* Goal: a server's own values are copied into a rebuilt store, values about the old store are not.
- * Method: names around those of the store's own, in both stores. */
-static void test_carried(void **state)
+ * Method: names before and after those of the store, in both stores. */
+static void test_only_server_values_are_carried_into_a_rebuilt_store(void **state)
 {
     struct store_world *world = *state;
     struct store_backend *made = NULL;
@@ -56,7 +56,7 @@ static void test_carried(void **state)
 
 /* Goal: invalid bools, indices and unterminated texts are rejected, for any bytes. Method: a valid
  * message; then each field with a value just out of range. */
-static void test_message_holds(void **state)
+static void test_invalid_message_is_rejected(void **state)
 {
     static struct verify_message whole = {
         .stage = VERIFY_AT_COMPARE, .ended = true, .damaged = true};
@@ -89,8 +89,9 @@ static void test_message_holds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_carried, store_world_set_up, store_world_tear_down),
-        cmocka_unit_test(test_message_holds),
+        cmocka_unit_test_setup_teardown(test_only_server_values_are_carried_into_a_rebuilt_store,
+                                        store_world_set_up, store_world_tear_down),
+        cmocka_unit_test(test_invalid_message_is_rejected),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL) + run_damage_tests();

@@ -177,13 +177,13 @@ static void expect_signal(struct world *world, void (*act)(struct world *))
     assert_int_equal(WTERMSIG(status), SIGSEGV);
 }
 
-static void test_damage(void **state)
+static void test_bus_error_of_a_damaged_file_is_reported(void **state)
 {
     expect_damage(*state, follow_flag);
     expect_damage(*state, lose_pages);
 }
 
-static void test_mistake(void **state)
+static void test_other_signals_are_not_taken_for_damage(void **state)
 {
     expect_signal(*state, read_closed_page);
     expect_signal(*state, get_signal);
@@ -192,8 +192,10 @@ static void test_mistake(void **state)
 int run_damage_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_damage, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_mistake, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_bus_error_of_a_damaged_file_is_reported, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_other_signals_are_not_taken_for_damage, set_up,
+                                        tear_down),
     };
 
     return cmocka_run_group_tests_name("damage while it runs", tests, NULL, NULL);

@@ -28,9 +28,9 @@ static void assert_read(const char *text, unsigned form, struct slice wanted)
     assert_memory_equal(bytes, wanted.data, size);
 }
 
-/* Goal: each form writes what RFC 4648 says, and reads it. Method: the vectors of its section 10, and
- * bytes whose digits differ between the alphabets. */
-static void test_vectors(void **state)
+/* Goal: each form writes and reads the vectors of RFC 4648. Method: the vectors of its section 10,
+ * and bytes whose digits differ between the alphabets. */
+static void test_vectors_of_rfc_4648_round_trip(void **state)
 {
     static const struct {
         struct slice bytes;
@@ -67,7 +67,7 @@ static void test_vectors(void **state)
 
 /* Goal: text that is not base64 of a form is refused, and the size is unchanged. Method: one table
  * of texts and the forms that refuse them. */
-static void test_refused(void **state)
+static void test_text_of_another_form_is_refused(void **state)
 {
     enum {
         PLAIN = BASE64_STANDARD,
@@ -105,8 +105,8 @@ static void test_refused(void **state)
     }
 }
 
-/* Goal: bytes of every length come back, in any form. Method: lengths 0 to 50. */
-static void test_lengths(void **state)
+/* Goal: bytes of every length round trip, in any form. Method: lengths 0 to 50. */
+static void test_bytes_of_every_length_round_trip(void **state)
 {
     static const unsigned forms[] = {BASE64_STANDARD, BASE64_STANDARD | BASE64_PADDED,
                                      BASE64_URL | BASE64_EXACT,
@@ -137,9 +137,9 @@ static void test_lengths(void **state)
 int run_base64_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_vectors),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_vectors_of_rfc_4648_round_trip),
+        cmocka_unit_test(test_text_of_another_form_is_refused),
+        cmocka_unit_test(test_bytes_of_every_length_round_trip),
     };
 
     return cmocka_run_group_tests_name("base64", tests, NULL, NULL);

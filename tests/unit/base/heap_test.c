@@ -16,7 +16,7 @@
 
 /* Goal: freed blocks between live ones are returned to the system. Method: the spare memory before,
  * after freeing all but some, and after giving back. */
-static void test_a_burst_is_given_back(void **state)
+static void test_freed_burst_is_returned_to_the_system(void **state)
 {
     char **blocks = NULL;
     size_t burst = 0;
@@ -51,7 +51,7 @@ static void test_a_burst_is_given_back(void **state)
 int run_heap_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_burst_is_given_back),
+        cmocka_unit_test(test_freed_burst_is_returned_to_the_system),
     };
 
     return cmocka_run_group_tests_name("heap", tests, NULL, NULL);

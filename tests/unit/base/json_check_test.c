@@ -13,8 +13,8 @@
 
 static const struct json_rules plain_rules = {JSON_FIELD_DEPTH_MAX, false};
 
-/* Goal: all of RFC 8259 is accepted, with the right kind. Method: a table. */
-static void test_accepts(void **state)
+/* Goal: all of RFC 8259 is accepted, with the correct kind. Method: a table. */
+static void test_valid_json_is_accepted_with_its_kind(void **state)
 {
     static const struct {
         const char *text;
@@ -52,8 +52,8 @@ static void test_accepts(void **state)
     }
 }
 
-/* Goal: everything else is refused at the right byte. Method: a table. */
-static void test_refuses(void **state)
+/* Goal: everything else is refused at the first invalid byte. Method: a table. */
+static void test_invalid_json_is_refused_at_its_byte(void **state)
 {
     static const struct {
         const char *text;
@@ -146,7 +146,7 @@ static void test_refuses(void **state)
 }
 
 /* Goal: a NUL byte is a control character, not the end. Method: one inside, and one after. */
-static void test_nul_bytes(void **state)
+static void test_nul_byte_is_a_control_character(void **state)
 {
     struct json_value value = {0};
     struct json_problem problem = {NULL, 0};
@@ -176,9 +176,9 @@ static enum err check_nested(struct arena *arena, unsigned depth, unsigned depth
     return json_check(arena, buffer_slice(&text), &rules, &value, &problem);
 }
 
-/* Goal: the depth allowed is allowed, one more is refused, and a million is harmless. Method: both
+/* Goal: the maximum depth is accepted, one more is refused, and a million is harmless. Method: both
  * containers, at 64, at the reader's own limit, and at 0. */
-static void test_depth(void **state)
+static void test_depth_above_the_limit_is_refused(void **state)
 {
     for (int objects = 0; objects < 2; objects++) {
         assert_int_equal(check_nested(*state, 64, 64, objects), OK);
@@ -192,9 +192,8 @@ static void test_depth(void **state)
     }
 }
 
-/* Goal: NaN and the infinities pass where they are allowed, and nothing near them does. Method: a
- * table. */
-static void test_nan(void **state)
+/* Goal: NaN and the infinities are accepted if allowed, and no similar text is. Method: a table. */
+static void test_nan_is_accepted_only_if_allowed(void **state)
 {
     static const char *const good[] = {"NaN", "Infinity", "-Infinity", "[NaN, -Infinity]"};
     static const char *const bad[] = {"-NaN",      "nan",  "Inf",      "-Inf",
@@ -232,7 +231,7 @@ static struct slice wide_object(struct arena *arena, size_t count, size_t again)
 
 /* Goal: duplicates are found among few and many keys, the first and the last. Method: widths around
  * each change of the way that keys are searched. */
-static void test_duplicates_by_width(void **state)
+static void test_duplicate_key_is_found_at_any_width(void **state)
 {
     static const size_t widths[] = {1,  2,  11, 12, 13,  14,  31,   32,   33,
                                     63, 64, 65, 66, 127, 128, 1000, 5000, 100000};
@@ -254,9 +253,9 @@ static void test_duplicates_by_width(void **state)
     }
 }
 
-/* Goal: the room of one wide object serves the next, and the keys of an outer one stay known.
- * Method: wide objects inside and after each other, with a duplicate at the very end. */
-static void test_duplicates_across_levels(void **state)
+/* Goal: the memory of one wide object is reused for the next, and the keys of an outer one stay
+ * known. Method: wide objects inside and after each other, with a duplicate at the very end. */
+static void test_duplicate_key_is_found_around_nested_objects(void **state)
 {
     struct slice wide = wide_object(*state, 500, SIZE_MAX);
     struct json_value value = {0};
@@ -279,8 +278,8 @@ static void test_duplicates_across_levels(void **state)
     }
 }
 
-/* Goal: a check that needs more room than there is says so. Method: an arena of 4 KiB. */
-static void test_no_room(void **state)
+/* Goal: a check that exceeds its memory reports this. Method: an arena of 4 KiB. */
+static void test_check_without_memory_fails(void **state)
 {
     struct arena small;
     struct json_value value = {0};
@@ -292,9 +291,9 @@ static void test_no_room(void **state)
     arena_deinit(&small);
 }
 
-/* Goal: no text makes a check quadratic. Method: 10 MB of each known kind of evil in far less CPU
- * than the smallest quadratic loop would take. */
-static void test_large_texts(void **state)
+/* Goal: no text makes a check quadratic. Method: 10 MB of each known kind of hostile text in far
+ * less CPU than the smallest quadratic loop would take. */
+static void test_check_takes_linear_time(void **state)
 {
     static const char *const pieces[] = {"\"a\",",          "[],",    "{},",
                                          "\"\\n\\u00e9\",", "1.5e3,", "{\"a\":[1]},"};
@@ -325,16 +324,24 @@ static void test_large_texts(void **state)
 int run_json_check_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_accepts, arena_set_up, arena_tear_down),
-        cmocka_unit_test_setup_teardown(test_refuses, arena_set_up, arena_tear_down),
-        cmocka_unit_test_setup_teardown(test_nul_bytes, arena_set_up, arena_tear_down),
-        cmocka_unit_test_setup_teardown(test_depth, arena_set_up, arena_tear_down),
-        cmocka_unit_test_setup_teardown(test_nan, arena_set_up, arena_tear_down),
-        cmocka_unit_test_setup_teardown(test_duplicates_by_width, arena_set_up, arena_tear_down),
-        cmocka_unit_test_setup_teardown(test_duplicates_across_levels, arena_set_up,
+        cmocka_unit_test_setup_teardown(test_valid_json_is_accepted_with_its_kind, arena_set_up,
                                         arena_tear_down),
-        cmocka_unit_test_setup_teardown(test_no_room, arena_set_up, arena_tear_down),
-        cmocka_unit_test_setup_teardown(test_large_texts, arena_set_up, arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_invalid_json_is_refused_at_its_byte, arena_set_up,
+                                        arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_nul_byte_is_a_control_character, arena_set_up,
+                                        arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_depth_above_the_limit_is_refused, arena_set_up,
+                                        arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_nan_is_accepted_only_if_allowed, arena_set_up,
+                                        arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_duplicate_key_is_found_at_any_width, arena_set_up,
+                                        arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_duplicate_key_is_found_around_nested_objects,
+                                        arena_set_up, arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_check_without_memory_fails, arena_set_up,
+                                        arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_check_takes_linear_time, arena_set_up,
+                                        arena_tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,9 +21,9 @@ static struct json_value parse(struct arena *arena, const char *text)
     return value;
 }
 
-/* Goal: a walk gives each member's key and value as written. Method: one of each kind, with white
+/* Goal: a walk returns each member's key and value as written. Method: one of each kind, with white
  * space, brackets inside strings and nested containers. */
-static void test_walk_object(void **state)
+static void test_object_walk_returns_members_as_written(void **state)
 {
     static const struct {
         const char *key;
@@ -56,8 +56,8 @@ static void test_walk_object(void **state)
     assert_false(json_walk_next(&walk, &key, &value));
 }
 
-/* Goal: arrays are walked without keys, empty ones and scalars end at once. Method: one of each. */
-static void test_walk_array(void **state)
+/* Goal: arrays are walked without keys; empty ones and scalars end at once. Method: one of each. */
+static void test_array_walk_returns_items_without_keys(void **state)
 {
     struct json_walk walk = json_walk_start(parse(*state, "[ [], 2 , \"x\" ]"));
     struct json_value value = {0};
@@ -77,7 +77,7 @@ static void test_walk_array(void **state)
 }
 
 /* Goal: strings are unescaped; without escapes they are borrowed. Method: a table. */
-static void test_strings(void **state)
+static void test_strings_are_unescaped(void **state)
 {
     static const struct {
         struct slice quoted;
@@ -107,8 +107,9 @@ static void test_strings(void **state)
     assert_true(json_key_is(SLICE("\"\\u0061b\""), SLICE("ab")));
 }
 
-/* Goal: members are found by meaning. Method: plain, escaped, absent, not an object. */
-static void test_member(void **state)
+/* Goal: members are found by their unescaped names. Method: plain, escaped, absent, not an
+ * object. */
+static void test_member_is_found_by_unescaped_name(void **state)
 {
     struct json_value object = parse(*state, "{\"x\":{\"a\":1},\"\\u0061\":2,\"b\":null}");
     struct json_value value = {0};
@@ -122,8 +123,9 @@ static void test_member(void **state)
     assert_false(json_member(parse(*state, "1"), SLICE("a"), &value));
 }
 
-/* Goal: equality is of meaning. Method: pairs that are equal, and pairs that are not, both ways. */
-static void test_equal(void **state)
+/* Goal: values are compared by meaning. Method: pairs that are equal, and pairs that are not, both
+ * ways. */
+static void test_values_are_compared_by_meaning(void **state)
 {
     static const struct {
         const char *a;
@@ -191,9 +193,9 @@ static void test_equal(void **state)
     }
 }
 
-/* Goal: wide objects in reverse order are equal, and one member's change is seen. Method: 20,000
- * members. */
-static void test_equal_wide(void **state)
+/* Goal: wide objects in reverse order are equal, and a change of one member is detected. Method:
+ * 20,000 members. */
+static void test_wide_objects_are_equal_in_any_order(void **state)
 {
     struct buffer texts[3];
     struct json_value values[3];
@@ -235,9 +237,9 @@ static struct json_value nested(struct arena *arena, size_t depth, const char *i
     return (struct json_value){JSON_ARRAY, buffer_slice(&text)};
 }
 
-/* Goal: values as deep as a check lets pass are compared, and deeper ones are never equal. Method: both sides
- * of the limit, with and without a space inside. */
-static void test_equal_depth(void **state)
+/* Goal: values of the largest depth that a check accepts are compared, and deeper ones are never
+ * equal. Method: both sides of the limit, with and without a space inside. */
+static void test_too_deep_values_are_never_equal(void **state)
 {
     bool equal = false;
 
@@ -251,8 +253,8 @@ static void test_equal_depth(void **state)
     assert_false(equal);
 }
 
-/* Goal: a comparison without room says so. Method: an arena of 1 KiB. */
-static void test_equal_no_room(void **state)
+/* Goal: a comparison that exceeds its memory reports this. Method: an arena of 1 KiB. */
+static void test_comparison_without_memory_fails(void **state)
 {
     struct arena small;
     bool equal = false;
@@ -276,7 +278,7 @@ static void check_written(void **state, struct slice text, bool ascii, const cha
 }
 
 /* Goal: strings are written as Python's json.dumps writes them. Method: each kind of character. */
-static void test_write_string(void **state)
+static void test_strings_are_written_as_by_python(void **state)
 {
     check_written(state, SLICE(""), false, "\"\"");
     check_written(state, SLICE("a\"\\/\b\f\n\r\t\x01\x1f\x7f"), false,
@@ -290,9 +292,9 @@ static void test_write_string(void **state)
     check_written(state, SLICE("a\xff"), false, "\"a\xef\xbf\xbd\"");
 }
 
-/* Goal: doubles are written as Python's repr writes them. Method: what is known of both notations,
- * of powers of two and of the ends of the range; thousands more are compared with Python itself. */
-static void test_write_double(void **state)
+/* Goal: doubles are written as Python's repr writes them. Method: known cases of both notations, of
+ * powers of two and of the ends of the range; thousands more are compared with Python itself. */
+static void test_doubles_are_written_as_by_python(void **state)
 {
     static const struct {
         double value;
@@ -345,16 +347,25 @@ static void test_write_double(void **state)
 int run_json_use_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_walk_object, arena_set_up, arena_tear_down),
-        cmocka_unit_test_setup_teardown(test_walk_array, arena_set_up, arena_tear_down),
-        cmocka_unit_test_setup_teardown(test_strings, arena_set_up, arena_tear_down),
-        cmocka_unit_test_setup_teardown(test_member, arena_set_up, arena_tear_down),
-        cmocka_unit_test_setup_teardown(test_equal, arena_set_up, arena_tear_down),
-        cmocka_unit_test_setup_teardown(test_equal_wide, arena_set_up, arena_tear_down),
-        cmocka_unit_test_setup_teardown(test_equal_depth, arena_set_up, arena_tear_down),
-        cmocka_unit_test_setup_teardown(test_equal_no_room, arena_set_up, arena_tear_down),
-        cmocka_unit_test_setup_teardown(test_write_string, arena_set_up, arena_tear_down),
-        cmocka_unit_test_setup_teardown(test_write_double, arena_set_up, arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_object_walk_returns_members_as_written, arena_set_up,
+                                        arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_array_walk_returns_items_without_keys, arena_set_up,
+                                        arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_strings_are_unescaped, arena_set_up, arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_member_is_found_by_unescaped_name, arena_set_up,
+                                        arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_values_are_compared_by_meaning, arena_set_up,
+                                        arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_wide_objects_are_equal_in_any_order, arena_set_up,
+                                        arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_too_deep_values_are_never_equal, arena_set_up,
+                                        arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_comparison_without_memory_fails, arena_set_up,
+                                        arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_strings_are_written_as_by_python, arena_set_up,
+                                        arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_doubles_are_written_as_by_python, arena_set_up,
+                                        arena_tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,8 @@
 #include "store/base/buffer.h"
 #include "store/base/fault_point.h"
 
-/* Goal: every piece is aligned and its own. Method: fill pieces of growing sizes, read them all. */
+/* Goal: every allocation is aligned and overlaps no other. Method: fill allocations of growing
+ * sizes, read them all. */
 static void test_pieces_are_aligned_and_apart(void **state)
 {
     struct arena arena;
@@ -29,7 +30,8 @@ static void test_pieces_are_aligned_and_apart(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: pieces larger than any chunk work between small ones. Method: alternate 1 byte and 3 MiB. */
+/* Goal: allocations larger than any chunk work between small ones. Method: alternate 1 byte and 3
+ * MiB. */
 static void test_large_pieces_keep_small_ones(void **state)
 {
     struct arena arena;
@@ -50,9 +52,9 @@ static void test_large_pieces_keep_small_ones(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: the cap holds, a refusal costs nothing, and a reset gives all of it back. Method: fill an
- * arena of 64 KiB by pieces of 1000 bytes, twice. */
-static void test_cap(void **state)
+/* Goal: the cap is enforced, a refusal costs nothing, and a reset returns all of it. Method: fill
+ * an arena of 64 KiB by allocations of 1000 bytes, twice. */
+static void test_cap_is_enforced_until_reset(void **state)
 {
     struct arena arena;
     size_t first_count = 0;
@@ -78,7 +80,7 @@ static void test_cap(void **state)
 }
 
 /* Goal: an arena without a cap refuses the impossible without harm. Method: sizes near SIZE_MAX. */
-static void test_no_cap(void **state)
+static void test_arena_without_a_cap_refuses_impossible_sizes(void **state)
 {
     struct arena arena;
 
@@ -93,7 +95,7 @@ static void test_no_cap(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: a reset keeps the first chunk and no more. Method: look at what a reset arena points to. */
+/* Goal: a reset keeps only the first chunk. Method: the pointers of an arena after a reset. */
 static void test_reset_keeps_first_chunk(void **state)
 {
 #ifdef ERRATA_ARENA_EMULATOR
@@ -128,7 +130,7 @@ static void test_reset_keeps_first_chunk(void **state)
 }
 
 /* Goal: deinit accepts unused arenas. Method: a zeroed arena, and one twice. */
-static void test_deinit_of_nothing(void **state)
+static void test_deinit_accepts_unused_arenas(void **state)
 {
     struct arena arena = {0};
 
@@ -140,8 +142,8 @@ static void test_deinit_of_nothing(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: copies and formatted texts end in a NUL and are right. Method: with room, and without. */
-static void test_copy_and_printf(void **state)
+/* Goal: copies and formatted texts are correct and end in a NUL. Method: with room, and without. */
+static void test_copies_end_in_nul(void **state)
 {
     struct arena arena;
     struct slice copy = {NULL, 0};
@@ -184,9 +186,9 @@ static void test_calloc_zeroes(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: a buffer has the room that it reports, after any content. Method: every pair of a first and
- * a second append; twice the old capacity is one byte too few for some. */
-static void test_buffer_capacity(void **state)
+/* Goal: a buffer has the room that it reports, for any content. Method: every pair of a first and a
+ * second append; twice the old capacity is one byte too few for some. */
+static void test_buffer_has_its_reported_capacity(void **state)
 {
     static const uint8_t bytes[300];
 
@@ -206,9 +208,9 @@ static void test_buffer_capacity(void **state)
     }
 }
 
-/* Goal: a buffer keeps its content while it grows, as the last piece and among others. Method: a
- * million bytes one by one, with another piece now and then. */
-static void test_buffer_grows(void **state)
+/* Goal: a buffer keeps its content while it grows, as the last allocation and among others. Method:
+ * a million bytes one by one, with another allocation now and then. */
+static void test_buffer_keeps_its_content_while_it_grows(void **state)
 {
     struct arena arena;
     struct buffer buffer;
@@ -254,8 +256,8 @@ static void test_buffer_failure_sticks(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: formatted appends are between others, without their NUL. Method: three in a row. */
-static void test_buffer_printf(void **state)
+/* Goal: formatted texts are appended between others, without their NUL. Method: three in a row. */
+static void test_buffer_printf_appends_without_nul(void **state)
 {
     struct arena arena;
     struct buffer buffer;
@@ -273,7 +275,7 @@ static void test_buffer_printf(void **state)
 }
 
 /* Goal: slices compare as bytes, shorter first. Method: pairs. */
-static void test_slices(void **state)
+static void test_slices_compare_as_bytes(void **state)
 {
     (void)state;
     assert_true(slice_equal(slice_of(NULL, 0), SLICE("")));
@@ -316,10 +318,10 @@ static enum err run_slowly(void *user, void (*work)(void *job),
     return OK;
 }
 
-/* Goal: large memory is freed where it is asked for, small memory at once, and either way the arena serves
- * again under the same cap. Method: both sizes; a thread that takes nothing, one that is not there, and an
- * arena without room for the job itself. */
-static void test_reset_elsewhere(void **state)
+/* Goal: large memory is freed on the requested thread, small memory at once, and either way the
+ * arena can be used again under the same cap. Method: both sizes; a thread that refuses, no thread,
+ * and an arena without room for the job itself. */
+static void test_large_memory_is_freed_on_the_given_thread(void **state)
 {
     struct slow_thread thread = {.count = 0};
     struct arena arena;
@@ -358,9 +360,9 @@ static bool fails_in_arenas(struct fault_driver *driver, const char *name)
     return strcmp(name, "arena.chunk") == 0;
 }
 
-/* Goal: a fault point fails where its driver says so, by its name, and never without one; what it
- * means takes the path of its failure. Method: an arena whose chunks are refused. */
-static void test_fault_points(void **state)
+/* Goal: a fault point fails where its driver requests it, by its name, and never without a driver;
+ * its failure takes the error path. Method: an arena whose chunks are refused. */
+static void test_fault_point_fails_only_if_driven(void **state)
 {
     struct fault_driver driver = {fails_in_arenas};
     struct arena arena;
@@ -383,20 +385,20 @@ int run_memory_tests(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pieces_are_aligned_and_apart),
         cmocka_unit_test(test_large_pieces_keep_small_ones),
-        cmocka_unit_test(test_cap),
-        cmocka_unit_test(test_no_cap),
+        cmocka_unit_test(test_cap_is_enforced_until_reset),
+        cmocka_unit_test(test_arena_without_a_cap_refuses_impossible_sizes),
         cmocka_unit_test(test_reset_keeps_first_chunk),
-        cmocka_unit_test(test_reset_elsewhere),
-        cmocka_unit_test(test_deinit_of_nothing),
-        cmocka_unit_test(test_copy_and_printf),
+        cmocka_unit_test(test_large_memory_is_freed_on_the_given_thread),
+        cmocka_unit_test(test_deinit_accepts_unused_arenas),
+        cmocka_unit_test(test_copies_end_in_nul),
         cmocka_unit_test(test_calloc_zeroes),
-        cmocka_unit_test(test_buffer_grows),
-        cmocka_unit_test(test_buffer_capacity),
+        cmocka_unit_test(test_buffer_keeps_its_content_while_it_grows),
+        cmocka_unit_test(test_buffer_has_its_reported_capacity),
         cmocka_unit_test(test_buffer_failure_sticks),
-        cmocka_unit_test(test_buffer_printf),
-        cmocka_unit_test(test_slices),
+        cmocka_unit_test(test_buffer_printf_appends_without_nul),
+        cmocka_unit_test(test_slices_compare_as_bytes),
 #ifdef ERRATA_FAULTS
-        cmocka_unit_test(test_fault_points),
+        cmocka_unit_test(test_fault_point_fails_only_if_driven),
 #endif
     };
 

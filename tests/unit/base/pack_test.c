@@ -44,7 +44,7 @@ static void assert_packs(struct arena *arena, struct slice dictionary, struct sl
 }
 
 /* Goal: stored bytes keep their meaning. Method: packed bytes written out by hand. */
-static void test_known(void **state)
+static void test_packed_bytes_keep_their_meaning(void **state)
 {
     static const struct {
         struct slice dictionary;
@@ -104,8 +104,9 @@ static struct slice draw(struct arena *arena, struct random_seeded *random, size
     return slice_of(bytes, size);
 }
 
-/* Goal: any bytes with any dictionary come back. Method: drawn ones, and the dictionary's own bytes with a change. */
-static void test_any(void **state)
+/* Goal: any bytes round trip with any dictionary. Method: random ones, and the dictionary's own
+ * bytes with a change. */
+static void test_any_bytes_round_trip(void **state)
 {
     struct random_seeded random;
     struct arena arena;
@@ -131,7 +132,7 @@ static void test_any(void **state)
 }
 
 /* Goal: bytes of the dictionary cost little, and random ones hardly more than their size. */
-static void test_sizes(void **state)
+static void test_dictionary_bytes_pack_small(void **state)
 {
     static const uint8_t zeros[PACK_BYTES_MAX + 1];
     struct random_seeded random;
@@ -159,9 +160,9 @@ static void test_sizes(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: damaged bytes are refused or give as many bytes as they say. Method: each byte changed in several ways, each
- * prefix, a dictionary that lost its end; a sanitiser looks for accesses outside. */
-static void test_damage(void **state)
+/* Goal: damaged bytes are refused or unpack to their stated size. Method: each byte changed in
+ * several ways, each prefix, a truncated dictionary; a sanitizer detects accesses out of bounds. */
+static void test_damaged_bytes_are_refused_or_keep_their_size(void **state)
 {
     static const uint8_t changes[] = {0x01, 0x10, 0x80, 0xff};
     struct slice dictionary =
@@ -200,10 +201,10 @@ static void test_damage(void **state)
 int run_pack_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known),
-        cmocka_unit_test(test_any),
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_packed_bytes_keep_their_meaning),
+        cmocka_unit_test(test_any_bytes_round_trip),
+        cmocka_unit_test(test_dictionary_bytes_pack_small),
+        cmocka_unit_test(test_damaged_bytes_are_refused_or_keep_their_size),
     };
 
     return cmocka_run_group_tests_name("pack", tests, NULL, NULL);

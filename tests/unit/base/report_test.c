@@ -22,7 +22,7 @@ static int tear_down(void **state)
 }
 
 /* Goal: every error has a name, a text and a gRPC code. Method: all of them. */
-static void test_errors(void **state)
+static void test_every_error_has_name_text_and_code(void **state)
 {
     (void)state;
     assert_string_equal(err_name(OK), "OK");
@@ -41,7 +41,7 @@ static void test_errors(void **state)
 
 /* Goal: overload has the codes of the contract: a full queue is UNAVAILABLE, a quota and a full disk are
  * RESOURCE_EXHAUSTED, all with a delay; a message that is too large is RESOURCE_EXHAUSTED without. */
-static void test_codes_of_overload(void **state)
+static void test_overload_errors_have_contract_codes(void **state)
 {
     (void)state;
     assert_int_equal(err_status(ERR_BUSY), 14);
@@ -53,7 +53,7 @@ static void test_codes_of_overload(void **state)
 }
 
 /* Goal: faults are listed in order, copied, and counted above the limit. Method: 250 of them. */
-static void test_fault_entries(void **state)
+static void test_fault_entries_are_ordered_and_bounded(void **state)
 {
     struct fault fault;
     char field[16];
@@ -77,8 +77,8 @@ static void test_fault_entries(void **state)
     }
 }
 
-/* Goal: a fault without room is still a fault. Method: an arena of 0 bytes. */
-static void test_fault_no_room(void **state)
+/* Goal: a fault without memory still makes the request invalid. Method: an arena of 0 bytes. */
+static void test_fault_without_memory_is_still_counted(void **state)
 {
     struct arena none;
     struct fault fault;
@@ -98,9 +98,9 @@ static void test_fault_no_room(void **state)
     arena_deinit(&none);
 }
 
-/* Goal: a message is set and its error given back; a long text is cut between characters. Method:
- * a short one, and 2,000 bytes of two-byte characters. */
-static void test_fault_say(void **state)
+/* Goal: a message is set and its error returned; a long text is cut between characters. Method: a
+ * short one, and 2,000 bytes of two-byte characters. */
+static void test_fault_message_is_cut_between_characters(void **state)
 {
     struct fault fault;
     char text[2001];
@@ -118,9 +118,9 @@ static void test_fault_say(void **state)
     assert_true(text_is_utf8(fault.entries[0].description));
 }
 
-/* Goal: a failure with a reason of its own says it first, and keeps it apart; another message does
- * not. Method: one of each, and a sentence that is too long. */
-static void test_fault_reason(void **state)
+/* Goal: a failure with a reason has it before its message, and separately; other messages do not.
+ * Method: one of each, and a sentence that is too long. */
+static void test_fault_reason_precedes_the_message(void **state)
 {
     struct fault fault;
     char text[2001];
@@ -141,7 +141,7 @@ static void test_fault_reason(void **state)
 }
 
 /* Goal: values are shown short and clean. Method: each kind of value. */
-static void test_fault_shorten(void **state)
+static void test_fault_values_are_shortened_and_cleaned(void **state)
 {
     struct fault fault;
     uint8_t text[200];
@@ -196,8 +196,9 @@ static void write_two_lines(void)
     logger_printf(LOGGER_ERROR, "number %d", 7);
 }
 
-/* Goal: JSON lines are JSON and say all; levels are kept. Method: two lines through a pipe. */
-static void test_logger_json(void **state)
+/* Goal: lines are valid JSON with every member; levels are respected. Method: two lines through a
+ * pipe. */
+static void test_json_lines_have_every_member(void **state)
 {
     char text[2048];
     size_t size = 0;
@@ -231,9 +232,9 @@ static void test_logger_json(void **state)
     assert_true(slice_equal(member.text, SLICE("\"number 7\"")));
 }
 
-/* Goal: text lines say the same, and levels are kept. Method: the first line, after its time; the same two
- * lines where only errors are wanted. */
-static void test_logger_text(void **state)
+/* Goal: text lines have the same members, and levels are respected. Method: the first line, after
+ * its time; the same two lines at level error. */
+static void test_text_lines_have_every_member(void **state)
 {
     char text[2048];
     size_t size = 0;
@@ -273,9 +274,9 @@ static void write_long_lines(void)
     }
 }
 
-/* Goal: a line too long is cut and still whole JSON of at most 4 KiB. Method: escapes of six bytes,
- * cut at every place near the end of the line. */
-static void test_logger_cuts(void **state)
+/* Goal: a line that is too long is cut to valid JSON of at most 4 KiB. Method: escapes of six
+ * bytes, cut at every place near the end of the line. */
+static void test_long_line_is_cut_to_valid_json(void **state)
 {
     static char text[120 * 4096];
     struct slice rest = {NULL, 0};
@@ -315,8 +316,9 @@ static void meet_unexpected(void)
     assert_false(UNEXPECTED(1 == 2));
 }
 
-/* Goal: an unexpected condition is counted and logged, and goes on. Method: one true, one false. */
-static void test_unexpected(void **state)
+/* Goal: an unexpected condition is counted and logged, and execution continues. Method: one true,
+ * one false. */
+static void test_unexpected_condition_is_counted_and_logged(void **state)
 {
     char text[2048];
     uint64_t before = assert_unexpected_count();
@@ -329,7 +331,7 @@ static void test_unexpected(void **state)
     assert_null(strstr(text, "1 == 2"));
 }
 
-/* Goal: a broken ASSERT aborts and says where. Method: in a child. */
+/* Goal: a failed ASSERT aborts and logs its place. Method: in a child. */
 static void test_assert_aborts(void **state)
 {
     char text[512] = {0};
@@ -361,17 +363,25 @@ static void test_assert_aborts(void **state)
 int run_report_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_codes_of_overload),
-        cmocka_unit_test_setup_teardown(test_errors, arena_set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_fault_entries, arena_set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_fault_no_room, arena_set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_fault_say, arena_set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_fault_reason, arena_set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_fault_shorten, arena_set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_logger_json, arena_set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_logger_text, arena_set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_logger_cuts, arena_set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_unexpected, arena_set_up, tear_down),
+        cmocka_unit_test(test_overload_errors_have_contract_codes),
+        cmocka_unit_test_setup_teardown(test_every_error_has_name_text_and_code, arena_set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_fault_entries_are_ordered_and_bounded, arena_set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_fault_without_memory_is_still_counted, arena_set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_fault_message_is_cut_between_characters, arena_set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_fault_reason_precedes_the_message, arena_set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_fault_values_are_shortened_and_cleaned, arena_set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_json_lines_have_every_member, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_text_lines_have_every_member, arena_set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_long_line_is_cut_to_valid_json, arena_set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_unexpected_condition_is_counted_and_logged,
+                                        arena_set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_assert_aborts, arena_set_up, tear_down),
     };
 

@@ -70,7 +70,7 @@ static void check_between(struct slice piece, bool expected)
 }
 
 /* Goal: valid and invalid sequences are distinguished in any place. Method: the tables. */
-static void test_utf8(void **state)
+static void test_invalid_utf8_is_found_anywhere(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(good_texts); i++) {
@@ -84,7 +84,7 @@ static void test_utf8(void **state)
 }
 
 /* Goal: every code point survives encoding and reading. Method: all 1,112,064 of them. */
-static void test_every_code_point(void **state)
+static void test_every_code_point_round_trips(void **state)
 {
     (void)state;
     for (uint32_t point = 0; point <= 0x10ffff; point++) {
@@ -105,7 +105,7 @@ static void test_every_code_point(void **state)
 
 /* Goal: control characters are found, others are not. Method: all below U+0100, at each place of
  * texts of up to three words. */
-static void test_control(void **state)
+static void test_control_characters_are_found(void **state)
 {
     uint8_t bytes[32];
 
@@ -127,7 +127,7 @@ static void test_control(void **state)
 }
 
 /* Goal: texts are cut between code points. Method: a mixed text of 40 characters. */
-static void test_characters(void **state)
+static void test_text_is_cut_between_characters(void **state)
 {
     uint8_t text[160];
     size_t ends[41] = {0};
@@ -154,8 +154,8 @@ static void test_characters(void **state)
     assert_int_equal(text_first_bytes(slice_of(NULL, 0), 5).size, 0);
 }
 
-/* Goal: a hex digit is read in either case, and nothing else is one. Method: every byte. */
-static void test_hex(void **state)
+/* Goal: a hex digit is read in either case, and no other byte is one. Method: every byte. */
+static void test_only_hex_digits_are_read(void **state)
 {
     static const char lower[] = "0123456789abcdef";
     static const char upper[] = "0123456789ABCDEF";
@@ -177,9 +177,11 @@ static void test_hex(void **state)
 int run_text_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_utf8),    cmocka_unit_test(test_every_code_point),
-        cmocka_unit_test(test_control), cmocka_unit_test(test_characters),
-        cmocka_unit_test(test_hex),
+        cmocka_unit_test(test_invalid_utf8_is_found_anywhere),
+        cmocka_unit_test(test_every_code_point_round_trips),
+        cmocka_unit_test(test_control_characters_are_found),
+        cmocka_unit_test(test_text_is_cut_between_characters),
+        cmocka_unit_test(test_only_hex_digits_are_read),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

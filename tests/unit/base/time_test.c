@@ -15,9 +15,9 @@
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
-/* Goal: a manual clock is moved only by hand, the system's never decreases. Method: both are
+/* Goal: a manual clock is only moved explicitly, the system's never decreases. Method: both are
  * read. */
-static void test_clocks(void **state)
+static void test_manual_clock_moves_only_by_hand(void **state)
 {
     struct clock_manual manual;
     const struct clock *machine = clock_system();
@@ -46,8 +46,8 @@ static void test_clocks(void **state)
     assert_in_range(before_us - coarse_us, 0, 10 * 1000000);
 }
 
-/* Goal: text and time agree both ways. Method: known pairs. */
-static void test_timestamps(void **state)
+/* Goal: text and time are converted both ways. Method: known pairs. */
+static void test_timestamp_text_round_trips(void **state)
 {
     static const struct {
         const char *text;
@@ -78,8 +78,8 @@ static void test_timestamps(void **state)
     }
 }
 
-/* Goal: every day survives. Method: all days of the years 1 to 9999, formatted and read. */
-static void test_every_day(void **state)
+/* Goal: every day round trips. Method: all days of the years 1 to 9999, formatted and read. */
+static void test_every_day_round_trips(void **state)
 {
     (void)state;
     for (int64_t at = TIMESTAMP_SECONDS_MIN; at <= TIMESTAMP_SECONDS_MAX; at += 86400) {
@@ -94,8 +94,8 @@ static void test_every_day(void **state)
     }
 }
 
-/* Goal: RFC 3339's freedoms are read. Method: offsets and short fractions. */
-static void test_timestamp_forms(void **state)
+/* Goal: all forms that RFC 3339 allows are read. Method: offsets and short fractions. */
+static void test_forms_of_rfc_3339_are_read(void **state)
 {
     int64_t seconds = 0;
     int32_t nanos = 0;
@@ -110,7 +110,7 @@ static void test_timestamp_forms(void **state)
 }
 
 /* Goal: invalid times are refused. Method: a table. */
-static void test_bad_timestamps(void **state)
+static void test_invalid_timestamps_are_refused(void **state)
 {
     static const char *const rows[] = {
         "",
@@ -158,7 +158,7 @@ static void test_bad_timestamps(void **state)
 }
 
 /* Goal: a seed gives the same bytes each time. Method: the known start of SplitMix64 from 0. */
-static void test_seeded(void **state)
+static void test_seed_repeats_the_same_bytes(void **state)
 {
     struct random_seeded seeded;
     uint64_t words[2] = {0};
@@ -186,7 +186,7 @@ static void *fill_pieces(void *pieces)
     return NULL;
 }
 
-static void test_system_random(void **state)
+static void test_system_random_never_repeats_across_threads(void **state)
 {
     static uint64_t words[2000];
     uint8_t large[1000] = {0};
@@ -210,9 +210,9 @@ static void test_system_random(void **state)
     random_fill(random_system(), large, 0);
 }
 
-/* Goal: ids carry time, version and variant, and sort by time down to what 12 bits distinguish.
- * Method: the fields of one id, then ids one microsecond apart. */
-static void test_uuid_fields_and_order(void **state)
+/* Goal: ids have time, version and variant, and sort by time as far as 12 bits distinguish. Method:
+ * the fields of one id, then ids one microsecond apart. */
+static void test_uuids_have_their_fields_and_sort_by_time(void **state)
 {
     struct random_seeded seeded;
     struct uuid last = {{0}};
@@ -237,7 +237,7 @@ static void test_uuid_fields_and_order(void **state)
 /* Goal: ids that follow another at the same time are above it, keep version, variant and time, and are below
  * those of the next microsecond, also if they carry. Method: many steps from a random id, from the last one
  * below the carry, and from the last fraction of a millisecond. */
-static void test_uuid_next(void **state)
+static void test_next_uuid_is_greater_at_the_same_time(void **state)
 {
     static const char *const ends[][2] = {
         {"0190aaaa-bbbb-7000-bfff-ffffffffffff", "0190aaaa-bbbb-7001-8"},
@@ -271,7 +271,7 @@ static void test_uuid_next(void **state)
 }
 
 /* Goal: text and id agree, in either case. Method: one id. */
-static void test_uuid_text(void **state)
+static void test_uuid_text_round_trips(void **state)
 {
     static const char text[] = "018bcfe5-6800-7abc-8def-0123456789ab";
     static const char upper[] = "018BCFE5-6800-7ABC-8DEF-0123456789AB";
@@ -287,8 +287,8 @@ static void test_uuid_text(void **state)
     assert_true(uuid_equal(uuid, same));
 }
 
-/* Goal: nothing else is an id. Method: each character of one changed, and other lengths. */
-static void test_bad_uuid_text(void **state)
+/* Goal: no other text is an id. Method: each character of one changed, and other lengths. */
+static void test_invalid_uuid_text_is_refused(void **state)
 {
     char text[] = "018bcfe5-6800-7abc-8def-0123456789ab";
     struct uuid uuid = {{0}};
@@ -308,8 +308,8 @@ static void test_bad_uuid_text(void **state)
     assert_false(uuid_parse(slice_of(NULL, 0), &uuid));
 }
 
-/* Goal: SHA-256 is SHA-256, in one piece or several. Method: FIPS 180-4's examples. */
-static void test_sha256(void **state)
+/* Goal: SHA-256 equals the standard's, in one piece or several. Method: FIPS 180-4's examples. */
+static void test_sha256_equals_fips_examples(void **state)
 {
     static const struct slice pieces[] = {
         {(const uint8_t *)"a", 1}, {NULL, 0}, {(const uint8_t *)"bc", 2}};
@@ -328,9 +328,9 @@ static void test_sha256(void **state)
                         sizeof(text));
 }
 
-/* Goal: a digest is read from just the text that is written of it. Method: back and forth, then one
- * fault at a time. */
-static void test_sha256_parse(void **state)
+/* Goal: a digest is read only from the text that is written of it. Method: there and back, then one
+ * error at a time. */
+static void test_sha256_text_round_trips(void **state)
 {
     const struct sha256_digest digest = sha256(SLICE("abc"));
     struct sha256_digest read = {{0}};
@@ -370,9 +370,9 @@ static void expect_hmac(struct slice secret, struct slice message, const char *e
     assert_true(hmac_equal(whole.bytes, pieces.bytes, SHA256_BYTES - 1));
 }
 
-/* Goal: HMAC-SHA256 is HMAC-SHA256, in one piece or several. Method: RFC 4231's examples 1 to 3, and
- * the empty message under the empty key. */
-static void test_hmac(void **state)
+/* Goal: HMAC-SHA256 equals the standard's, in one piece or several. Method: RFC 4231's examples 1
+ * to 3, and the empty message under the empty key. */
+static void test_hmac_equals_rfc_4231_examples(void **state)
 {
     uint8_t secret[20];
     uint8_t message[50];
@@ -392,7 +392,7 @@ static void test_hmac(void **state)
 }
 
 /* Goal: big-endian integers sort as bytes. Method: known bytes, and back. */
-static void test_bytes(void **state)
+static void test_big_endian_integers_sort_as_bytes(void **state)
 {
     uint8_t bytes[8];
 
@@ -408,14 +408,21 @@ static void test_bytes(void **state)
 int run_time_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_clocks),         cmocka_unit_test(test_timestamps),
-        cmocka_unit_test(test_every_day),      cmocka_unit_test(test_timestamp_forms),
-        cmocka_unit_test(test_bad_timestamps), cmocka_unit_test(test_seeded),
-        cmocka_unit_test(test_system_random),  cmocka_unit_test(test_uuid_fields_and_order),
-        cmocka_unit_test(test_uuid_text),      cmocka_unit_test(test_bad_uuid_text),
-        cmocka_unit_test(test_uuid_next),      cmocka_unit_test(test_sha256),
-        cmocka_unit_test(test_sha256_parse),   cmocka_unit_test(test_hmac),
-        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_manual_clock_moves_only_by_hand),
+        cmocka_unit_test(test_timestamp_text_round_trips),
+        cmocka_unit_test(test_every_day_round_trips),
+        cmocka_unit_test(test_forms_of_rfc_3339_are_read),
+        cmocka_unit_test(test_invalid_timestamps_are_refused),
+        cmocka_unit_test(test_seed_repeats_the_same_bytes),
+        cmocka_unit_test(test_system_random_never_repeats_across_threads),
+        cmocka_unit_test(test_uuids_have_their_fields_and_sort_by_time),
+        cmocka_unit_test(test_uuid_text_round_trips),
+        cmocka_unit_test(test_invalid_uuid_text_is_refused),
+        cmocka_unit_test(test_next_uuid_is_greater_at_the_same_time),
+        cmocka_unit_test(test_sha256_equals_fips_examples),
+        cmocka_unit_test(test_sha256_text_round_trips),
+        cmocka_unit_test(test_hmac_equals_rfc_4231_examples),
+        cmocka_unit_test(test_big_endian_integers_sort_as_bytes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,9 +10,9 @@
 
 static const uint32_t field_numbers[] = {1, 15, 16, 2047, 2048, 262143, 262144, 0x1fffffff};
 
-/* Goal: varints survive at each change of size, with foretold sizes. Method: 2^(7k) and neighbours,
- * by fields at each change of the tag's size. */
-static void test_varints(void **state)
+/* Goal: varints round trip at each change of size, with predicted sizes. Method: 2^(7k) and
+ * neighbours, by fields at each change of the tag's size. */
+static void test_varints_round_trip_with_predicted_sizes(void **state)
 {
     for (unsigned bits = 0; bits <= 64; bits++) {
         for (uint64_t delta = 0; delta < 3; delta++) {
@@ -43,8 +43,9 @@ static void test_varints(void **state)
     assert_int_equal(wire_varint_bytes(UINT64_MAX), 10);
 }
 
-/* Goal: bytes, headers and doubles survive. Method: one message of each, with foretold sizes. */
-static void test_message(void **state)
+/* Goal: bytes, headers and doubles round trip. Method: one message of each, with predicted
+ * sizes. */
+static void test_messages_round_trip(void **state)
 {
     struct buffer buffer;
     struct wire_reader reader;
@@ -90,8 +91,8 @@ static void check_malformed(struct slice bytes)
     assert_true(slice_equal(reader.rest, bytes));
 }
 
-/* Goal: an invalid field is refused, and the reader stays where it was. Method: a table. */
-static void test_malformed(void **state)
+/* Goal: an invalid field is refused, and the reader does not move. Method: a table. */
+static void test_malformed_field_is_refused(void **state)
 {
     (void)state;
     check_malformed(SLICE("\x00\x01")); /* field number 0 */
@@ -115,7 +116,7 @@ static void test_malformed(void **state)
 }
 
 /* Goal: longer forms that other writers may use are read. Method: 1 in two and in ten bytes. */
-static void test_longer_varints(void **state)
+static void test_longer_varints_are_read(void **state)
 {
     struct wire_reader reader =
         wire_reader_of(SLICE("\x88\x00\x81\x00\x08\x81\x80\x80\x80\x80\x80\x80\x80\x80\x00"));
@@ -145,8 +146,9 @@ static void check_timestamp(void **state, int64_t time_us)
     assert_true(read_us == time_us);
 }
 
-/* Goal: times survive, before 1970 too, with nanos never negative. Method: around 0, and far away. */
-static void test_timestamps(void **state)
+/* Goal: times round trip, before 1970, too, with nanos never negative. Method: around 0, and far
+ * away. */
+static void test_wire_timestamps_round_trip(void **state)
 {
     static const int64_t times_us[] = {0,
                                        1,
@@ -186,8 +188,8 @@ static void test_timestamps(void **state)
     assert_int_equal(time_us, 2000000);
 }
 
-/* Goal: a writer without room fails as a whole. Method: an arena of 64 bytes. */
-static void test_no_room(void **state)
+/* Goal: a writer without memory fails as a whole. Method: an arena of 64 bytes. */
+static void test_writer_without_memory_fails(void **state)
 {
     struct arena small;
     struct buffer buffer;
@@ -207,12 +209,17 @@ static void test_no_room(void **state)
 int run_wire_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_varints, arena_set_up, arena_tear_down),
-        cmocka_unit_test_setup_teardown(test_message, arena_set_up, arena_tear_down),
-        cmocka_unit_test_setup_teardown(test_malformed, arena_set_up, arena_tear_down),
-        cmocka_unit_test_setup_teardown(test_longer_varints, arena_set_up, arena_tear_down),
-        cmocka_unit_test_setup_teardown(test_timestamps, arena_set_up, arena_tear_down),
-        cmocka_unit_test_setup_teardown(test_no_room, arena_set_up, arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_varints_round_trip_with_predicted_sizes, arena_set_up,
+                                        arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_messages_round_trip, arena_set_up, arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_malformed_field_is_refused, arena_set_up,
+                                        arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_longer_varints_are_read, arena_set_up,
+                                        arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_wire_timestamps_round_trip, arena_set_up,
+                                        arena_tear_down),
+        cmocka_unit_test_setup_teardown(test_writer_without_memory_fails, arena_set_up,
+                                        arena_tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -136,7 +136,7 @@ static const struct answer *call(struct scene *scene, uint32_t kind)
 
 static const size_t steps[] = {SIZE_MAX, 1, 7};
 
-static void test_requests(void **state)
+static void test_request_has_the_expected_headers_and_body(void **state)
 {
     static const char expected[] =
         ":method: POST\n:scheme: http\n:path: /errata.v1.PromptService/GetExamples\n"
@@ -172,7 +172,7 @@ static void test_requests(void **state)
 }
 
 /* Keys are there, and none is twice. */
-static void test_idempotency_keys(void **state)
+static void test_idempotency_keys_are_unique(void **state)
 {
     struct world *world = *state;
     struct scene *scene = scene_open(world, &plain_script, SIZE_MAX);
@@ -206,7 +206,7 @@ static void expect_wrong(struct world *world, const struct peer_script *script,
     }
 }
 
-static void test_wrong_answers(void **state)
+static void test_wrong_answer_is_counted_by_its_problem(void **state)
 {
     struct world *world = *state;
     struct peer_script script = plain_script;
@@ -240,7 +240,7 @@ static void test_wrong_answers(void **state)
     expect_wrong(world, &script, ANSWER_RESET, NGHTTP2_REFUSED_STREAM, "");
 }
 
-static void test_expectations(void **state)
+static void test_answer_outside_of_the_expected_length_is_wrong(void **state)
 {
     struct world *world = *state;
     struct peer_script script = plain_script;
@@ -265,7 +265,7 @@ static void test_expectations(void **state)
 }
 
 /* Without gRPC the HTTP status counts, and there is no body to a GET. */
-static void test_plain(void **state)
+static void test_plain_call_is_judged_by_its_http_status(void **state)
 {
     struct world *world = *state;
     struct peer_script script = plain_script;
@@ -287,7 +287,7 @@ static void test_plain(void **state)
 }
 
 /* Padding, blocks in several frames, and a peer without a table. */
-static void test_odd_framing(void **state)
+static void test_unusual_framing_is_read(void **state)
 {
     struct world *world = *state;
     struct peer_script script = plain_script;
@@ -331,7 +331,7 @@ static void use_large_request(struct scene *scene, size_t size)
 }
 
 /* Bodies larger than a frame and than the windows go out in pieces, as the peer gives room. */
-static void test_large_requests(void **state)
+static void test_large_request_is_sent_as_the_window_opens(void **state)
 {
     static const size_t sizes[] = {16384, 16385, 65535, 65536, 400000};
     struct world *world = *state;
@@ -353,7 +353,7 @@ static void test_large_requests(void **state)
 }
 
 /* A peer that gives no room back: nothing more goes out, and all of it once there is room. */
-static void test_blocked_by_the_window(void **state)
+static void test_blocked_request_continues_once_the_window_opens(void **state)
 {
     struct world *world = *state;
     struct peer_script script = plain_script;
@@ -382,7 +382,7 @@ static void test_blocked_by_the_window(void **state)
 }
 
 /* The server answers before the request has ended: the rest is not sent, and the stream is reset. */
-static void test_answered_early(void **state)
+static void test_rest_of_an_answered_request_is_not_sent(void **state)
 {
     struct world *world = *state;
     struct peer_script script = plain_script;
@@ -408,7 +408,7 @@ static void test_answered_early(void **state)
 }
 
 /* Calls beyond the streams that the server allows wait, in order. */
-static void test_streams_limit(void **state)
+static void test_calls_beyond_the_stream_limit_wait(void **state)
 {
     struct world *world = *state;
     struct peer_script script = plain_script;
@@ -447,7 +447,7 @@ static void test_streams_limit(void **state)
 }
 
 /* Many calls in flight at once, answered in order: each is found again. */
-static void test_many_in_flight(void **state)
+static void test_many_calls_in_flight_are_matched(void **state)
 {
     struct world *world = *state;
     struct scene *scene = scene_open(world, &plain_script, SIZE_MAX);
@@ -472,7 +472,7 @@ static void test_many_in_flight(void **state)
 }
 
 /* More than the connection's window comes in: the server is given it back. */
-static void test_window_comes_back(void **state)
+static void test_connection_window_is_returned(void **state)
 {
     struct world *world = *state;
     struct peer_script script = plain_script;
@@ -491,7 +491,7 @@ static void test_window_comes_back(void **state)
     scene_close(scene);
 }
 
-static void test_going_away(void **state)
+static void test_goaway_starts_no_further_call(void **state)
 {
     struct world *world = *state;
     struct scene *scene = scene_open(world, &plain_script, SIZE_MAX);
@@ -524,7 +524,7 @@ static void test_going_away(void **state)
 }
 
 /* Bytes that are not HTTP/2, or break its rules, end the connection with a sentence. */
-static void test_broken_peers(void **state)
+static void test_broken_peer_ends_the_connection_with_a_reason(void **state)
 {
     static const struct {
         const char *bytes;
@@ -560,7 +560,7 @@ static void test_broken_peers(void **state)
     }
 }
 
-static void test_too_many_fields(void **state)
+static void test_too_many_header_fields_are_refused(void **state)
 {
     static char value[9000];
     struct world *world = *state;
@@ -582,21 +582,36 @@ static void test_too_many_fields(void **state)
 int run_connection_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_requests, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_idempotency_keys, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_wrong_answers, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_expectations, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_plain, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_odd_framing, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_large_requests, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_blocked_by_the_window, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_answered_early, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_streams_limit, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_many_in_flight, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_window_comes_back, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_going_away, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_broken_peers, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_too_many_fields, world_set_up, world_tear_down)};
+        cmocka_unit_test_setup_teardown(test_request_has_the_expected_headers_and_body,
+                                        world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_idempotency_keys_are_unique, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_wrong_answer_is_counted_by_its_problem, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_answer_outside_of_the_expected_length_is_wrong,
+                                        world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_plain_call_is_judged_by_its_http_status, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_unusual_framing_is_read, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_large_request_is_sent_as_the_window_opens,
+                                        world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_blocked_request_continues_once_the_window_opens,
+                                        world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_rest_of_an_answered_request_is_not_sent, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_calls_beyond_the_stream_limit_wait, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_many_calls_in_flight_are_matched, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_connection_window_is_returned, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_goaway_starts_no_further_call, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_broken_peer_ends_the_connection_with_a_reason,
+                                        world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_too_many_header_fields_are_refused, world_set_up,
+                                        world_tear_down)};
 
     return cmocka_run_group_tests_name("connection", tests, NULL, NULL);
 }

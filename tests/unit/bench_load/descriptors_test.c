@@ -51,7 +51,7 @@ static void expect_same_field(const struct field_info *field, const struct field
     }
 }
 
-static void test_as_the_contract(void **state)
+static void test_descriptors_of_a_file_equal_the_contract(void **state)
 {
     struct world *world = *state;
     struct descriptors descriptors;
@@ -88,7 +88,7 @@ static void test_as_the_contract(void **state)
 }
 
 /* Requests by the tables of a file are those by the contract's, byte by byte. */
-static void test_same_requests(void **state)
+static void test_requests_by_descriptors_equal_those_by_the_contract(void **state)
 {
     static const char json[] =
         "{\"event\":{\"eventType\":\"FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED\",\"entityId\":"
@@ -113,7 +113,7 @@ static void test_same_requests(void **state)
     assert_int_equal(theirs.places[0].at, ours.places[0].at);
 }
 
-static void test_refused(void **state)
+static void test_damaged_descriptors_are_refused(void **state)
 {
     struct world *world = *state;
     struct descriptors descriptors;
@@ -137,9 +137,12 @@ static void test_refused(void **state)
 int run_descriptors_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_as_the_contract, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_same_requests, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_refused, world_set_up, world_tear_down)};
+        cmocka_unit_test_setup_teardown(test_descriptors_of_a_file_equal_the_contract, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_requests_by_descriptors_equal_those_by_the_contract,
+                                        world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_damaged_descriptors_are_refused, world_set_up,
+                                        world_tear_down)};
 
     return cmocka_run_group_tests_name("descriptors", tests, NULL, NULL);
 }

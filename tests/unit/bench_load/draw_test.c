@@ -38,7 +38,7 @@ static void expect_zipf(uint64_t count, double skew)
     }
 }
 
-static void test_zipf(void **state)
+static void test_zipf_draws_have_their_shares(void **state)
 {
     (void)state;
     expect_zipf(1000, 1);
@@ -48,7 +48,7 @@ static void test_zipf(void **state)
     expect_zipf(1, 1);
 }
 
-static void test_uniform(void **state)
+static void test_uniform_draws_are_even(void **state)
 {
     struct draw draw = {1};
     uint64_t seen[10] = {0};
@@ -69,7 +69,7 @@ static void test_uniform(void **state)
 
 /* Fixed spacing does not drift: after an hour of a rate that has no even interval, the call is due at
  * its exact time. */
-static void test_fixed_schedule(void **state)
+static void test_fixed_schedule_does_not_drift(void **state)
 {
     struct schedule schedule;
 
@@ -83,7 +83,7 @@ static void test_fixed_schedule(void **state)
 }
 
 /* Poisson: the mean and the spread of the gaps are both the interval. */
-static void test_poisson_schedule(void **state)
+static void test_poisson_gaps_have_the_mean_of_the_interval(void **state)
 {
     struct schedule schedule;
     struct schedule again;
@@ -110,9 +110,11 @@ static void test_poisson_schedule(void **state)
 
 int run_draw_tests(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_zipf), cmocka_unit_test(test_uniform),
-                                       cmocka_unit_test(test_fixed_schedule),
-                                       cmocka_unit_test(test_poisson_schedule)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_zipf_draws_have_their_shares),
+        cmocka_unit_test(test_uniform_draws_are_even),
+        cmocka_unit_test(test_fixed_schedule_does_not_drift),
+        cmocka_unit_test(test_poisson_gaps_have_the_mean_of_the_interval)};
 
     return cmocka_run_group_tests_name("draw", tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ static const char *write_file(const void *bytes, size_t size)
     return path;
 }
 
-static void test_groups(void **state)
+static void test_request_groups_are_read(void **state)
 {
     static const uint8_t bytes[] = "\0\0\0\1\0\0\0\3abc\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\1z";
     struct world *world = *state;
@@ -53,7 +53,7 @@ static void refuse(struct world *world, const char *bytes, size_t size, const ch
     fault_init(&world->fault, &world->arena);
 }
 
-static void test_damaged(void **state)
+static void test_damaged_request_file_is_refused(void **state)
 {
     struct world *world = *state;
     struct requests *requests = NULL;
@@ -70,7 +70,7 @@ static void test_damaged(void **state)
 }
 
 /* Larger than the pieces that it is read by. */
-static void test_whole_file(void **state)
+static void test_file_larger_than_a_piece_is_read_whole(void **state)
 {
     struct world *world = *state;
     size_t size = 1000003;
@@ -96,9 +96,12 @@ static void test_whole_file(void **state)
 int run_files_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_groups, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_damaged, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_whole_file, world_set_up, world_tear_down)};
+        cmocka_unit_test_setup_teardown(test_request_groups_are_read, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_damaged_request_file_is_refused, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_file_larger_than_a_piece_is_read_whole, world_set_up,
+                                        world_tear_down)};
 
     return cmocka_run_group_tests_name("files", tests, NULL, NULL);
 }

@@ -59,7 +59,7 @@ static uint64_t draw_value(struct draw *draw, unsigned shape)
     return (uint64_t)(1000 * pow(share, -1.2));
 }
 
-static void test_against_exact(void **state)
+static void test_percentiles_are_close_to_exact_ones(void **state)
 {
     static const unsigned bits[] = {HISTOGRAM_FINE_BITS, HISTOGRAM_COARSE_BITS};
     uint64_t *values = calloc(VALUES, sizeof(*values));
@@ -86,7 +86,7 @@ static void test_against_exact(void **state)
     free(values);
 }
 
-static void test_added(void **state)
+static void test_added_histograms_equal_one_of_all_values(void **state)
 {
     uint64_t *values = calloc(VALUES, sizeof(*values));
     struct histogram parts[3];
@@ -116,7 +116,7 @@ static void test_added(void **state)
 }
 
 /* Every value is in the bucket reported for it, and buckets have no gaps. */
-static void test_buckets(void **state)
+static void test_value_is_within_its_bucket(void **state)
 {
     struct histogram histogram;
     struct histogram_bucket bucket;
@@ -154,7 +154,7 @@ static void test_buckets(void **state)
     histogram_deinit(&histogram);
 }
 
-static void test_empty_and_beyond(void **state)
+static void test_empty_and_huge_values_are_counted(void **state)
 {
     struct histogram histogram;
 
@@ -170,9 +170,11 @@ static void test_empty_and_beyond(void **state)
 
 int run_histogram_tests(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_against_exact),
-                                       cmocka_unit_test(test_added), cmocka_unit_test(test_buckets),
-                                       cmocka_unit_test(test_empty_and_beyond)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_percentiles_are_close_to_exact_ones),
+        cmocka_unit_test(test_added_histograms_equal_one_of_all_values),
+        cmocka_unit_test(test_value_is_within_its_bucket),
+        cmocka_unit_test(test_empty_and_huge_values_are_counted)};
 
     return cmocka_run_group_tests_name("histogram", tests, NULL, NULL);
 }

@@ -96,7 +96,7 @@ static size_t make_fields(struct hpack_field *fields, const char *path, const ch
 }
 
 /* Three paths in turn: after each was sent once, a request is a few bytes and its key. */
-static void test_indexed(void **state)
+static void test_repeated_fields_are_sent_by_index(void **state)
 {
     static const char *const paths[] = {"/a.B/One", "/a.B/Two", "/a.B/Three"};
     struct hpack_field fields[HPACK_FIELDS_MAX] = {{.varies = false}};
@@ -123,7 +123,7 @@ static void test_indexed(void **state)
 }
 
 /* Limits that shrink to nothing, grow, and are too small for some fields. */
-static void test_limits(void **state)
+static void test_table_follows_its_limits(void **state)
 {
     static const uint32_t limits[] = {4096, 0, 65536, 100, 0, 150, 4096, 1, 300};
     static const enum hpack_way ways[] = {HPACK_INDEXED, HPACK_LITERAL};
@@ -148,7 +148,7 @@ static void test_limits(void **state)
 }
 
 /* A limit that is there before the first request; the table of size 0 takes nothing. */
-static void test_no_table(void **state)
+static void test_table_of_size_zero_stores_nothing(void **state)
 {
     struct hpack_field fields[HPACK_FIELDS_MAX] = {{.varies = false}};
     struct pair pair;
@@ -169,7 +169,7 @@ static void test_no_table(void **state)
 }
 
 /* More fields than the table holds: the rest is written out, each time. */
-static void test_full_table(void **state)
+static void test_fields_beyond_the_table_are_literal(void **state)
 {
     char values[40][200];
     struct hpack_field fields[40];
@@ -191,7 +191,7 @@ static void test_full_table(void **state)
 }
 
 /* Lengths around those where HPACK's integers get a byte more. */
-static void test_long_values(void **state)
+static void test_long_values_round_trip(void **state)
 {
     static const size_t lengths[] = {0, 1, 30, 31, 126, 127, 128, 254, 255, 300, 5000, 15000};
     static char value[15001];
@@ -212,10 +212,11 @@ static void test_long_values(void **state)
 
 int run_hpack_tests(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_indexed), cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_no_table), cmocka_unit_test(test_full_table),
-        cmocka_unit_test(test_long_values)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_repeated_fields_are_sent_by_index),
+                                       cmocka_unit_test(test_table_follows_its_limits),
+                                       cmocka_unit_test(test_table_of_size_zero_stores_nothing),
+                                       cmocka_unit_test(test_fields_beyond_the_table_are_literal),
+                                       cmocka_unit_test(test_long_values_round_trip)};
 
     return cmocka_run_group_tests_name("hpack", tests, NULL, NULL);
 }

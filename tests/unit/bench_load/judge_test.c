@@ -5,7 +5,7 @@
 #include "tests/unit/bench_load/bench_load_tests.h"
 #include "tools/bench/load/judge.h"
 
-static void test_spans(void **state)
+static void test_span_text_has_three_digits(void **state)
 {
     static const struct {
         uint64_t span_ns;
@@ -30,7 +30,7 @@ static void test_spans(void **state)
     }
 }
 
-static void test_wrong(void **state)
+static void test_problem_text_names_the_wrong_answer(void **state)
 {
     static const struct {
         enum answer_wrong wrong;
@@ -61,7 +61,7 @@ static void expect_message(struct world *world, const char *encoded, const char 
     assert_true(slice_equal(judge_message(&wrong, &world->arena), slice_text(text)));
 }
 
-static void test_messages(void **state)
+static void test_status_message_is_decoded(void **state)
 {
     struct world *world = *state;
 
@@ -75,10 +75,10 @@ static void test_messages(void **state)
 /* Of one call in a hundred, in what follows. */
 #define LAG_NS UINT64_C(2000000)
 
-/* Goal: without a limit of its own a generator may be 1 ms late, and on a machine that others share half of
- * the time between two calls; the message has the limit and its reason. Method: a generator that is always
- * 2 ms late, at rates and with waits that give each limit. */
-static void test_lag(void **state)
+/* Goal: by default a generator may be 1 ms late, and on a machine that others share half of the
+ * time between two calls; the message has the limit and its reason. Method: a generator that is
+ * always 2 ms late, at rates and with waits that give each limit. */
+static void test_lag_limit_depends_on_shared_cores(void **state)
 {
     static const struct {
         double rate;
@@ -126,10 +126,14 @@ static void test_lag(void **state)
 int run_judge_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_spans, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_wrong, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_messages, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_lag, world_set_up, world_tear_down)};
+        cmocka_unit_test_setup_teardown(test_span_text_has_three_digits, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_problem_text_names_the_wrong_answer, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_status_message_is_decoded, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_lag_limit_depends_on_shared_cores, world_set_up,
+                                        world_tear_down)};
 
     return cmocka_run_group_tests_name("judge", tests, NULL, NULL);
 }

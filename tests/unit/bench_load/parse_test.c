@@ -6,7 +6,7 @@
 #include "tools/bench/load/grpc_status.h"
 #include "tools/bench/load/parse.h"
 
-static void test_counts(void **state)
+static void test_count_with_suffix_is_parsed(void **state)
 {
     static const struct {
         const char *text;
@@ -26,7 +26,7 @@ static void test_counts(void **state)
     }
 }
 
-static void test_spans(void **state)
+static void test_span_with_unit_is_parsed(void **state)
 {
     static const struct {
         const char *text;
@@ -47,7 +47,7 @@ static void test_spans(void **state)
     }
 }
 
-static void test_ranges(void **state)
+static void test_range_is_parsed_in_order(void **state)
 {
     static const char *const bad[] = {"",       "5..4", "..4",     "4..",
                                       "1.5..2", "1-2",  "1..2..3", "1..2 "};
@@ -66,7 +66,7 @@ static void test_ranges(void **state)
     }
 }
 
-static void test_sweeps(void **state)
+static void test_sweep_is_parsed_with_its_step(void **state)
 {
     static const char *const bad[] = {"",          "500",     "500..100", "0..10",  "1..10x1",
                                       "1..10x0.5", "1..10+0", "1..10*2",  "1..10x", "1..10x2y"};
@@ -88,7 +88,7 @@ static void test_sweeps(void **state)
     }
 }
 
-static void test_statuses(void **state)
+static void test_status_is_found_by_name_or_number(void **state)
 {
     uint32_t code = 99;
 
@@ -104,9 +104,11 @@ static void test_statuses(void **state)
 
 int run_parse_tests(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_counts), cmocka_unit_test(test_spans),
-                                       cmocka_unit_test(test_ranges), cmocka_unit_test(test_sweeps),
-                                       cmocka_unit_test(test_statuses)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_count_with_suffix_is_parsed),
+                                       cmocka_unit_test(test_span_with_unit_is_parsed),
+                                       cmocka_unit_test(test_range_is_parsed_in_order),
+                                       cmocka_unit_test(test_sweep_is_parsed_with_its_step),
+                                       cmocka_unit_test(test_status_is_found_by_name_or_number)};
 
     return cmocka_run_group_tests_name("parse", tests, NULL, NULL);
 }

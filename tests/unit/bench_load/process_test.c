@@ -33,7 +33,7 @@ static void burn(void)
     } while (now.cpu_ns < start.cpu_ns + BURN_NS);
 }
 
-static void test_own(void **state)
+static void test_own_process_reports_cpu_and_memory(void **state)
 {
     struct process_list list = {.pids = {getpid()}, .count = 1};
     struct process_usage before;
@@ -49,8 +49,8 @@ static void test_own(void **state)
     assert_true(after.rss_peak_bytes >= after.rss_anon_bytes);
 }
 
-/* Goal: time in line for a core is counted. Method: a child that computes on the same one. */
-static void test_wait(void **state)
+/* Goal: time spent waiting for a core is counted. Method: a child that computes on the same one. */
+static void test_wait_for_a_core_is_counted(void **state)
 {
     struct process_usage before;
     struct process_usage after;
@@ -86,7 +86,7 @@ static void test_wait(void **state)
 }
 
 /* A child that lives is found beside its parent, and what it used stays when it has ended. */
-static void test_children(void **state)
+static void test_usage_of_an_ended_child_is_kept(void **state)
 {
     struct process_list list = {.pids = {getpid()}, .count = 1};
     struct process_usage before;
@@ -123,7 +123,7 @@ static void test_children(void **state)
     }
 }
 
-static void test_listeners(void **state)
+static void test_listener_is_found_by_its_port(void **state)
 {
     struct sockaddr_in address = {.sin_family = AF_INET};
     socklen_t size = sizeof(address);
@@ -151,7 +151,7 @@ static void test_listeners(void **state)
     world_expect_fault(world, "cannot reach 127.0.0.1:");
 }
 
-static void test_targets(void **state)
+static void test_malformed_target_is_refused(void **state)
 {
     static const char *const bad[] = {"",       "host",       ":80",   "host:",   "host:0",
                                       "host:x", "host:65536", "[::1]", "[::1]80", "[]:80"};
@@ -166,7 +166,7 @@ static void test_targets(void **state)
     assert_int_equal(target.port, 7443);
 }
 
-static void test_gone(void **state)
+static void test_ended_process_is_not_read(void **state)
 {
     struct process_list list = {.pids = {INT32_MAX}, .count = 1};
     struct process_usage usage;
@@ -178,12 +178,14 @@ static void test_gone(void **state)
 int run_process_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_own),
-        cmocka_unit_test(test_children),
-        cmocka_unit_test(test_wait),
-        cmocka_unit_test_setup_teardown(test_listeners, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_targets, world_set_up, world_tear_down),
-        cmocka_unit_test(test_gone)};
+        cmocka_unit_test(test_own_process_reports_cpu_and_memory),
+        cmocka_unit_test(test_usage_of_an_ended_child_is_kept),
+        cmocka_unit_test(test_wait_for_a_core_is_counted),
+        cmocka_unit_test_setup_teardown(test_listener_is_found_by_its_port, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_malformed_target_is_refused, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test(test_ended_process_is_not_read)};
 
     return cmocka_run_group_tests_name("process", tests, NULL, NULL);
 }

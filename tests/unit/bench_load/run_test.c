@@ -167,7 +167,7 @@ static void expect_sentence(const struct judge_sentences *sentences, const char 
     fail();
 }
 
-static void test_open_loop(void **state)
+static void test_open_loop_starts_all_calls_by_schedule(void **state)
 {
     struct world_of_run *at = open_world(*state);
     struct run_tally total;
@@ -190,7 +190,7 @@ static void test_open_loop(void **state)
 
 /* A second of stall in four: a quarter of all calls came due in it, and waited half of it on average.
  * "Coordinated omission" would be to have one slow call a connection. */
-static void test_stall_in_open_loop(void **state)
+static void test_stall_is_in_open_loop_latencies(void **state)
 {
     struct world_of_run *at = open_world(*state);
     struct run_tally total;
@@ -209,7 +209,7 @@ static void test_stall_in_open_loop(void **state)
 }
 
 /* The same beside a server that allows few streams: calls wait here instead, and count the same. */
-static void test_stall_with_few_streams(void **state)
+static void test_stall_is_in_latencies_with_few_streams(void **state)
 {
     struct world_of_run *at = open_world(*state);
     struct run_tally total;
@@ -226,7 +226,7 @@ static void test_stall_with_few_streams(void **state)
 }
 
 /* The same in a closed loop: the stall is nearly hidden, which is what an open loop is for. */
-static void test_stall_in_closed_loop(void **state)
+static void test_stall_is_hidden_in_a_closed_loop(void **state)
 {
     struct world_of_run *at = open_world(*state);
     struct run_tally total;
@@ -246,7 +246,7 @@ static void test_stall_in_closed_loop(void **state)
 
 /* It is this program that gets no time: the calls count from when they were due all the same, and the
  * run says that it is not valid. */
-static void test_own_stall(void **state)
+static void test_own_stall_makes_the_run_invalid(void **state)
 {
     struct world_of_run *at = open_world(*state);
     struct run_tally total;
@@ -264,7 +264,7 @@ static void test_own_stall(void **state)
 }
 
 /* It gets no time at the end: calls that it could not start are reported. */
-static void test_unstarted(void **state)
+static void test_unstarted_calls_are_reported(void **state)
 {
     struct world_of_run *at = open_world(*state);
     struct run_tally total;
@@ -281,7 +281,7 @@ static void test_unstarted(void **state)
 
 /* If more calls are due than the server answers, the rate shows it, and calls without a stream
  * count with the time that they waited. */
-static void test_overload(void **state)
+static void test_overload_is_in_rate_and_latencies(void **state)
 {
     struct world_of_run *at = open_world(*state);
     struct run_tally total;
@@ -304,7 +304,7 @@ static void test_overload(void **state)
     close_world(at, &total);
 }
 
-static void test_warm_up(void **state)
+static void test_warm_up_is_not_counted(void **state)
 {
     struct world_of_run *at = open_world(*state);
     struct run_tally total;
@@ -320,7 +320,7 @@ static void test_warm_up(void **state)
     close_world(at, &total);
 }
 
-static void test_call_limit(void **state)
+static void test_run_ends_at_the_call_limit(void **state)
 {
     for (size_t i = 0; i < 2; i++) {
         struct world_of_run *at = open_world(*state);
@@ -344,7 +344,7 @@ static void test_call_limit(void **state)
 }
 
 /* A closed loop keeps exactly the given number of calls in flight. */
-static void test_in_flight(void **state)
+static void test_closed_loop_keeps_its_calls_in_flight(void **state)
 {
     struct world_of_run *at = open_world(*state);
     struct run_tally total;
@@ -361,7 +361,7 @@ static void test_in_flight(void **state)
     close_world(at, &total);
 }
 
-static void test_shares(void **state)
+static void test_calls_have_their_shares_of_the_mix(void **state)
 {
     struct world_of_run *at = open_world(*state);
     struct run_tally total;
@@ -375,7 +375,7 @@ static void test_shares(void **state)
 }
 
 /* Connections take the tokens in turn. */
-static void test_tokens(void **state)
+static void test_connections_use_tokens_by_turns(void **state)
 {
     struct world_of_run *at = open_world(*state);
     struct run_tally total;
@@ -394,7 +394,7 @@ static void test_tokens(void **state)
     close_world(at, &total);
 }
 
-static void test_wrong_answers(void **state)
+static void test_wrong_answers_make_the_run_invalid(void **state)
 {
     struct world_of_run *at = open_world(*state);
     struct run_tally total;
@@ -413,7 +413,7 @@ static void test_wrong_answers(void **state)
     close_world(at, &total);
 }
 
-static void test_lost_connection(void **state)
+static void test_lost_connection_ends_the_run(void **state)
 {
     struct world_of_run *at = open_world(*state);
     struct run_tally total;
@@ -430,7 +430,7 @@ static void test_lost_connection(void **state)
 }
 
 /* A server that never answers again ends the run after the time that last answers have. */
-static void test_no_answers(void **state)
+static void test_silent_server_ends_the_run(void **state)
 {
     struct world_of_run *at = open_world(*state);
     struct run_tally total;
@@ -447,7 +447,7 @@ static void test_no_answers(void **state)
     close_world(at, &total);
 }
 
-static void test_interrupted(void **state)
+static void test_interrupted_run_reports_what_it_has(void **state)
 {
     struct world_of_run *at = open_world(*state);
     struct run_tally total;
@@ -464,7 +464,7 @@ static void test_interrupted(void **state)
 }
 
 /* Each interval has the calls that ended in it; short runs have short ones. */
-static void test_intervals(void **state)
+static void test_interval_counts_calls_that_ended_in_it(void **state)
 {
     struct world_of_run *at = open_world(*state);
     struct run_tally total;
@@ -495,23 +495,39 @@ static void test_intervals(void **state)
 int run_run_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_open_loop, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_stall_in_open_loop, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_stall_with_few_streams, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_stall_in_closed_loop, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_own_stall, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_unstarted, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_overload, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_warm_up, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_call_limit, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_in_flight, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_shares, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_tokens, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_wrong_answers, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_lost_connection, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_no_answers, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_interrupted, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_intervals, world_set_up, world_tear_down)};
+        cmocka_unit_test_setup_teardown(test_open_loop_starts_all_calls_by_schedule, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_stall_is_in_open_loop_latencies, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_stall_is_in_latencies_with_few_streams, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_stall_is_hidden_in_a_closed_loop, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_own_stall_makes_the_run_invalid, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_unstarted_calls_are_reported, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_overload_is_in_rate_and_latencies, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_warm_up_is_not_counted, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_run_ends_at_the_call_limit, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_closed_loop_keeps_its_calls_in_flight, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_calls_have_their_shares_of_the_mix, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_connections_use_tokens_by_turns, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_wrong_answers_make_the_run_invalid, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_lost_connection_ends_the_run, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_silent_server_ends_the_run, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_interrupted_run_reports_what_it_has, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_interval_counts_calls_that_ended_in_it, world_set_up,
+                                        world_tear_down)};
 
     return cmocka_run_group_tests_name("run", tests, NULL, NULL);
 }

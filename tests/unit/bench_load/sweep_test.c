@@ -60,7 +60,7 @@ static double knee_rate(const struct sweep *sweep)
 }
 
 /* At nine tenths of what it can do, this server's p99 is ten times that of an idle one. */
-static void test_by_the_lowest_rate(void **state)
+static void test_knee_is_ten_times_the_lowest_p99(void **state)
 {
     const struct model model = {.capacity = 10000, .idle_p99_ns = MS, .hiccup_run = SIZE_MAX};
     struct sweep sweep;
@@ -72,7 +72,7 @@ static void test_by_the_lowest_rate(void **state)
     assert_in_range(sweep.p99_limit_ns, 10100000, 10102000);
 }
 
-static void test_by_a_given_limit(void **state)
+static void test_knee_follows_a_given_limit(void **state)
 {
     const struct model model = {.capacity = 10000, .idle_p99_ns = MS, .hiccup_run = SIZE_MAX};
     struct sweep sweep;
@@ -83,7 +83,7 @@ static void test_by_a_given_limit(void **state)
 }
 
 /* Unanswered calls are not sustained, for any latencies. */
-static void test_by_what_was_answered(void **state)
+static void test_unanswered_calls_are_not_sustained(void **state)
 {
     struct sweep sweep;
     const struct model model = {.capacity = 3000, .idle_p99_ns = 1000, .hiccup_run = SIZE_MAX};
@@ -94,7 +94,7 @@ static void test_by_what_was_answered(void **state)
 }
 
 /* Each single run of a sweep may go wrong without a change to where the knee is. */
-static void test_hiccups(void **state)
+static void test_single_failed_runs_do_not_move_the_knee(void **state)
 {
     struct model model = {.capacity = 10000, .idle_p99_ns = MS, .hiccup_run = SIZE_MAX};
     struct sweep sweep;
@@ -109,7 +109,7 @@ static void test_hiccups(void **state)
 }
 
 /* Nothing is too much for it: the knee is the last rate. One that fails at once has none. */
-static void test_ends(void **state)
+static void test_knee_is_the_last_rate_or_absent(void **state)
 {
     struct model model = {.capacity = 1e9, .idle_p99_ns = MS, .hiccup_run = SIZE_MAX};
     struct sweep sweep;
@@ -126,10 +126,12 @@ static void test_ends(void **state)
 
 int run_sweep_tests(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_by_the_lowest_rate),
-                                       cmocka_unit_test(test_by_a_given_limit),
-                                       cmocka_unit_test(test_by_what_was_answered),
-                                       cmocka_unit_test(test_hiccups), cmocka_unit_test(test_ends)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_knee_is_ten_times_the_lowest_p99),
+        cmocka_unit_test(test_knee_follows_a_given_limit),
+        cmocka_unit_test(test_unanswered_calls_are_not_sustained),
+        cmocka_unit_test(test_single_failed_runs_do_not_move_the_knee),
+        cmocka_unit_test(test_knee_is_the_last_rate_or_absent)};
 
     return cmocka_run_group_tests_name("sweep", tests, NULL, NULL);
 }

@@ -80,7 +80,7 @@ static void refuse(struct world *world, const char *method, const char *json, co
     world_expect_fault(world, start);
 }
 
-static void test_numbers_in_texts(void **state)
+static void test_number_in_text_has_its_width(void **state)
 {
     struct world *world = *state;
     struct template template;
@@ -115,7 +115,7 @@ static void test_numbers_in_texts(void **state)
 }
 
 /* Numbers become varints of one width, for any value. */
-static void test_numbers_of_their_own(void **state)
+static void test_number_member_has_one_varint_width(void **state)
 {
     struct world *world = *state;
     struct template template;
@@ -139,7 +139,7 @@ static void test_numbers_of_their_own(void **state)
     assert_int_equal(template.place_count, 1);
 }
 
-static void test_serials(void **state)
+static void test_serials_count_up(void **state)
 {
     struct world *world = *state;
     struct template template;
@@ -164,7 +164,7 @@ static void expect_uuid(const char *text)
     assert_non_null(strchr("89ab", text[19]));
 }
 
-static void test_texts(void **state)
+static void test_random_texts_have_their_length(void **state)
 {
     struct world *world = *state;
     struct template template;
@@ -184,7 +184,7 @@ static void test_texts(void **state)
     assert_string_not_equal(json, first);
 }
 
-static void test_layouts(void **state)
+static void test_layout_placeholder_is_drawn_by_skew(void **state)
 {
     static const struct template_keys skewed = {100, 1.2};
     struct world *world = *state;
@@ -206,7 +206,7 @@ static void test_layouts(void **state)
     assert_in_range(often, 200, 350); /* 1 / sum of k^-1.2 is 0.28 */
 }
 
-static void test_escapes_and_none(void **state)
+static void test_escaped_placeholder_is_text(void **state)
 {
     struct world *world = *state;
     struct template template;
@@ -221,7 +221,7 @@ static void test_escapes_and_none(void **state)
 }
 
 /* A text that is not gRPC is sent unchanged. */
-static void test_plain(void **state)
+static void test_plain_template_is_sent_unchanged(void **state)
 {
     struct world *world = *state;
     struct template template;
@@ -235,7 +235,7 @@ static void test_plain(void **state)
     assert_memory_equal(bytes, "id=041&x", 8);
 }
 
-static void test_refused(void **state)
+static void test_invalid_placeholder_is_refused(void **state)
 {
     static const char *const unknown[] = {"${}",
                                           "${nothing}",
@@ -271,7 +271,7 @@ static void test_refused(void **state)
 }
 
 /* Where a placeholder would not come out as it went in. */
-static void test_misplaced(void **state)
+static void test_placeholder_in_an_encoded_place_is_refused(void **state)
 {
     struct world *world = *state;
 
@@ -290,7 +290,7 @@ static void test_misplaced(void **state)
     refuse(world, "EventService/WatchEvents", "{}", "errata.v1.EventService/WatchEvents streams");
 }
 
-static void test_unknown_methods(void **state)
+static void test_unknown_method_is_refused(void **state)
 {
     struct world *world = *state;
     struct template template;
@@ -311,16 +311,25 @@ static void test_unknown_methods(void **state)
 int run_template_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_numbers_in_texts, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_numbers_of_their_own, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_serials, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_texts, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_layouts, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_escapes_and_none, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_plain, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_refused, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_misplaced, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_unknown_methods, world_set_up, world_tear_down)};
+        cmocka_unit_test_setup_teardown(test_number_in_text_has_its_width, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_number_member_has_one_varint_width, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_serials_count_up, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_random_texts_have_their_length, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_layout_placeholder_is_drawn_by_skew, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_escaped_placeholder_is_text, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_plain_template_is_sent_unchanged, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_invalid_placeholder_is_refused, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_placeholder_in_an_encoded_place_is_refused,
+                                        world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_unknown_method_is_refused, world_set_up,
+                                        world_tear_down)};
 
     return cmocka_run_group_tests_name("template", tests, NULL, NULL);
 }

@@ -23,9 +23,9 @@ static struct world *world_with(uint32_t count)
     return world;
 }
 
-/* Goal: a draining queue takes no more, sends what it has, and is done with the last. Method: six
- * captures; one more is refused. */
-static void test_drained(void **state)
+/* Goal: a draining queue accepts no captures, sends those it has, and ends with the last. Method:
+ * six captures; one more is refused. */
+static void test_draining_queue_sends_what_it_has(void **state)
 {
     struct world *world = world_with(6);
     struct errata_captures_statistics statistics;
@@ -46,9 +46,9 @@ static void test_drained(void **state)
     world_free(world);
 }
 
-/* Goal: whoever drains for as long as it takes says so by the longest time there is. Method: that time,
- * and six captures, which are sent late. */
-static void test_drained_without_end(void **state)
+/* Goal: the longest possible time means an unlimited drain. Method: that time, and six captures,
+ * which are sent late. */
+static void test_unlimited_drain_sends_late_captures(void **state)
 {
     struct world *world = world_with(6);
     struct errata_captures_statistics statistics;
@@ -67,9 +67,10 @@ static void test_drained_without_end(void **state)
     world_free(world);
 }
 
-/* Goal: when the time to drain is over, the rest is dropped and calls are cancelled; a call that ends
- * with OK all the same was stored. Method: six captures, four under way, none ends in time. */
-static void test_dropped_after_the_drain(void **state)
+/* Goal: when the time to drain is over, waiting captures are dropped and calls are cancelled; one
+ * whose call ends with OK anyway is stored. Method: six captures, four under way, none ends in
+ * time. */
+static void test_captures_left_after_the_drain_are_dropped(void **state)
 {
     struct world *world = world_with(6);
     struct errata_captures_statistics statistics;
@@ -96,10 +97,10 @@ static void test_dropped_after_the_drain(void **state)
     world_free(world);
 }
 
-/* Goal: a hold does not make an end longer, nor a second close a drain shorter twice. Method: a held
- * queue drains for a second; another, draining for an hour, is closed at once, and drains no more though
- * it is asked to. */
-static void test_closed_while_held(void **state)
+/* Goal: a hold does not extend a drain, and a second close only shortens it once. Method: a held
+ * queue drains for a second; another, draining for an hour, is closed at once, and ignores a
+ * further request to drain. */
+static void test_hold_does_not_extend_a_close(void **state)
 {
     struct world *world = world_with(1);
 
@@ -131,7 +132,7 @@ static void test_closed_while_held(void **state)
 
 /* Goal: a queue whose channel was closed ends, and drops what it has. Method: a sender that has
  * ended. */
-static void test_channel_has_ended(void **state)
+static void test_queue_of_a_closed_channel_drops_all(void **state)
 {
     struct world *world = world_with(0);
 
@@ -155,7 +156,7 @@ static void add_another(struct world *world, const struct world_drop *drop)
 }
 
 /* Goal: on_drop may add a capture. Method: for each that is refused another is added, which is sent. */
-static void test_drop_adds(void **state)
+static void test_on_drop_may_add_a_capture(void **state)
 {
     struct world *world = world_with(2);
 
@@ -177,7 +178,7 @@ static void close_all(struct world *world, const struct world_drop *drop)
 
 /* Goal: on_drop may close the queue, from within any step. Method: a close in the middle of captures
  * that expire, and one in the middle of captures that the channel won't send. */
-static void test_drop_closes(void **state)
+static void test_on_drop_may_close_the_queue(void **state)
 {
     struct world *world = world_with(8);
 
@@ -203,9 +204,9 @@ static void test_drop_closes(void **state)
     world_free(world);
 }
 
-/* Goal: a message longer than is remembered is cut between characters. Method: one of two-byte
- * characters, remembered for a capture that waits. */
-static void test_long_message(void **state)
+/* Goal: a message above the limit is cut between characters. Method: one of two-byte characters,
+ * stored for a capture that waits. */
+static void test_long_message_is_cut_between_characters(void **state)
 {
     struct world *world = world_with(1);
     char message[601];
@@ -240,14 +241,14 @@ static void test_long_message(void **state)
 int run_close_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_drained),
-        cmocka_unit_test(test_drained_without_end),
-        cmocka_unit_test(test_dropped_after_the_drain),
-        cmocka_unit_test(test_closed_while_held),
-        cmocka_unit_test(test_channel_has_ended),
-        cmocka_unit_test(test_drop_adds),
-        cmocka_unit_test(test_drop_closes),
-        cmocka_unit_test(test_long_message),
+        cmocka_unit_test(test_draining_queue_sends_what_it_has),
+        cmocka_unit_test(test_unlimited_drain_sends_late_captures),
+        cmocka_unit_test(test_captures_left_after_the_drain_are_dropped),
+        cmocka_unit_test(test_hold_does_not_extend_a_close),
+        cmocka_unit_test(test_queue_of_a_closed_channel_drops_all),
+        cmocka_unit_test(test_on_drop_may_add_a_capture),
+        cmocka_unit_test(test_on_drop_may_close_the_queue),
+        cmocka_unit_test(test_long_message_is_cut_between_characters),
     };
 
     return cmocka_run_group_tests_name("close", tests, NULL, NULL);

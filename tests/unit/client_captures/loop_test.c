@@ -182,9 +182,10 @@ static enum errata_result add(struct errata_captures *captures, const char *docu
     return errata_captures_add(captures, &request);
 }
 
-/* Goal: what was added before the loop runs is sent once it does, 16 at a time, and the queue holds
- * the loop until it is closed. Method: forty captures; the loop runs out after the close. */
-static void test_sent_by_the_loop(void **state)
+/* Goal: captures added before the loop runs are sent once it does, 16 at a time, and the queue
+ * keeps the loop alive until it is closed. Method: forty captures; the loop ends after the
+ * close. */
+static void test_captures_are_sent_once_the_loop_runs(void **state)
 {
     struct played played;
 
@@ -200,8 +201,8 @@ static void test_sent_by_the_loop(void **state)
     assert_int_equal(played.started, 40);
 }
 
-/* Goal: an idle queue ends at once, though its drain may take long; nothing is called inside close.
- * Method: a close with an hour to drain. */
+/* Goal: an idle queue ends at once, even with a long drain; no callback runs inside close. Method:
+ * a close with an hour to drain. */
 static void test_idle_queue_ends_at_once(void **state)
 {
     struct played played;
@@ -214,9 +215,9 @@ static void test_idle_queue_ends_at_once(void **state)
     assert_int_equal(played.last.added, 0);
 }
 
-/* Goal: a server that does not answer holds up an end for the drain and no longer. Method: a drain of
- * 20 ms over a silent channel. */
-static void test_silent_server(void **state)
+/* Goal: a server that does not answer delays the end by the drain's time and no longer. Method: a
+ * drain of 20 ms over a silent channel. */
+static void test_silent_server_delays_an_end_by_the_drain(void **state)
 {
     struct played played;
 
@@ -254,7 +255,7 @@ static uint32_t refuse(uint64_t number)
 
 /* Goal: on_drop may close the queue. Method: the first refusal does; calls under way end by
  * themselves. */
-static void test_closed_from_on_drop(void **state)
+static void test_on_drop_may_close_the_queue(void **state)
 {
     struct played played;
     struct errata_captures_config config;
@@ -274,7 +275,7 @@ static void test_closed_from_on_drop(void **state)
 
 /* Goal: numbers out of range are refused, zeros select the defaults, and a capture that can never
  * fit is refused with that reason. Method: each. */
-static void test_configuration(void **state)
+static void test_configuration_out_of_range_is_refused(void **state)
 {
     static const size_t size = sizeof(struct errata_captures_config);
     const struct errata_captures_config wrong[] = {{.struct_bytes = size, .age_ms_max = -1},
@@ -345,7 +346,7 @@ static void add_many(void *user)
 
 /* Goal: threads may add while the loop sends; nothing is lost, and the statistics add up at any moment
  * for any thread. Method: four threads, each with two thousand captures, over a quick channel. */
-static void test_threads_add(void **state)
+static void test_threads_may_add_while_the_loop_sends(void **state)
 {
     struct played played;
     uv_thread_t threads[THREADS];
@@ -369,9 +370,12 @@ static void test_threads_add(void **state)
 int run_loop_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sent_by_the_loop), cmocka_unit_test(test_idle_queue_ends_at_once),
-        cmocka_unit_test(test_silent_server),    cmocka_unit_test(test_closed_from_on_drop),
-        cmocka_unit_test(test_configuration),    cmocka_unit_test(test_threads_add),
+        cmocka_unit_test(test_captures_are_sent_once_the_loop_runs),
+        cmocka_unit_test(test_idle_queue_ends_at_once),
+        cmocka_unit_test(test_silent_server_delays_an_end_by_the_drain),
+        cmocka_unit_test(test_on_drop_may_close_the_queue),
+        cmocka_unit_test(test_configuration_out_of_range_is_refused),
+        cmocka_unit_test(test_threads_may_add_while_the_loop_sends),
     };
 
     return cmocka_run_group_tests_name("loop", tests, NULL, NULL);

@@ -38,9 +38,9 @@ static void assert_dropped(struct world *world, uint32_t tag, enum errata_drop w
     assert_int_equal(drop->code, code);
 }
 
-/* Goal: captures go out in the order in which they came, a few at a time, and are stored. Method: six
- * captures and room for four; ends one by one. */
-static void test_in_order_a_few_at_a_time(void **state)
+/* Goal: captures are sent in the order in which they were added, a few at a time, and are stored.
+ * Method: six captures and room for four; ends one by one. */
+static void test_captures_are_sent_in_order_a_few_at_a_time(void **state)
 {
     struct world *world = new_world();
     struct errata_captures_statistics statistics;
@@ -67,9 +67,9 @@ static void test_in_order_a_few_at_a_time(void **state)
     world_free(world);
 }
 
-/* Goal: another thread wakes the loop once for all that it adds, and again after it was taken over.
- * Method: counting wakes. */
-static void test_one_wake_for_many(void **state)
+/* Goal: another thread wakes the loop once for all captures that it adds, and again after the loop
+ * took them. Method: counting wakes. */
+static void test_many_adds_wake_the_loop_once(void **state)
 {
     struct world *world = new_world();
 
@@ -83,9 +83,9 @@ static void test_one_wake_for_many(void **state)
     world_free(world);
 }
 
-/* Goal: a full queue says so and counts it, by number and by bytes; what leaves makes room. Method:
- * three captures and one more; then one that is too large beside the others. */
-static void test_full(void **state)
+/* Goal: a full queue refuses a capture and counts it, by number and by bytes; a capture that leaves
+ * makes room. Method: three captures and one more; then one that is too large beside the others. */
+static void test_full_queue_refuses_and_counts(void **state)
 {
     const struct world_limits limits = {.events_max = 3, .bytes_max = 100};
     struct world *world = world_new(&limits, 1);
@@ -108,7 +108,7 @@ static void test_full(void **state)
 
 /* Goal: a refused capture is dropped at once, with the reason, and delays nothing. Method: every
  * code that refuses, one after the other, beside a capture that is stored. */
-static void test_refused(void **state)
+static void test_refused_capture_is_dropped_with_its_reason(void **state)
 {
     static const enum errata_code codes[] = {
         ERRATA_CODE_INVALID_ARGUMENT,    ERRATA_CODE_NOT_FOUND,    ERRATA_CODE_ALREADY_EXISTS,
@@ -134,9 +134,10 @@ static void test_refused(void **state)
     world_free(world);
 }
 
-/* Goal: a server that can't take captures is asked by one call at a time, ever more seldom, and gets
- * all again once it can. Method: UNAVAILABLE twenty times, then OK; the waits in between. */
-static void test_unavailable_holds_all(void **state)
+/* Goal: an unavailable server is called by one call at a time, with growing waits, and gets all
+ * captures once it is available. Method: UNAVAILABLE twenty times, then OK; the waits in
+ * between. */
+static void test_unavailable_server_is_probed_by_one_call(void **state)
 {
     struct world *world = new_world();
     struct errata_captures_statistics statistics;
@@ -177,7 +178,7 @@ static void test_unavailable_holds_all(void **state)
 
 /* Goal: calls that fail together are one failure; the next hold after a success is short again.
  * Method: four calls fail in the same moment. */
-static void test_failures_together_are_one(void **state)
+static void test_simultaneous_failures_count_once(void **state)
 {
     struct world *world = new_world();
 
@@ -196,9 +197,9 @@ static void test_failures_together_are_one(void **state)
     world_free(world);
 }
 
-/* Goal: the delay that a server asks for is kept, up to a minute. Method: RESOURCE_EXHAUSTED with
+/* Goal: the delay that a server requests is used, up to a minute. Method: RESOURCE_EXHAUSTED with
  * RetryInfo of 2.5 seconds, INVALID_ARGUMENT with one of an hour. */
-static void test_retry_info(void **state)
+static void test_retry_delay_is_used_up_to_a_minute(void **state)
 {
     struct world *world = new_world();
 
@@ -218,9 +219,9 @@ static void test_retry_info(void **state)
     world_free(world);
 }
 
-/* Goal: a token that is not accepted costs no capture, and a new one sends them at once. Method:
- * UNAUTHENTICATED until the hold is long, then a resume. */
-static void test_unauthenticated_is_kept(void **state)
+/* Goal: a refused token loses no capture, and a new one sends them at once. Method: UNAUTHENTICATED
+ * until the hold is long, then a resume. */
+static void test_unauthenticated_capture_is_kept_for_a_new_token(void **state)
 {
     struct world *world = new_world();
 
@@ -244,9 +245,10 @@ static void test_unauthenticated_is_kept(void **state)
     world_free(world);
 }
 
-/* Goal: a capture that the server fails at waits by itself, longer each time, and is dropped the fifth
- * time; the others go on. Method: each code of a failure, with others stored in between. */
-static void test_faults(void **state)
+/* Goal: a capture that makes the server fail waits separately, longer each time, and is dropped
+ * the fifth time; the others continue. Method: each code of a failure, with others stored in
+ * between. */
+static void test_capture_is_dropped_after_five_server_faults(void **state)
 {
     static const enum errata_code codes[] = {ERRATA_CODE_INTERNAL, ERRATA_CODE_UNKNOWN,
                                              ERRATA_CODE_ABORTED, ERRATA_CODE_DATA_LOSS,
@@ -275,8 +277,8 @@ static void test_faults(void **state)
     world_free(world);
 }
 
-/* Goal: a capture that always brings the server down does not hold up the others. Method: UNAVAILABLE
- * for one, each time it is sent, OK for fifty others. */
+/* Goal: a capture that always crashes the server does not delay the others. Method: UNAVAILABLE for
+ * one, each time it is sent, OK for fifty others. */
 static void test_one_bad_capture_blocks_no_other(void **state)
 {
     struct world *world = new_world();
@@ -303,9 +305,10 @@ static void test_one_bad_capture_blocks_no_other(void **state)
     world_free(world);
 }
 
-/* Goal: nothing is sent beyond its age, and what is under way then ends. Method: an age of a minute, two
- * captures whose second calls begin halfway; one is cancelled, one ends by its deadline. */
-static void test_age_of_those_under_way(void **state)
+/* Goal: nothing is sent beyond its maximum age, and calls under way end then. Method: an age of a
+ * minute, two captures whose second calls begin halfway; one is cancelled, one ends by its
+ * deadline. */
+static void test_capture_under_way_ends_at_its_maximum_age(void **state)
 {
     const struct world_limits limits = {.age_ms_max = 60000, .in_flight_max = 2};
     struct world *world = world_new(&limits, 1);
@@ -329,10 +332,10 @@ static void test_age_of_those_under_way(void **state)
     world_free(world);
 }
 
-/* Goal: a call that is cancelled because its capture is too old says nothing about the server: the
- * others continue at once. Method: a capture that gets too old during its call, and two younger
- * ones. */
-static void test_age_of_one_delays_no_other(void **state)
+/* Goal: a call that is cancelled because its capture is too old does not count as a failure of the
+ * server: the others continue at once. Method: a capture that gets too old during its call, and two
+ * younger ones. */
+static void test_expired_capture_delays_no_other(void **state)
 {
     const struct world_limits limits = {.age_ms_max = 10000, .in_flight_max = 1};
     struct world *world = world_new(&limits, 1);
@@ -354,9 +357,9 @@ static void test_age_of_one_delays_no_other(void **state)
     world_free(world);
 }
 
-/* Goal: a capture that was at fault gets its turn however many new ones come. Method: one call at a
- * time, and a new capture each time that one ends. */
-static void test_fault_is_not_overtaken_for_ever(void **state)
+/* Goal: a capture that failed gets its turn regardless of how many new ones are added. Method: one
+ * call at a time, and a new capture each time that one ends. */
+static void test_faulty_capture_is_retried_beside_new_ones(void **state)
 {
     const struct world_limits limits = {.in_flight_max = 1};
     struct world *world = world_new(&limits, 1);
@@ -384,7 +387,7 @@ static void test_fault_is_not_overtaken_for_ever(void **state)
 /* Goal: a waiting capture is dropped the moment it is too old, with the reason for the delay;
  * younger ones are kept. Method: one held by the server for longer than its maximum age, one after
  * a call that does not end. */
-static void test_age_of_those_that_wait(void **state)
+static void test_waiting_capture_is_dropped_at_its_maximum_age(void **state)
 {
     const struct world_limits limits = {.age_ms_max = 5000, .in_flight_max = 1};
     struct world *world = world_new(&limits, 1);
@@ -409,9 +412,9 @@ static void test_age_of_those_that_wait(void **state)
     world_free(world);
 }
 
-/* Goal: a capture keeps its key, and repeats are counted across calls. Method: calls of three attempts,
- * of none and of one; the world checks the key. */
-static void test_keys_and_repeats(void **state)
+/* Goal: a capture keeps its key, and repeats are counted across calls. Method: calls of three
+ * attempts, of none and of one; the fixture checks the key. */
+static void test_capture_keeps_its_key_across_calls(void **state)
 {
     static const uint32_t attempts[] = {0, 3, 0, 1};
     static const uint64_t repeats[] = {0, 2, 2, 3};
@@ -437,7 +440,7 @@ static void test_keys_and_repeats(void **state)
 }
 
 /* Goal: queues of other seeds make other keys. Method: the first key of two. */
-static void test_keys_of_two_queues(void **state)
+static void test_queues_have_distinct_keys(void **state)
 {
     struct world *one = world_new(&plain, 1);
     struct world *other = world_new(&plain, 2);
@@ -450,9 +453,9 @@ static void test_keys_of_two_queues(void **state)
     world_free(other);
 }
 
-/* Goal: a channel that has no room is tried again after a hold; what it will never take is dropped, and
- * says why. Method: each refusal to start. */
-static void test_channel_refuses_to_start(void **state)
+/* Goal: a channel without room is tried again after a hold; a capture that it will never accept is
+ * dropped, with the reason. Method: each refusal to start. */
+static void test_capture_refused_by_the_channel_waits_or_is_dropped(void **state)
 {
     struct world *world = new_world();
 
@@ -475,23 +478,23 @@ static void test_channel_refuses_to_start(void **state)
 int run_queue_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_in_order_a_few_at_a_time),
-        cmocka_unit_test(test_one_wake_for_many),
-        cmocka_unit_test(test_full),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_unavailable_holds_all),
-        cmocka_unit_test(test_failures_together_are_one),
-        cmocka_unit_test(test_retry_info),
-        cmocka_unit_test(test_unauthenticated_is_kept),
-        cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_captures_are_sent_in_order_a_few_at_a_time),
+        cmocka_unit_test(test_many_adds_wake_the_loop_once),
+        cmocka_unit_test(test_full_queue_refuses_and_counts),
+        cmocka_unit_test(test_refused_capture_is_dropped_with_its_reason),
+        cmocka_unit_test(test_unavailable_server_is_probed_by_one_call),
+        cmocka_unit_test(test_simultaneous_failures_count_once),
+        cmocka_unit_test(test_retry_delay_is_used_up_to_a_minute),
+        cmocka_unit_test(test_unauthenticated_capture_is_kept_for_a_new_token),
+        cmocka_unit_test(test_capture_is_dropped_after_five_server_faults),
         cmocka_unit_test(test_one_bad_capture_blocks_no_other),
-        cmocka_unit_test(test_age_of_those_under_way),
-        cmocka_unit_test(test_age_of_one_delays_no_other),
-        cmocka_unit_test(test_fault_is_not_overtaken_for_ever),
-        cmocka_unit_test(test_age_of_those_that_wait),
-        cmocka_unit_test(test_keys_and_repeats),
-        cmocka_unit_test(test_keys_of_two_queues),
-        cmocka_unit_test(test_channel_refuses_to_start),
+        cmocka_unit_test(test_capture_under_way_ends_at_its_maximum_age),
+        cmocka_unit_test(test_expired_capture_delays_no_other),
+        cmocka_unit_test(test_faulty_capture_is_retried_beside_new_ones),
+        cmocka_unit_test(test_waiting_capture_is_dropped_at_its_maximum_age),
+        cmocka_unit_test(test_capture_keeps_its_key_across_calls),
+        cmocka_unit_test(test_queues_have_distinct_keys),
+        cmocka_unit_test(test_capture_refused_by_the_channel_waits_or_is_dropped),
     };
 
     return cmocka_run_group_tests_name("queue", tests, NULL, NULL);

@@ -144,7 +144,7 @@ struct random_runs {
 
 /* Goal: for any events in any order, each capture is stored or dropped exactly once, and the
  * statistics agree at any moment. Method: moves drawn by a seed. */
-static void test_random_runs(void **state)
+static void test_each_capture_is_stored_or_dropped_once(void **state)
 {
     const struct random_runs *runs = *state;
 
@@ -156,7 +156,8 @@ static void test_random_runs(void **state)
 int run_random_tests(unsigned long seed, unsigned rounds)
 {
     struct random_runs runs = {seed, rounds};
-    const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(test_random_runs, &runs)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate(test_each_capture_is_stored_or_dropped_once, &runs)};
 
     printf("seed %lu, %u rounds\n", seed, rounds);
     return cmocka_run_group_tests_name("random", tests, NULL, NULL);

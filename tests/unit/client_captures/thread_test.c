@@ -131,10 +131,10 @@ static void wait_for_stored(struct errata_captures *captures, uint64_t count)
     assert_true(now.stored >= count);
 }
 
-/* Goal: every capture that was taken is stored exactly once, under one key, however often the server
- * goes away, says UNAVAILABLE or hangs up without an answer. Method: four threads add; the server is
- * down in the beginning and five times after. */
-static void test_server_comes_and_goes(void **state)
+/* Goal: every accepted capture is stored exactly once, under one key, however often the server
+ * restarts, returns UNAVAILABLE or closes without an answer. Method: four threads add; the server
+ * is down in the beginning and five times after. */
+static void test_captures_survive_server_restarts(void **state)
 {
     static const struct server_habits habits = {.unavailable = 3, .hang_up = 1};
     struct server *server = server_new(&habits);
@@ -179,7 +179,7 @@ static void test_server_comes_and_goes(void **state)
 /* Goal: a queue that stops without a server drops its captures at the end of the drain, and reports
  * that the server is unreachable, with its address and the system's reason, and not that its own calls
  * were cancelled. Method: more captures than calls in flight, at a port that refuses connections. */
-static void test_stop_without_server(void **state)
+static void test_stop_without_a_server_drops_captures(void **state)
 {
     static const struct server_habits habits = {0};
     struct server *server = server_new(&habits);
@@ -205,9 +205,9 @@ static void test_stop_without_server(void **state)
     server_free(server);
 }
 
-/* Goal: captures outlive a token that is not accepted, and go on under the next. Method: a wrong token,
+/* Goal: captures outlive a refused token, and continue with the next. Method: a wrong token,
  * replaced when the server has refused it. */
-static void test_token_is_replaced(void **state)
+static void test_captures_continue_with_a_replaced_token(void **state)
 {
     static const struct server_habits habits = {.token = "Bearer right"};
     struct server *server = server_new(&habits);
@@ -256,9 +256,9 @@ static void write_file(const char *path, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-/* Goal: a token file that was rewritten is read when the server does not accept the old token.
- * Method: another token in the same file; then a file that holds none. */
-static void test_token_file_is_read_again(void **state)
+/* Goal: a token file that was rewritten is read when the server refuses the old token. Method:
+ * another token in the same file; then a file without a token. */
+static void test_rewritten_token_file_is_read_again(void **state)
 {
     static const struct server_habits habits = {.token = "Bearer right"};
     struct server *server = server_new(&habits);
@@ -302,7 +302,7 @@ static void test_token_file_is_read_again(void **state)
 
 /* Goal: an invalid configuration is described in a sentence, and starts nothing. Method: an
  * address, a limit, a missing token file. */
-static void test_start_refuses(void **state)
+static void test_invalid_configuration_starts_nothing(void **state)
 {
     struct errata_channel_config channel;
     struct errata_captures_config config;
@@ -338,7 +338,7 @@ static void on_signal(int signal)
 
 /* Goal: signals are handled by the program's own threads. Method: a signal to the process while the
  * main thread blocks it stays pending until that thread takes it. */
-static void test_signals_are_the_programs(void **state)
+static void test_signals_are_left_to_the_program(void **state)
 {
     static const struct server_habits habits = {0};
     struct server *server = server_new(&habits);
@@ -375,10 +375,10 @@ static int run_child(const struct server *server, struct reported *reported)
     return last.stored == 1 && last.queued == 0 ? 0 : 2;
 }
 
-/* Goal: a process that forks keeps its queue, and its child may have one of its own; they share no
+/* Goal: a process that forks keeps its queue, and its child may have a separate one; they share no
  * key. Method: a capture that is queued at the fork, and one of the child's. The thread sanitizer
  * has no threads after a fork. */
-static void test_fork(void **state)
+static void test_forked_processes_share_no_key(void **state)
 {
     static const struct server_habits habits = {0};
     struct server *server = NULL;
@@ -415,13 +415,13 @@ static void test_fork(void **state)
 int run_thread_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_server_comes_and_goes),
-        cmocka_unit_test(test_stop_without_server),
-        cmocka_unit_test(test_token_is_replaced),
-        cmocka_unit_test(test_token_file_is_read_again),
-        cmocka_unit_test(test_start_refuses),
-        cmocka_unit_test(test_signals_are_the_programs),
-        cmocka_unit_test(test_fork),
+        cmocka_unit_test(test_captures_survive_server_restarts),
+        cmocka_unit_test(test_stop_without_a_server_drops_captures),
+        cmocka_unit_test(test_captures_continue_with_a_replaced_token),
+        cmocka_unit_test(test_rewritten_token_file_is_read_again),
+        cmocka_unit_test(test_invalid_configuration_starts_nothing),
+        cmocka_unit_test(test_signals_are_left_to_the_program),
+        cmocka_unit_test(test_forked_processes_share_no_key),
     };
 
     return cmocka_run_group_tests_name("thread", tests, NULL, NULL);

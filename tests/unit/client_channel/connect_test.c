@@ -14,7 +14,7 @@ static void answer_first(struct fake_connection *connection)
     world_run(connection->world);
 }
 
-/* Goal: no connection before the first call, and one for all. */
+/* Goal: there is no connection before the first call, and one for all calls. */
 static void test_connects_when_a_call_needs_it(void **state)
 {
     struct world world;
@@ -55,9 +55,9 @@ static void test_connects_when_a_call_needs_it(void **state)
     world_end(&world);
 }
 
-/* Goal: tries to connect wait 100 ms, 160, 256, ... up to 5 s, each 20% more or less, and no two
- * channels alike. */
-static void test_backs_off(void **state)
+/* Goal: attempts to connect wait 100 ms, 160, 256, ... up to 5 s, each 20% more or less, different
+ * for each channel. */
+static void test_connection_attempts_back_off(void **state)
 {
     static const int64_t waits_ms[] = {100, 160, 256, 410, 656, 1050, 1680, 2688, 4301, 5000, 5000};
     int64_t first_wait_ms[3] = {0};
@@ -89,8 +89,8 @@ static void test_backs_off(void **state)
     assert_false(first_wait_ms[0] == first_wait_ms[1] && first_wait_ms[1] == first_wait_ms[2]);
 }
 
-/* Goal: a server that takes connections and drops them is not hammered; one that answered once is
- * tried again soon. */
+/* Goal: a server that accepts connections and drops them is tried with growing waits; one that
+ * answered once is tried again soon. */
 static void test_only_an_answer_resets_the_wait(void **state)
 {
     struct world world;
@@ -120,8 +120,9 @@ static void test_only_an_answer_resets_the_wait(void **state)
     world_end(&world);
 }
 
-/* Goal: after a loss that no call cares about the channel rests; the next call connects again. */
-static void test_rests_without_waiting_calls(void **state)
+/* Goal: after losing a connection without calls the channel is idle; the next call connects
+ * again. */
+static void test_channel_without_calls_does_not_reconnect(void **state)
 {
     struct world world;
     struct asked asked = {0};
@@ -153,9 +154,9 @@ static void test_rests_without_waiting_calls(void **state)
     world_end(&world);
 }
 
-/* Goal: where the server says GOAWAY, calls under way finish there, new ones go to a new connection
- * at once, and the old one is closed after its last call. */
-static void test_drains(void **state)
+/* Goal: after GOAWAY, calls under way finish on that connection, new ones use a new connection at
+ * once, and the old one is closed after its last call. */
+static void test_draining_connection_finishes_its_calls(void **state)
 {
     struct world world;
     struct asked old[2] = {{0}};
@@ -202,8 +203,8 @@ static void test_drains(void **state)
     world_end(&world);
 }
 
-/* Goal: calls that are refused after a GOAWAY go on at once. */
-static void test_what_a_goaway_refused_goes_on_at_once(void **state)
+/* Goal: calls that are refused after a GOAWAY are repeated at once. */
+static void test_call_refused_by_goaway_is_repeated_at_once(void **state)
 {
     struct world world;
     struct asked asked = {0};
@@ -229,9 +230,9 @@ static void test_what_a_goaway_refused_goes_on_at_once(void **state)
     world_end(&world);
 }
 
-/* Goal: not more than CLIENT_DRAINING_MAX connections drain; the oldest is given up, and its calls go
- * on elsewhere where they may. */
-static void test_drains_only_so_many(void **state)
+/* Goal: at most CLIENT_DRAINING_MAX connections drain; the oldest is closed, and its calls are
+ * repeated elsewhere if they may be. */
+static void test_draining_connections_are_bounded(void **state)
 {
     struct world world;
     struct asked watches[CLIENT_DRAINING_MAX + 1] = {{0}};
@@ -260,8 +261,8 @@ static void test_drains_only_so_many(void **state)
     world_end(&world);
 }
 
-/* Goal: a connection that can't even be tried counts as a try that failed, and says so. */
-static void test_connections_that_cannot_be_had(void **state)
+/* Goal: a connection that can't even be attempted counts as a failed attempt, with its reason. */
+static void test_connection_that_can_not_start_is_a_failed_attempt(void **state)
 {
     struct world world;
     struct asked asked = {0};
@@ -280,8 +281,8 @@ static void test_connections_that_cannot_be_had(void **state)
     world_end(&world);
 }
 
-/* Goal: calls above what a connection takes wait for one of it to end, in their order. */
-static void test_a_full_connection(void **state)
+/* Goal: calls beyond the limit of a connection wait for one of its calls to end, in order. */
+static void test_calls_wait_for_a_full_connection(void **state)
 {
     struct world world;
     struct asked asked[5] = {{0}};
@@ -319,8 +320,8 @@ static void test_a_full_connection(void **state)
     world_end(&world);
 }
 
-/* Goal: calls that wait after a full connection did not fail to connect where it is lost. */
-static void test_losing_a_full_connection(void **state)
+/* Goal: calls that wait for a full connection do not count as failed to connect if it is lost. */
+static void test_waiting_calls_survive_a_lost_full_connection(void **state)
 {
     const struct client_options once = {.no_retry = true};
     struct world world;
@@ -342,8 +343,8 @@ static void test_losing_a_full_connection(void **state)
     world_end(&world);
 }
 
-/* Goal: a connection that the caller no longer needs is kept for the next call. */
-static void test_slow_to_connect(void **state)
+/* Goal: a connection that its call no longer needs is kept for the next call. */
+static void test_connection_outlives_the_call_that_needed_it(void **state)
 {
     struct world world;
     struct asked hasty = {0};
@@ -372,7 +373,7 @@ static void test_slow_to_connect(void **state)
 
 /* Goal: a deadline that passes during a later try to connect reports the server as unreachable, unless
  * the call was to wait for it. Method: the first try fails, the second hangs. */
-static void test_deadline_of_an_unreachable_server(void **state)
+static void test_deadline_while_connecting_reports_unreachable(void **state)
 {
     static const char late[] =
         "cannot connect to nowhere: connection refused; the deadline passed before "
@@ -407,18 +408,19 @@ static void test_deadline_of_an_unreachable_server(void **state)
 
 int run_connect_tests(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_connects_when_a_call_needs_it),
-                                       cmocka_unit_test(test_backs_off),
-                                       cmocka_unit_test(test_only_an_answer_resets_the_wait),
-                                       cmocka_unit_test(test_rests_without_waiting_calls),
-                                       cmocka_unit_test(test_drains),
-                                       cmocka_unit_test(test_what_a_goaway_refused_goes_on_at_once),
-                                       cmocka_unit_test(test_drains_only_so_many),
-                                       cmocka_unit_test(test_connections_that_cannot_be_had),
-                                       cmocka_unit_test(test_a_full_connection),
-                                       cmocka_unit_test(test_losing_a_full_connection),
-                                       cmocka_unit_test(test_slow_to_connect),
-                                       cmocka_unit_test(test_deadline_of_an_unreachable_server)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_connects_when_a_call_needs_it),
+        cmocka_unit_test(test_connection_attempts_back_off),
+        cmocka_unit_test(test_only_an_answer_resets_the_wait),
+        cmocka_unit_test(test_channel_without_calls_does_not_reconnect),
+        cmocka_unit_test(test_draining_connection_finishes_its_calls),
+        cmocka_unit_test(test_call_refused_by_goaway_is_repeated_at_once),
+        cmocka_unit_test(test_draining_connections_are_bounded),
+        cmocka_unit_test(test_connection_that_can_not_start_is_a_failed_attempt),
+        cmocka_unit_test(test_calls_wait_for_a_full_connection),
+        cmocka_unit_test(test_waiting_calls_survive_a_lost_full_connection),
+        cmocka_unit_test(test_connection_outlives_the_call_that_needed_it),
+        cmocka_unit_test(test_deadline_while_connecting_reports_unreachable)};
 
     return cmocka_run_group_tests_name("channel_connect", tests, NULL, NULL);
 }

@@ -19,9 +19,10 @@ static void assert_cancelled(const struct asked *asked, uint32_t attempts)
     assert_false(asked->from_server);
 }
 
-/* Goal: cancel ends a call that waits for a first connection, for the next one, before its repeat, or
- * for its answer; twice is once, and a cancelled call says nothing more. */
-static void test_cancel_in_each_state(void **state)
+/* Goal: cancel ends a call that waits for a first connection, for the next one, before its repeat,
+ * or for its answer; a second cancel has no effect, and a cancelled call makes no further
+ * callbacks. */
+static void test_cancel_ends_a_call_in_each_state(void **state)
 {
     struct world world;
     struct asked asked = {0};
@@ -85,9 +86,9 @@ static void shut_it(struct asked *asked)
     ask_shut(asked->world);
 }
 
-/* Goal: from inside a reply and inside an end calls can be cancelled, paused and started, also where
+/* Goal: calls can be cancelled, paused and started from inside a reply and inside an end, also if
  * the channel was full. */
-static void test_callbacks_that_do_things(void **state)
+static void test_callbacks_may_cancel_pause_and_start_calls(void **state)
 {
     struct world world;
     struct asked third = {0};
@@ -129,8 +130,9 @@ static void ask_and_cancel(struct asked *asked)
     ask_cancel(asked->more);
 }
 
-/* Goal: if each end starts a call and cancels it, a step reports one of them, so that it ends. */
-static void test_ends_that_make_ends(void **state)
+/* Goal: if each end starts a call and cancels it, a step reports only one of them, so that the step
+ * ends. */
+static void test_chain_of_ends_does_not_block_a_step(void **state)
 {
     struct world world;
     struct asked second = {.in_end = ask_and_cancel};
@@ -155,7 +157,7 @@ static void test_ends_that_make_ends(void **state)
 
 /* Goal: the channel can be closed from any callback, with calls in each state; each ends once, and
  * the connections close, in any order of their reports. */
-static void test_shut_from_callbacks(void **state)
+static void test_channel_may_be_closed_from_any_callback(void **state)
 {
     (void)state;
     for (int round = 0; round < 8; round++) {
@@ -203,7 +205,7 @@ static void test_shut_from_callbacks(void **state)
 }
 
 /* Goal: the channel may be freed before its connections report the ends of their calls. */
-static void test_connections_that_outlive_the_channel(void **state)
+static void test_channel_may_be_freed_before_its_connections_end(void **state)
 {
     struct world world;
     struct asked asked[2] = {{0}};
@@ -219,8 +221,8 @@ static void test_connections_that_outlive_the_channel(void **state)
     assert_int_equal(asked[0].ends + asked[1].ends, 2);
 }
 
-/* Goal: what can't be sent is refused at once, whether there is a connection or not. */
-static void test_refused_at_the_start(void **state)
+/* Goal: a call that can't be sent is refused at once, with or without a connection. */
+static void test_unsendable_call_is_refused_at_once(void **state)
 {
     static const struct client_metadata wrong = {.key = SLICE("Upper"), .value = SLICE("case")};
     struct client_metadata many[65];
@@ -247,7 +249,7 @@ static void test_refused_at_the_start(void **state)
     assert_int_equal(ask(&world, &taken, &method_write, &options), OK);
     world_run(&world);
     (void)world_make_ready(&world);
-    /* And by the connection. */
+    /* The same, refused by the connection. */
     world_newest(&world)->refusal = ERR_TOO_LARGE;
     assert_int_equal(ask(&world, &asked, &method_read, NULL), ERR_TOO_LARGE);
     assert_int_equal(world_statistics(&world).calls_under_way, 1);
@@ -257,8 +259,8 @@ static void test_refused_at_the_start(void **state)
     assert_int_equal(taken.ends, 1);
 }
 
-/* Goal: a call that waited and that the connection then does not take ends with the reason. */
-static void test_refused_after_waiting(void **state)
+/* Goal: a call that waited and is then refused by the connection ends with the reason. */
+static void test_call_refused_after_waiting_has_the_reason(void **state)
 {
     struct world world;
     struct asked asked[2] = {{0}};
@@ -290,9 +292,9 @@ static void test_refused_after_waiting(void **state)
     world_end(&world);
 }
 
-/* Goal: ten thousand calls that wait, and ten thousand deadlines one by one, cost their number and not
- * its square: by the square this takes minutes. */
-static void test_many(void **state)
+/* Goal: ten thousand waiting calls, and ten thousand deadlines one by one, cost linear time: in
+ * quadratic time this takes minutes. */
+static void test_many_waiting_calls_take_linear_time(void **state)
 {
     struct world world;
     struct asked *asked = calloc(MANY + 1, sizeof(*asked));
@@ -320,9 +322,9 @@ static void test_many(void **state)
     free(asked);
 }
 
-/* Goal: the owner is woken for a deadline that is earlier than the time that it was given, and not for
- * each call that is started. */
-static void test_wakes_for_what_is_sooner(void **state)
+/* Goal: the owner is woken for a deadline that is earlier than the time that it was given, and not
+ * for each call that is started. */
+static void test_owner_is_woken_for_an_earlier_deadline(void **state)
 {
     const struct client_options soon = {.timeout_ms = 10};
     struct world world;
@@ -355,15 +357,16 @@ static void test_wakes_for_what_is_sooner(void **state)
 
 int run_end_tests(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cancel_in_each_state),
-                                       cmocka_unit_test(test_callbacks_that_do_things),
-                                       cmocka_unit_test(test_ends_that_make_ends),
-                                       cmocka_unit_test(test_shut_from_callbacks),
-                                       cmocka_unit_test(test_connections_that_outlive_the_channel),
-                                       cmocka_unit_test(test_refused_at_the_start),
-                                       cmocka_unit_test(test_refused_after_waiting),
-                                       cmocka_unit_test(test_many),
-                                       cmocka_unit_test(test_wakes_for_what_is_sooner)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cancel_ends_a_call_in_each_state),
+        cmocka_unit_test(test_callbacks_may_cancel_pause_and_start_calls),
+        cmocka_unit_test(test_chain_of_ends_does_not_block_a_step),
+        cmocka_unit_test(test_channel_may_be_closed_from_any_callback),
+        cmocka_unit_test(test_channel_may_be_freed_before_its_connections_end),
+        cmocka_unit_test(test_unsendable_call_is_refused_at_once),
+        cmocka_unit_test(test_call_refused_after_waiting_has_the_reason),
+        cmocka_unit_test(test_many_waiting_calls_take_linear_time),
+        cmocka_unit_test(test_owner_is_woken_for_an_earlier_deadline)};
 
     return cmocka_run_group_tests_name("channel_end", tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 #define MOVES 400
 #define CALLS 64
 
-/* What the test knows of a call beside what its caller sees. */
+/* The test's own record of a call, beside the caller's. */
 struct model {
     struct asked asked; /* first */
     const struct method_info *method;
@@ -319,9 +319,9 @@ static void move(struct life *life)
     }
 }
 
-/* Goal: each call ends once, in time; none is asked for again once it is committed, nor oftener than it
- * may be; a write has one key; connections are few and all are closed; nothing leaks. */
-static void test_lives(void **state)
+/* Goal: each call ends once, in time; none is repeated once it is committed, nor more often than
+ * allowed; a write has one key; connections are few and all are closed; nothing leaks. */
+static void test_each_call_ends_once_in_random_runs(void **state)
 {
     uint64_t calls = 0;
     uint64_t repeated = 0;
@@ -368,8 +368,8 @@ static int print_seed(void **state)
 
 int run_random_tests(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_lives, make_seed, print_seed)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(
+        test_each_call_ends_once_in_random_runs, make_seed, print_seed)};
 
     return cmocka_run_group_tests_name("channel_random", tests, NULL, NULL);
 }

@@ -26,7 +26,7 @@ static struct fake_connection *start_ready(struct world *world)
 
 /* Goal: an idempotency key is made only for writes, is a UUID, differs for each call, and is
  * reported. */
-static void test_keys(void **state)
+static void test_keys_are_made_only_for_writes(void **state)
 {
     struct world world;
     struct asked asked[3] = {{0}};
@@ -53,7 +53,7 @@ static void test_keys(void **state)
 }
 
 /* Goal: the caller's own key is kept, and reported. */
-static void test_the_callers_key(void **state)
+static void test_callers_key_is_kept(void **state)
 {
     const struct client_metadata metadata[] = {
         {.key = SLICE("x-one"), .value = SLICE("1")},
@@ -73,9 +73,9 @@ static void test_the_callers_key(void **state)
     world_end(&world);
 }
 
-/* Goal: a server that is restarted in the middle of many calls loses none and is asked for no write
- * under two keys. Some calls are answered, of the others the server has seen half. */
-static void test_a_restarted_server(void **state)
+/* Goal: a server that is restarted in the middle of many calls loses none and gets no write under
+ * two keys. Some calls are answered, of the others the server has seen half. */
+static void test_restarted_server_loses_no_call(void **state)
 {
     struct world world;
     struct asked asked[RESTART_CALLS] = {{0}};
@@ -125,7 +125,7 @@ static void test_a_restarted_server(void **state)
 }
 
 /* Goal: after UNAVAILABLE a call is repeated after its own wait, which grows; the key stays. */
-static void test_unavailable(void **state)
+static void test_unavailable_call_is_repeated_after_growing_waits(void **state)
 {
     static const int64_t waits_ms[] = {100, 160, 256, 410, 656, 1050, 1680};
     struct world world;
@@ -156,7 +156,7 @@ static void test_unavailable(void **state)
 }
 
 /* Goal: the delay of RetryInfo is used, for any error, if it is longer than the call's own. */
-static void test_retry_info(void **state)
+static void test_longer_retry_info_delay_is_used(void **state)
 {
     struct world world;
     struct asked asked = {0};
@@ -178,9 +178,9 @@ static void test_retry_info(void **state)
     world_end(&world);
 }
 
-/* Goal: what the server said for good is passed on: also ALREADY_EXISTS after an attempt whose answer
- * was lost, since only the caller knows what that means. */
-static void test_final_answers(void **state)
+/* Goal: a final answer of the server is passed on: also ALREADY_EXISTS after an attempt whose
+ * answer was lost, since only the caller knows its meaning. */
+static void test_final_answer_is_passed_on(void **state)
 {
     struct world world;
     struct asked asked = {0};
@@ -206,8 +206,9 @@ static void test_final_answers(void **state)
     world_end(&world);
 }
 
-/* Goal: one attempt is one attempt; but a call that never left waits for the try at hand. */
-static void test_no_retry(void **state)
+/* Goal: one attempt is one attempt; but a call that was not sent waits for the current connection
+ * attempt. */
+static void test_one_attempt_is_not_repeated(void **state)
 {
     const struct client_options once = {.no_retry = true};
     struct world world;
@@ -241,9 +242,9 @@ static void test_no_retry(void **state)
     world_end(&world);
 }
 
-/* Goal: a server that can't be reached ends a call after attempts_max tries; one that waits for
- * ready goes on until its deadline, and then reports what it waited for. */
-static void test_unreachable(void **state)
+/* Goal: a server that can't be reached ends a call after attempts_max attempts; one that waits for
+ * ready continues until its deadline, and then reports what it waited for. */
+static void test_unreachable_server_ends_a_call_after_its_attempts(void **state)
 {
     const struct client_options patient = {.wait_for_ready = true, .timeout_ms = 60000};
     struct world world;
@@ -276,9 +277,9 @@ static void test_unreachable(void **state)
     world_end(&world);
 }
 
-/* Goal: where the next wait would pass the deadline, the call ends at once as its last attempt did,
- * and so does one that waits for a connection. */
-static void test_no_wait_beyond_the_deadline(void **state)
+/* Goal: if the next wait exceeded the deadline, the call ends at once with the result of its last
+ * attempt, and so does one that waits for a connection. */
+static void test_call_ends_early_if_a_wait_exceeds_its_deadline(void **state)
 {
     const struct client_options soon = {.timeout_ms = 300};
     struct world world;
@@ -309,7 +310,7 @@ static void test_no_wait_beyond_the_deadline(void **state)
 
 /* Goal: an attempt gets the rest of the call's time; unary calls have a deadline unless they
  * disable it. */
-static void test_what_is_left(void **state)
+static void test_attempt_gets_the_remaining_time(void **state)
 {
     const struct client_options none = {.timeout_ms = -1};
     const struct client_options second = {.timeout_ms = 1000};
@@ -346,9 +347,9 @@ static void test_what_is_left(void **state)
     world_end(&world);
 }
 
-/* Goal: a deadline counts from the start of the call, even where the program did not let the channel
- * be stepped for long before. */
-static void test_a_late_step(void **state)
+/* Goal: a deadline counts from the start of the call, even if the program stepped the channel
+ * late. */
+static void test_deadline_counts_from_the_start_of_the_call(void **state)
 {
     const struct client_options second = {.timeout_ms = 1000};
     struct world world;
@@ -367,9 +368,9 @@ static void test_a_late_step(void **state)
     world_end(&world);
 }
 
-/* Goal: repeats after what the server says are paid from the bucket; an empty one ends calls as the
- * server said. Lost connections cost nothing, and calls that go well fill it again. */
-static void test_bucket(void **state)
+/* Goal: repeats after an answer of the server take from the bucket; an empty one ends calls with
+ * that answer. Lost connections cost nothing, and successful calls refill it. */
+static void test_repeats_are_limited_by_the_bucket(void **state)
 {
     const struct client_options none = {.timeout_ms = -1};
     struct world world;
@@ -409,9 +410,9 @@ static void test_bucket(void **state)
     world_end(&world);
 }
 
-/* Goal: a stream refused by a server that is there and well is tried again after a wait, of any call,
- * and at most attempts_max times. */
-static void test_refused_streams(void **state)
+/* Goal: a stream refused by a healthy server is repeated after a wait, for any call, and at most
+ * attempts_max times. */
+static void test_refused_stream_is_repeated_after_a_wait(void **state)
 {
     struct world world;
     struct asked asked = {0};
@@ -433,7 +434,7 @@ static void test_refused_streams(void **state)
 }
 
 /* Goal: a reply whose status was lost is reported once; the repeat only gets the status. */
-static void test_a_reply_without_its_status(void **state)
+static void test_reply_without_status_is_reported_once(void **state)
 {
     struct world world;
     struct asked asked = {0};
@@ -477,10 +478,9 @@ static void start_with_source(struct world *world, bool has_another)
     world_open(world);
 }
 
-/* Goal: a call that the server does not authenticate has the token read again, once, and is repeated at
- * once with the new one, whatever it does; a second refusal is its end. Method: a write, refused
- * twice. */
-static void test_a_new_token(void **state)
+/* Goal: an unauthenticated call has the token read again, once, and is repeated at once with the
+ * new one, for any method; a second refusal ends it. Method: a write, refused twice. */
+static void test_unauthenticated_call_reads_the_token_once(void **state)
 {
     struct world world;
     struct asked asked = {0};
@@ -503,10 +503,10 @@ static void test_a_new_token(void **state)
     world_end(&world);
 }
 
-/* Goal: where no other token is found the refusal is the answer, without a second attempt; a call that
- * started before the token was replaced is repeated without another read; and a call of one attempt
- * stays one. Method: each. */
-static void test_the_same_token(void **state)
+/* Goal: if no other token is found, the refusal is the answer, without a second attempt; a call
+ * that started before the token was replaced is repeated without another read; and a call of one
+ * attempt is not repeated. Method: each. */
+static void test_unchanged_token_is_not_retried(void **state)
 {
     const struct client_options once = {.no_retry = true};
     struct world world;
@@ -553,7 +553,7 @@ static void write_log(void *user, enum errata_log_level level, const char *messa
 
 /* Goal: the log has a line for each connection that opens, fails or is lost, and for each repeat.
  * Method: one of each; the waits are those of the seed. */
-static void test_log(void **state)
+static void test_connections_and_repeats_are_logged(void **state)
 {
     struct world world;
     struct asked asked = {0};
@@ -587,23 +587,24 @@ static void test_log(void **state)
 
 int run_repeat_tests(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_keys),
-                                       cmocka_unit_test(test_the_callers_key),
-                                       cmocka_unit_test(test_a_restarted_server),
-                                       cmocka_unit_test(test_unavailable),
-                                       cmocka_unit_test(test_retry_info),
-                                       cmocka_unit_test(test_final_answers),
-                                       cmocka_unit_test(test_no_retry),
-                                       cmocka_unit_test(test_unreachable),
-                                       cmocka_unit_test(test_no_wait_beyond_the_deadline),
-                                       cmocka_unit_test(test_what_is_left),
-                                       cmocka_unit_test(test_a_late_step),
-                                       cmocka_unit_test(test_bucket),
-                                       cmocka_unit_test(test_refused_streams),
-                                       cmocka_unit_test(test_a_reply_without_its_status),
-                                       cmocka_unit_test(test_a_new_token),
-                                       cmocka_unit_test(test_the_same_token),
-                                       cmocka_unit_test(test_log)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_keys_are_made_only_for_writes),
+        cmocka_unit_test(test_callers_key_is_kept),
+        cmocka_unit_test(test_restarted_server_loses_no_call),
+        cmocka_unit_test(test_unavailable_call_is_repeated_after_growing_waits),
+        cmocka_unit_test(test_longer_retry_info_delay_is_used),
+        cmocka_unit_test(test_final_answer_is_passed_on),
+        cmocka_unit_test(test_one_attempt_is_not_repeated),
+        cmocka_unit_test(test_unreachable_server_ends_a_call_after_its_attempts),
+        cmocka_unit_test(test_call_ends_early_if_a_wait_exceeds_its_deadline),
+        cmocka_unit_test(test_attempt_gets_the_remaining_time),
+        cmocka_unit_test(test_deadline_counts_from_the_start_of_the_call),
+        cmocka_unit_test(test_repeats_are_limited_by_the_bucket),
+        cmocka_unit_test(test_refused_stream_is_repeated_after_a_wait),
+        cmocka_unit_test(test_reply_without_status_is_reported_once),
+        cmocka_unit_test(test_unauthenticated_call_reads_the_token_once),
+        cmocka_unit_test(test_unchanged_token_is_not_retried),
+        cmocka_unit_test(test_connections_and_repeats_are_logged)};
 
     return cmocka_run_group_tests_name("channel_repeat", tests, NULL, NULL);
 }

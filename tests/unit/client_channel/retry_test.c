@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 /* Goal: every wait is within 20% of its step, and both ends are reached. */
-static void test_jitter_bounds(void **state)
+static void test_waits_are_within_20_percent_of_their_step(void **state)
 {
     static const int64_t steps_ms[] = {100, 160, 256, 410, 656, 1050, 1680, 2688, 4301, 5000};
     const struct client_retry_policy policy = {.backoff_initial_ms = 100, .backoff_max_ms = 5000};
@@ -36,8 +36,8 @@ static void test_jitter_bounds(void **state)
     }
 }
 
-/* Goal: no policy and no number of repeats overflows, and a wait of 1 ms grows too. */
-static void test_extreme_policies(void **state)
+/* Goal: no policy and no number of repeats overflows, and a wait of 1 ms grows, too. */
+static void test_extreme_policies_do_not_overflow(void **state)
 {
     const struct client_retry_policy endless = {.backoff_initial_ms = 1,
                                                 .backoff_max_ms = INT64_MAX};
@@ -54,8 +54,9 @@ static void test_extreme_policies(void **state)
     assert_in_range(client_backoff_ms(&reversed, 3, &random.random), 800, 1200);
 }
 
-/* Goal: the bucket gives as many as it holds, and a fifth for each call that went well. */
-static void test_bucket(void **state)
+/* Goal: the bucket allows as many repeats as it holds, and gains a fifth for each successful
+ * call. */
+static void test_bucket_is_refilled_by_successes(void **state)
 {
     struct client_retry_bucket bucket;
 
@@ -75,8 +76,8 @@ static void test_bucket(void **state)
     assert_false(client_retry_bucket_take(&bucket));
 }
 
-/* Goal: what each kind of status allows. */
-static void test_what_a_status_allows(void **state)
+/* Goal: each status code allows a repeat, or forbids it. */
+static void test_status_decides_whether_to_repeat(void **state)
 {
     static const uint8_t retry_info[] = "\x1a\x2e\x0a\x28type.googleapis.com/google.rpc.RetryInfo"
                                         "\x12\x02\x0a\x00";
@@ -106,7 +107,7 @@ static void test_what_a_status_allows(void **state)
 
 /* Goal: the trailer grpc-retry-pushback-ms is obeyed: the longer of its delay and RetryInfo's, and
  * no repeat after a negative or malformed one (gRFC A6). Method: UNAVAILABLE with each. */
-static void test_pushback(void **state)
+static void test_pushback_trailer_is_obeyed(void **state)
 {
     static const uint8_t retry_info[] = "\x1a\x32\x0a\x28type.googleapis.com/google.rpc.RetryInfo"
                                         "\x12\x06\x0a\x04\x10\x80\xd2\x13"; /* 320 us */
@@ -141,9 +142,11 @@ static void test_pushback(void **state)
 int run_retry_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_jitter_bounds), cmocka_unit_test(test_extreme_policies),
-        cmocka_unit_test(test_bucket), cmocka_unit_test(test_what_a_status_allows),
-        cmocka_unit_test(test_pushback)};
+        cmocka_unit_test(test_waits_are_within_20_percent_of_their_step),
+        cmocka_unit_test(test_extreme_policies_do_not_overflow),
+        cmocka_unit_test(test_bucket_is_refilled_by_successes),
+        cmocka_unit_test(test_status_decides_whether_to_repeat),
+        cmocka_unit_test(test_pushback_trailer_is_obeyed)};
 
     return cmocka_run_group_tests_name("channel_retry", tests, NULL, NULL);
 }

@@ -14,8 +14,9 @@ static struct fake_connection *replace_connection(struct world *world)
     return world_make_ready(world);
 }
 
-/* Goal: a stream of replies is repeated until its first reply was passed on, and then no more. */
-static void test_replies_commit(void **state)
+/* Goal: a stream of replies is repeated until its first reply was passed on, and never after
+ * that. */
+static void test_first_reply_commits_a_stream(void **state)
 {
     struct world world;
     struct asked asked = {0};
@@ -39,9 +40,9 @@ static void test_replies_commit(void **state)
     world_end(&world);
 }
 
-/* Goal: an upload can be sent once there is an attempt; until then send says ERR_BUSY, and on_writable
- * follows once. */
-static void test_room_comes_with_the_attempt(void **state)
+/* Goal: an upload can be sent once there is an attempt; until then send returns ERR_BUSY, and
+ * on_writable follows once. */
+static void test_upload_is_writable_once_there_is_an_attempt(void **state)
 {
     struct world world;
     struct asked asked = {0};
@@ -74,9 +75,9 @@ static void test_room_comes_with_the_attempt(void **state)
     world_end(&world);
 }
 
-/* Goal: before its first message was taken an upload is repeated, with the same key; the caller is
- * notified of room again only if it was refused before. */
-static void test_uploads_before_the_first_message(void **state)
+/* Goal: before its first message was accepted an upload is repeated, with the same key; the caller
+ * is notified of room again only if it was refused before. */
+static void test_upload_is_repeated_before_its_first_message(void **state)
 {
     struct world world;
     struct asked asked = {0};
@@ -107,7 +108,7 @@ static void test_uploads_before_the_first_message(void **state)
 }
 
 /* Goal: an upload of nothing that was ended while it waited is ended in each attempt. */
-static void test_half_close_is_remembered(void **state)
+static void test_half_close_is_repeated_in_each_attempt(void **state)
 {
     struct world world;
     struct asked asked = {0};
@@ -128,9 +129,9 @@ static void test_half_close_is_remembered(void **state)
     world_end(&world);
 }
 
-/* Goal: an attempt that has ended, but whose end is not reported yet, takes nothing; further
+/* Goal: an attempt that has ended, but whose end is not reported yet, accepts nothing; further
  * actions of the caller apply to the next attempt, unless the call is committed. */
-static void test_sending_to_an_attempt_that_is_over(void **state)
+static void test_ended_attempt_accepts_no_message(void **state)
 {
     struct world world;
     struct asked asked = {0};
@@ -168,7 +169,7 @@ static void test_sending_to_an_attempt_that_is_over(void **state)
 }
 
 /* Goal: functions of uploads refuse other calls, too large messages, and ended calls. */
-static void test_what_can_not_be_sent(void **state)
+static void test_invalid_upload_actions_are_refused(void **state)
 {
     struct world world;
     struct asked read = {0};
@@ -190,8 +191,8 @@ static void test_what_can_not_be_sent(void **state)
     world_end(&world);
 }
 
-/* Goal: pause and resume hold for the call, whichever attempt it has. */
-static void test_pause_is_remembered(void **state)
+/* Goal: pause and resume apply to the call, in each attempt. */
+static void test_pause_applies_to_each_attempt(void **state)
 {
     struct world world;
     struct asked asked = {0};
@@ -220,13 +221,14 @@ static void test_pause_is_remembered(void **state)
 
 int run_stream_tests(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_replies_commit),
-                                       cmocka_unit_test(test_room_comes_with_the_attempt),
-                                       cmocka_unit_test(test_uploads_before_the_first_message),
-                                       cmocka_unit_test(test_half_close_is_remembered),
-                                       cmocka_unit_test(test_sending_to_an_attempt_that_is_over),
-                                       cmocka_unit_test(test_what_can_not_be_sent),
-                                       cmocka_unit_test(test_pause_is_remembered)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_first_reply_commits_a_stream),
+        cmocka_unit_test(test_upload_is_writable_once_there_is_an_attempt),
+        cmocka_unit_test(test_upload_is_repeated_before_its_first_message),
+        cmocka_unit_test(test_half_close_is_repeated_in_each_attempt),
+        cmocka_unit_test(test_ended_attempt_accepts_no_message),
+        cmocka_unit_test(test_invalid_upload_actions_are_refused),
+        cmocka_unit_test(test_pause_applies_to_each_attempt)};
 
     return cmocka_run_group_tests_name("channel_stream", tests, NULL, NULL);
 }

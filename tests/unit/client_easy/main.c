@@ -41,8 +41,8 @@ static bool was_sent(const struct loopback *server, const char *text)
            NULL;
 }
 
-/* Goal: examples are asked for by layout and document, and returned as JSON. */
-static void test_examples(void **state)
+/* Goal: examples are requested by layout and document, and returned as JSON. */
+static void test_examples_are_returned_as_json(void **state)
 {
     const struct peer_script script = {
         .headers = headers, .body = SLICE(FRAME_HINTS), .trailers = trailers_ok};
@@ -62,7 +62,7 @@ static void test_examples(void **state)
 }
 
 /* Goal: a correction is sent with all its members, the snippet as valid JSON, and its id returned. */
-static void test_correct(void **state)
+static void test_correction_is_sent_with_all_members(void **state)
 {
     const struct peer_script script = {
         .headers = headers, .body = SLICE(FRAME_EVENT), .trailers = trailers_ok};
@@ -93,7 +93,7 @@ static void test_correct(void **state)
 
 /* Goal: a refusal returns "" and is described; the next call starts without it. Method: a server that
  * refuses, then no server. */
-static void test_refusal_and_no_server(void **state)
+static void test_refusal_is_described_and_then_forgotten(void **state)
 {
     const struct peer_script script = {.headers = refusal};
     struct errata_channel_config config;
@@ -128,9 +128,9 @@ static void test_refusal_and_no_server(void **state)
     errata_easy_close(easy);
 }
 
-/* Goal: an invalid setting, from the caller or the environment, is described by the opening and by every
- * call; and no object at all is a failure, too. */
-static void test_not_opened(void **state)
+/* Goal: an invalid setting, from the caller or the environment, is described by open and by every
+ * call; so is a NULL object. */
+static void test_invalid_setting_is_described_by_every_call(void **state)
 {
     static const struct errata_correction correction = {.after_json = "{}"};
     struct errata_easy *easy = errata_easy_open("https://errata");
@@ -163,8 +163,10 @@ static void test_not_opened(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_examples), cmocka_unit_test(test_correct),
-        cmocka_unit_test(test_refusal_and_no_server), cmocka_unit_test(test_not_opened)};
+        cmocka_unit_test(test_examples_are_returned_as_json),
+        cmocka_unit_test(test_correction_is_sent_with_all_members),
+        cmocka_unit_test(test_refusal_is_described_and_then_forgotten),
+        cmocka_unit_test(test_invalid_setting_is_described_by_every_call)};
 
     (void)unsetenv("ERRATA_SERVER");
     (void)unsetenv("ERRATA_TOKEN_FILE");

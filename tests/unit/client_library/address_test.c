@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 /* Goal: every form of an address is read. Method: a table. */
-static void test_addresses(void **state)
+static void test_each_form_of_address_is_read(void **state)
 {
     static const struct {
         const char *text;
@@ -46,9 +46,9 @@ static void test_addresses(void **state)
     }
 }
 
-/* Goal: what can be no address is refused with what to write instead. Method: a table of texts, and of
- * words that the sentence has. */
-static void test_no_addresses(void **state)
+/* Goal: an invalid address is refused with the expected form. Method: a table of texts, and of
+ * words in the message. */
+static void test_invalid_address_is_refused(void **state)
 {
     static const struct {
         const char *text;
@@ -102,9 +102,9 @@ static void test_no_addresses(void **state)
     }
 }
 
-/* Goal: long names are taken up to the limit of names, and shown only in part. Method: 255 and 256
- * letters. */
-static void test_long_names(void **state)
+/* Goal: long names are accepted up to the limit of names, and shown only in part. Method: 255 and
+ * 256 letters. */
+static void test_long_host_name_is_limited(void **state)
 {
     char text[CLIENT_HOST_BYTES_MAX + 8];
     char reported[PROBLEM_BYTES_MAX];
@@ -125,9 +125,9 @@ static void test_long_names(void **state)
     assert_true(strlen(reported) < 200);
 }
 
-/* Goal: a problem fits the room that there is, is cut between characters, and needs none. Method: every
- * size of buffer, for a message with letters of two bytes. */
-static void test_room_for_problems(void **state)
+/* Goal: a problem fits the buffer that is given, is cut between characters, and needs none. Method:
+ * every size of buffer, for a message with letters of two bytes. */
+static void test_problem_text_fits_any_buffer(void **state)
 {
     static const char whole[] = "server: invalid host name in \"\303\274\303\274:1\"";
     struct address address;
@@ -152,9 +152,10 @@ static void test_room_for_problems(void **state)
 
 int run_address_tests(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_addresses), cmocka_unit_test(test_no_addresses),
-        cmocka_unit_test(test_long_names), cmocka_unit_test(test_room_for_problems)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_form_of_address_is_read),
+                                       cmocka_unit_test(test_invalid_address_is_refused),
+                                       cmocka_unit_test(test_long_host_name_is_limited),
+                                       cmocka_unit_test(test_problem_text_fits_any_buffer)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

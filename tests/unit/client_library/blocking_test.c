@@ -91,9 +91,9 @@ static void assert_sent(const struct world *world, const char *line)
     }
 }
 
-/* Goal: a call sends what the configuration and the options say, and its answer outlives the connection.
+/* Goal: a call sends the configuration and the options, and its answer outlives the connection.
  * Method: a write with a key of the caller's; the server's view of it. */
-static void test_call(void **state)
+static void test_call_sends_configuration_and_options(void **state)
 {
     static const struct errata_metadata trace = {"x-trace", {"7", 1}};
     static const struct errata_options options = {
@@ -124,9 +124,8 @@ static void test_call(void **state)
     world_free(&world);
 }
 
-/* Goal: a write gets a key though the caller gives none, a read gets none. Method: what the status says
- * that it carried. */
-static void test_keys_of_the_library(void **state)
+/* Goal: a write without a key gets one, a read gets none. Method: the key in the status. */
+static void test_write_without_a_key_gets_one(void **state)
 {
     struct world world;
 
@@ -146,7 +145,7 @@ static void test_keys_of_the_library(void **state)
 }
 
 /* Goal: a refusal is a result without a reply. Method: only trailers. */
-static void test_refusal(void **state)
+static void test_refusal_has_no_reply(void **state)
 {
     struct world world;
 
@@ -163,7 +162,7 @@ static void test_refusal(void **state)
 }
 
 /* Goal: a new token is sent from the next call on, and none sends none. Method: calls before and after. */
-static void test_token(void **state)
+static void test_new_token_is_sent_from_the_next_call(void **state)
 {
     struct world world;
 
@@ -201,9 +200,9 @@ static bool take(void *user, struct errata_bytes message)
     return world->count < world->wanted;
 }
 
-/* Goal: replies are taken one by one, and given up where the caller has had its fill; a callback can
- * make no call of its own. Method: three replies, all and two of them. */
-static void test_stream(void **state)
+/* Goal: replies are read one by one, and cancelled when the caller stops; a callback cannot make a
+ * call. Method: three replies, all and two of them. */
+static void test_stream_is_read_until_the_caller_stops(void **state)
 {
     const struct peer_script script = {.headers = headers,
                                        .body = SLICE("\0\0\0\0\1a\0\0\0\0\1b\0\0\0\0\1c"),
@@ -260,7 +259,7 @@ static enum errata_result upload(struct world *world, enum errata_upload_step la
 
 /* Goal: messages are sent to their end; the caller may stop, and a too large one is reported.
  * Method: two messages and each of the three. */
-static void test_upload(void **state)
+static void test_upload_sends_messages_until_the_caller_stops(void **state)
 {
     struct world world;
 
@@ -278,9 +277,9 @@ static void test_upload(void **state)
     world_free(&world);
 }
 
-/* Goal: what can't be asked is refused before anything is sent. Method: methods of another kind, missing
- * callbacks, options, a request that is too large. */
-static void test_invalid(void **state)
+/* Goal: an invalid call is refused before anything is sent. Method: methods of another kind,
+ * missing callbacks, options, a request that is too large. */
+static void test_invalid_call_is_refused_before_sending(void **state)
 {
     static const struct errata_taker no_taker = {NULL, NULL};
     static const struct errata_giver no_giver = {NULL, NULL};
@@ -324,9 +323,9 @@ static void test_invalid(void **state)
     errata_answer_free(NULL);
 }
 
-/* Goal: where no one listens the answer says so, after as many tries as the configuration allows.
- * Method: a port that was given back. */
-static void test_no_server(void **state)
+/* Goal: if no server listens, the answer reports it, after as many attempts as the configuration
+ * allows. Method: a port that is not in use. */
+static void test_unreachable_server_is_reported_after_its_attempts(void **state)
 {
     struct errata_channel_config config = {.struct_bytes = sizeof(struct errata_channel_config),
                                            .attempts_max = 2,
@@ -350,7 +349,7 @@ static void test_no_server(void **state)
 
 /* Goal: an invalid configuration is described in a sentence. Method: one, with room for it and
  * without. */
-static void test_refused_configuration(void **state)
+static void test_invalid_configuration_is_described(void **state)
 {
     const struct errata_channel_config config = {
         .struct_bytes = sizeof(struct errata_channel_config), .server = "https://errata"};
@@ -380,10 +379,10 @@ static bool take_and_break(void *user, struct errata_bytes message)
     return true;
 }
 
-/* Goal: a lost connection does no harm to a program that knows nothing of SIGPIPE, and leaves its signals
- * as they were. Method: a write that raises it within a call, under the default action, which would end
- * this program. */
-static void test_sigpipe(void **state)
+/* Goal: a lost connection does not affect a program that does not handle SIGPIPE, and leaves its
+ * signals unchanged. Method: a write that raises it within a call, under the default action, which
+ * would end this program. */
+static void test_lost_connection_raises_no_sigpipe(void **state)
 {
     unsigned broken = 0;
     const struct errata_taker taker = {&broken, take_and_break};
@@ -405,9 +404,9 @@ static void test_sigpipe(void **state)
     world_free(&world);
 }
 
-/* Goal: a signal that the program itself holds back stays pending. Method: one that is raised before the
- * call, with another in it. */
-static void test_sigpipe_of_the_program(void **state)
+/* Goal: a signal that the program itself blocks stays pending. Method: one that is raised before
+ * the call, with another in it. */
+static void test_pending_sigpipe_of_the_program_stays(void **state)
 {
     unsigned broken = 0;
     const struct errata_taker taker = {&broken, take_and_break};
@@ -463,9 +462,9 @@ static bool call_without_memory(size_t place)
     return failed;
 }
 
-/* Goal: wherever malloc fails, opening says so or the call ends somehow, and nothing is lost (the asan
- * preset says so). Method: each allocation of this thread fails once, until none is left. */
-static void test_no_memory(void **state)
+/* Goal: wherever malloc fails, opening reports it or the call ends, and nothing leaks (as the asan
+ * preset checks). Method: each allocation of this thread fails once, until none is left. */
+static void test_failed_allocation_fails_only_the_call(void **state)
 {
     size_t place = 1;
 
@@ -480,18 +479,18 @@ static void test_no_memory(void **state)
 int run_blocking_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_call),
-        cmocka_unit_test(test_keys_of_the_library),
-        cmocka_unit_test(test_refusal),
-        cmocka_unit_test(test_token),
-        cmocka_unit_test(test_stream),
-        cmocka_unit_test(test_upload),
-        cmocka_unit_test(test_invalid),
-        cmocka_unit_test(test_no_server),
-        cmocka_unit_test(test_refused_configuration),
-        cmocka_unit_test(test_sigpipe),
-        cmocka_unit_test(test_sigpipe_of_the_program),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_call_sends_configuration_and_options),
+        cmocka_unit_test(test_write_without_a_key_gets_one),
+        cmocka_unit_test(test_refusal_has_no_reply),
+        cmocka_unit_test(test_new_token_is_sent_from_the_next_call),
+        cmocka_unit_test(test_stream_is_read_until_the_caller_stops),
+        cmocka_unit_test(test_upload_sends_messages_until_the_caller_stops),
+        cmocka_unit_test(test_invalid_call_is_refused_before_sending),
+        cmocka_unit_test(test_unreachable_server_is_reported_after_its_attempts),
+        cmocka_unit_test(test_invalid_configuration_is_described),
+        cmocka_unit_test(test_lost_connection_raises_no_sigpipe),
+        cmocka_unit_test(test_pending_sigpipe_of_the_program_stays),
+        cmocka_unit_test(test_failed_allocation_fails_only_the_call),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,9 +101,9 @@ static void world_close(struct world *world)
     fake_close(&world->fake, world->channel);
 }
 
-/* Goal: a call reaches the channel with its method and bytes, and its reply and end come back. Method:
- * one call from start to end. */
-static void test_call(void **state)
+/* Goal: a call reaches the channel with its method and bytes, and its reply and end are returned.
+ * Method: one call from start to end. */
+static void test_call_is_passed_to_the_channel_and_back(void **state)
 {
     struct world world;
 
@@ -125,7 +125,7 @@ static void test_call(void **state)
 
 /* Goal: each way in which a channel refuses a call is reported as the header says, and no callback
  * follows. Method: all of them, and a lack of memory here. */
-static void test_refused(void **state)
+static void test_refusal_of_the_channel_is_reported(void **state)
 {
     static const struct {
         enum err lower;
@@ -152,8 +152,9 @@ static void test_refused(void **state)
     world_close(&world);
 }
 
-/* Goal: arguments that can't be right are refused here. Method: methods, requests, handlers, options. */
-static void test_invalid(void **state)
+/* Goal: invalid arguments are refused in the library. Method: methods, requests, handlers,
+ * options. */
+static void test_invalid_arguments_are_refused(void **state)
 {
     static const struct errata_handlers deaf = {.on_reply = heard_reply};
     static const struct errata_handlers hearing = {.on_end = heard_end};
@@ -179,8 +180,8 @@ static void test_invalid(void **state)
     world_close(&world);
 }
 
-/* Goal: options reach the channel. Method: a key, a piece of metadata, and each switch. */
-static void test_options(void **state)
+/* Goal: options are passed to the channel. Method: a key, one metadata entry, and each switch. */
+static void test_options_are_passed_to_the_channel(void **state)
 {
     static const struct errata_metadata metadata = {"x-trace", {"7", 1}};
     static const struct errata_handlers handlers = {.on_end = heard_end};
@@ -211,7 +212,7 @@ static void test_options(void **state)
     world_close(&world);
 }
 
-/* What check_status compares with. */
+/* The values that check_status expects. */
 struct wanted {
     bool out_of_memory;
     unsigned ends;
@@ -244,9 +245,9 @@ static void check_status(void *user, const struct errata_status *status)
     assert_memory_equal(status->metadata[1].value.data, "\0\xff", 2);
 }
 
-/* Goal: everything of a status is given, its texts with their ends; and without memory the end comes all
- * the same. Method: texts cut out of a longer one; then with malloc failing. */
-static void test_status(void **state)
+/* Goal: every member of a status is passed on, its texts with a terminator; and without memory the
+ * end is reported anyway. Method: texts cut out of a longer one; then with malloc failing. */
+static void test_status_has_every_text_terminated(void **state)
 {
     static const char text[] = "no such layout, key-1";
     static const struct client_metadata metadata[] = {{SLICE("x-one"), SLICE("1")},
@@ -279,8 +280,8 @@ static void test_status(void **state)
 }
 
 /* Goal: a status's text is UTF-8 and ends at its NUL, for any bytes of the server. Method: a NUL, a
- * lone byte, a truncated sequence, and a valid one. */
-static void test_text_of_a_status(void **state)
+ * single continuation byte, a truncated sequence, and a valid one. */
+static void test_status_text_is_valid_utf8(void **state)
 {
     const struct client_status lower = {.code = 3,
                                         .message = SLICE("a\0b\xff"
@@ -294,9 +295,10 @@ static void test_text_of_a_status(void **state)
     world_close(&world);
 }
 
-/* Goal: cancel, pause and resume reach the channel while the call is under way, and do nothing in its
- * last callback. Method: each before the end, and all of them in it; cancel in on_reply, and of NULL. */
-static void test_cancel_pause_resume(void **state)
+/* Goal: cancel, pause and resume reach the channel while the call is under way, and have no effect
+ * in its last callback. Method: each before the end, and all of them in it; cancel in on_reply, and
+ * of NULL. */
+static void test_cancel_pause_and_resume_reach_the_channel(void **state)
 {
     struct world world;
 
@@ -326,7 +328,7 @@ static void test_cancel_pause_resume(void **state)
 
 /* Goal: a stream of requests is sent message by message, and each refusal is reported. Method: two
  * messages and their half-close; then each result of the channel. */
-static void test_upload(void **state)
+static void test_upload_refusals_are_reported(void **state)
 {
     struct world world;
 
@@ -356,8 +358,9 @@ static void test_upload(void **state)
     world_close(&world);
 }
 
-/* Goal: a channel may be closed from the last callback of a call. Method: that, and then no call more. */
-static void test_close_in_a_callback(void **state)
+/* Goal: a channel may be closed from the last callback of a call. Method: that, and no call after
+ * it. */
+static void test_channel_may_be_closed_in_a_callback(void **state)
 {
     struct world world;
 
@@ -373,15 +376,15 @@ static void test_close_in_a_callback(void **state)
 int run_call_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_call),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_invalid),
-        cmocka_unit_test(test_options),
-        cmocka_unit_test(test_status),
-        cmocka_unit_test(test_cancel_pause_resume),
-        cmocka_unit_test(test_text_of_a_status),
-        cmocka_unit_test(test_upload),
-        cmocka_unit_test(test_close_in_a_callback),
+        cmocka_unit_test(test_call_is_passed_to_the_channel_and_back),
+        cmocka_unit_test(test_refusal_of_the_channel_is_reported),
+        cmocka_unit_test(test_invalid_arguments_are_refused),
+        cmocka_unit_test(test_options_are_passed_to_the_channel),
+        cmocka_unit_test(test_status_has_every_text_terminated),
+        cmocka_unit_test(test_cancel_pause_and_resume_reach_the_channel),
+        cmocka_unit_test(test_status_text_is_valid_utf8),
+        cmocka_unit_test(test_upload_refusals_are_reported),
+        cmocka_unit_test(test_channel_may_be_closed_in_a_callback),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

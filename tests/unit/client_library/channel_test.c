@@ -39,7 +39,7 @@ static enum errata_result start(struct errata_channel *channel,
 
 /* Goal: closing ends the remaining calls, then calls back once; meanwhile nothing starts. Method: a
  * running call, and every function after close. */
-static void test_close(void **state)
+static void test_close_ends_calls_then_calls_back(void **state)
 {
     struct errata_channel_statistics statistics = {.calls = 1};
     enum errata_code code = ERRATA_CODE_OK;
@@ -62,9 +62,9 @@ static void test_close(void **state)
     assert_int_equal(closed, 1);
 }
 
-/* Goal: a token is checked, handed on, and decides whether a call may bring its own. Method: tokens good
- * and bad, none, and a channel that has no memory for one. */
-static void test_token(void **state)
+/* Goal: a token is checked, passed on, and decides whether a call may have a separate one. Method:
+ * tokens valid and invalid, none, and a channel without memory for one. */
+static void test_token_is_checked_and_passed_on(void **state)
 {
     static const struct errata_metadata own = {"authorization", {"Bearer x", 8}};
     static const struct errata_options options = {.metadata = &own, .metadata_count = 1};
@@ -90,8 +90,8 @@ static void test_token(void **state)
     fake_close(&fake, channel);
 }
 
-/* Goal: the figures and every state are handed on. Method: one of each. */
-static void test_statistics(void **state)
+/* Goal: the figures and every state are passed on. Method: one of each. */
+static void test_statistics_and_states_are_passed_on(void **state)
 {
     static const struct {
         enum client_channel_state lower;
@@ -124,9 +124,9 @@ static void test_statistics(void **state)
     fake_close(&fake, channel);
 }
 
-/* Goal: channels know nothing of each other. Method: two, of which one is closed with a call under way,
- * while the other's goes on to its own end. */
-static void test_two_channels(void **state)
+/* Goal: channels are independent. Method: two, one of which is closed with a call under way, while
+ * the other's continues to its end. */
+static void test_channels_are_independent(void **state)
 {
     enum errata_code codes[2] = {ERRATA_CODE_OK, ERRATA_CODE_OK};
     struct fake fakes[2] = {{.start_result = OK}, {.start_result = OK}};
@@ -145,8 +145,8 @@ static void test_two_channels(void **state)
     fake_close(&fakes[1], other);
 }
 
-/* Goal: without memory the channel below stays its owner's. Method: malloc fails. */
-static void test_no_memory(void **state)
+/* Goal: without memory the inner channel stays owned by the caller. Method: malloc fails. */
+static void test_channel_without_memory_stays_with_the_caller(void **state)
 {
     static const struct library_lower_ops ops = {.close = NULL};
     struct errata_channel *channel = NULL;
@@ -162,9 +162,11 @@ static void test_no_memory(void **state)
 int run_channel_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_close),      cmocka_unit_test(test_token),
-        cmocka_unit_test(test_statistics), cmocka_unit_test(test_two_channels),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_close_ends_calls_then_calls_back),
+        cmocka_unit_test(test_token_is_checked_and_passed_on),
+        cmocka_unit_test(test_statistics_and_states_are_passed_on),
+        cmocka_unit_test(test_channels_are_independent),
+        cmocka_unit_test(test_channel_without_memory_stays_with_the_caller),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,9 +33,9 @@ static void assert_reported(const char *words)
     }
 }
 
-/* Goal: structs of programs that were compiled with an older or newer version are read, unless a newer
- * one sets a member that this version does not know. Method: a struct of two members, as three versions
- * have it. */
+/* Goal: structs of programs that were compiled with an older or newer version are read, unless a
+ * newer one sets a member that this version does not know. Method: a struct of two members, as
+ * three versions have it. */
 static void test_structs_of_other_versions(void **state)
 {
     struct known {
@@ -66,8 +66,8 @@ static void test_structs_of_other_versions(void **state)
     assert_false(library_copy_sized(&given, SIZE_MAX, &copy, sizeof(copy), bytes_min));
 }
 
-/* Goal: a configuration that was not initialized is refused in words. Method: zeros. */
-static void test_not_initialized(void **state)
+/* Goal: a configuration that was not initialized is refused with a message. Method: zeros. */
+static void test_uninitialized_configuration_is_refused(void **state)
 {
     const struct errata_channel_config zeros = {.struct_bytes = 0};
     struct library_config config;
@@ -77,8 +77,8 @@ static void test_not_initialized(void **state)
     assert_reported("errata_channel_config_init");
 }
 
-/* Goal: nothing given is the defaults, as the header says them. Method: NULL, and what init makes. */
-static void test_defaults(void **state)
+/* Goal: unset members have the defaults of the header. Method: NULL, and the result of init. */
+static void test_unset_members_have_documented_defaults(void **state)
 {
     struct errata_channel_config empty;
 
@@ -107,8 +107,8 @@ static void test_defaults(void **state)
     }
 }
 
-/* Goal: what is given is taken over. Method: each number, none of them its default. */
-static void test_numbers(void **state)
+/* Goal: given numbers are used. Method: each number, none of them its default. */
+static void test_given_numbers_are_used(void **state)
 {
     const struct errata_channel_config given = {SIZED,
                                                 .server = "[::1]:9",
@@ -141,7 +141,7 @@ static void test_numbers(void **state)
 
 /* Goal: a number out of its range is refused by its name, with the range. Method: one configuration
  * each. */
-static void test_numbers_out_of_range(void **state)
+static void test_number_out_of_range_is_refused_by_name(void **state)
 {
     static const struct {
         struct errata_channel_config config;
@@ -185,9 +185,9 @@ static void test_numbers_out_of_range(void **state)
     }
 }
 
-/* Goal: the program's name is in front of the library's, up to its limit. Method: one, none, one of
- * 200 bytes, one of 201. */
-static void test_user_agent(void **state)
+/* Goal: the program's name precedes the library's, up to its limit. Method: one, none, one of 200
+ * bytes, one of 201. */
+static void test_user_agent_begins_with_the_programs_name(void **state)
 {
     char name[LIBRARY_USER_AGENT_BYTES_MAX + 2];
     struct errata_channel_config given = {SIZED, .user_agent = "importer/2.1"};
@@ -212,8 +212,8 @@ static void test_user_agent(void **state)
     assert_reported("at most 200 bytes");
 }
 
-/* Goal: a token may have 4,096 bytes and no more. Method: both sides of the limit. */
-static void test_token_size(void **state)
+/* Goal: a token may have at most 4,096 bytes. Method: both sides of the limit. */
+static void test_token_above_4096_bytes_is_refused(void **state)
 {
     static char token[TOKEN_BYTES_MAX + 2];
     const struct errata_channel_config given = {SIZED, .token = token};
@@ -246,7 +246,7 @@ static bool reads_file(struct slice bytes, struct library_config *ret_config)
 
 /* Goal: a token file is read as editors and echo write it, and nothing else is accepted. Method:
  * contents, and the messages about the refused ones. */
-static void test_token_files(void **state)
+static void test_token_file_is_read_with_a_line_end(void **state)
 {
     static const struct {
         struct slice bytes;
@@ -278,9 +278,9 @@ static void test_token_files(void **state)
     }
 }
 
-/* Goal: a file of any size costs no more than a token. Method: files of the limit with a line's end,
- * one byte over it, and one without end. */
-static void test_token_file_size(void **state)
+/* Goal: a file of any size costs no more memory than a token. Method: files of the limit with a
+ * line's end, one byte above it, and one without end. */
+static void test_large_token_file_is_refused_cheaply(void **state)
 {
     static char token[TOKEN_BYTES_MAX + 3];
     const struct errata_channel_config endless = {SIZED, .token_file = "/dev/zero"};
@@ -299,8 +299,8 @@ static void test_token_file_size(void **state)
     assert_reported("holds no valid token");
 }
 
-/* Goal: why a file can't be read is reported. Method: one that is not there, and a folder. */
-static void test_token_file_that_is_none(void **state)
+/* Goal: the reason why a file can't be read is reported. Method: a missing one, and a folder. */
+static void test_unreadable_token_file_is_reported(void **state)
 {
     const struct errata_channel_config missing = {SIZED, .token_file = "/nowhere/token"};
     const struct errata_channel_config folder = {SIZED, .token_file = "/tmp"};
@@ -318,15 +318,15 @@ int run_config_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_structs_of_other_versions),
-        cmocka_unit_test(test_not_initialized),
-        cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_numbers_out_of_range),
-        cmocka_unit_test(test_user_agent),
-        cmocka_unit_test(test_token_size),
-        cmocka_unit_test(test_token_files),
-        cmocka_unit_test(test_token_file_size),
-        cmocka_unit_test(test_token_file_that_is_none),
+        cmocka_unit_test(test_uninitialized_configuration_is_refused),
+        cmocka_unit_test(test_unset_members_have_documented_defaults),
+        cmocka_unit_test(test_given_numbers_are_used),
+        cmocka_unit_test(test_number_out_of_range_is_refused_by_name),
+        cmocka_unit_test(test_user_agent_begins_with_the_programs_name),
+        cmocka_unit_test(test_token_above_4096_bytes_is_refused),
+        cmocka_unit_test(test_token_file_is_read_with_a_line_end),
+        cmocka_unit_test(test_large_token_file_is_refused_cheaply),
+        cmocka_unit_test(test_unreadable_token_file_is_reported),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,9 +44,9 @@ static struct errata_status failed_status(struct arena *arena)
         .message = "", .details = {buffer_slice(&status).data, buffer_slice(&status).size}};
 }
 
-/* Goal: everything is given with texts that end, and outlives the status. Method: the bytes are gone
- * before the details are looked at. */
-static void test_all_of_them(void **state)
+/* Goal: all details are passed on with terminated texts, and outlive the status. Method: the bytes
+ * are freed before the details are examined. */
+static void test_details_outlive_the_status(void **state)
 {
     struct errata_details *details = NULL;
     struct errata_status status;
@@ -70,7 +70,7 @@ static void test_all_of_them(void **state)
 
 /* Goal: a status without details has none; damaged ones and a lack of memory are reported. Method:
  * each. */
-static void test_none_and_damaged(void **state)
+static void test_damaged_details_are_reported(void **state)
 {
     struct errata_status status = {.message = ""};
     struct errata_details *details = NULL;
@@ -94,8 +94,8 @@ static void test_none_and_damaged(void **state)
 
 int run_details_tests(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_of_them),
-                                       cmocka_unit_test(test_none_and_damaged)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_details_outlive_the_status),
+                                       cmocka_unit_test(test_damaged_details_are_reported)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,9 +109,9 @@ static enum errata_channel_state state_of(const struct world *world)
     return statistics.state;
 }
 
-/* Goal: a channel without calls keeps no loop alive; with one it does, until the end. Method: the loop
- * runs out by itself, before and after the call. */
-static void test_call(void **state)
+/* Goal: a channel without calls does not keep a loop alive; with one it does, until the end.
+ * Method: the loop ends by itself, before and after the call. */
+static void test_channel_keeps_the_loop_alive_only_during_calls(void **state)
 {
     struct errata_channel_statistics statistics;
     struct loopback server;
@@ -138,9 +138,9 @@ static void test_call(void **state)
     loopback_free(&server);
 }
 
-/* Goal: loops and channels live beside each other. Method: two of each, turned by turns; the end of one
- * channel's call starts one on the other, whose loop is not the one that runs. */
-static void test_two_loops(void **state)
+/* Goal: loops and channels are independent of each other. Method: two of each, run by turns; the
+ * end of one channel's call starts one on the other, whose loop is not the one that runs. */
+static void test_channels_of_two_loops_are_independent(void **state)
 {
     struct loopback servers[2];
     struct world worlds[2];
@@ -166,9 +166,9 @@ static void test_two_loops(void **state)
     }
 }
 
-/* Goal: two channels of one loop have a connection each. Method: a call on both, to servers of their
- * own. */
-static void test_two_channels_of_one_loop(void **state)
+/* Goal: two channels of one loop have one connection each. Method: a call on both, to different
+ * servers. */
+static void test_channels_of_one_loop_have_own_connections(void **state)
 {
     struct errata_channel_config config = {.struct_bytes = sizeof(struct errata_channel_config)};
     struct errata_channel *first = NULL;
@@ -195,9 +195,8 @@ static void test_two_channels_of_one_loop(void **state)
     }
 }
 
-/* Goal: closing ends a call that the server never would, and so does cancelling. Method: a silent
- * server. */
-static void test_ends_by_this_side(void **state)
+/* Goal: close and cancel end a call to a server that never answers. Method: a silent server. */
+static void test_close_or_cancel_ends_a_call_to_a_silent_server(void **state)
 {
     struct loopback server;
     struct world world;
@@ -222,9 +221,9 @@ static void test_ends_by_this_side(void **state)
     loopback_free(&server);
 }
 
-/* Goal: where no one listens the call ends, and says after how many tries. Method: a port that was
- * given back. */
-static void test_no_server(void **state)
+/* Goal: if no server listens, the call ends, with the number of attempts. Method: a port that is
+ * not in use. */
+static void test_unreachable_server_ends_the_call(void **state)
 {
     struct errata_channel_statistics statistics;
     struct world world;
@@ -244,7 +243,7 @@ static void test_no_server(void **state)
 }
 
 /* Goal: an invalid configuration opens nothing, and is described in a sentence. Method: one. */
-static void test_refused_configuration(void **state)
+static void test_invalid_configuration_opens_nothing(void **state)
 {
     const struct errata_channel_config config = {
         .struct_bytes = sizeof(struct errata_channel_config), .server = "::1"};
@@ -261,9 +260,9 @@ static void test_refused_configuration(void **state)
     assert_int_equal(uv_loop_close(&loop), 0);
 }
 
-/* Goal: opening without memory says so and leaves the loop as it was. Method: each allocation fails
+/* Goal: open without memory reports it and leaves the loop unchanged. Method: each allocation fails
  * once. */
-static void test_no_memory(void **state)
+static void test_open_without_memory_leaves_the_loop_unchanged(void **state)
 {
     enum errata_result result = ERRATA_MEMORY;
 
@@ -288,13 +287,13 @@ static void test_no_memory(void **state)
 int run_loop_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_call),
-        cmocka_unit_test(test_two_loops),
-        cmocka_unit_test(test_two_channels_of_one_loop),
-        cmocka_unit_test(test_ends_by_this_side),
-        cmocka_unit_test(test_no_server),
-        cmocka_unit_test(test_refused_configuration),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_channel_keeps_the_loop_alive_only_during_calls),
+        cmocka_unit_test(test_channels_of_two_loops_are_independent),
+        cmocka_unit_test(test_channels_of_one_loop_have_own_connections),
+        cmocka_unit_test(test_close_or_cancel_ends_a_call_to_a_silent_server),
+        cmocka_unit_test(test_unreachable_server_ends_the_call),
+        cmocka_unit_test(test_invalid_configuration_opens_nothing),
+        cmocka_unit_test(test_open_without_memory_leaves_the_loop_unchanged),
     };
 
     /* As every program with a channel on a loop of its own. */

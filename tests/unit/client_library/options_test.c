@@ -13,7 +13,7 @@
 
 /* Goal: a method is found with or without a leading slash; one that streams both ways, or that does
  * not exist, is not. Method: names. */
-static void test_methods(void **state)
+static void test_method_is_found_with_or_without_a_slash(void **state)
 {
     static const char *const none[] = {NULL,
                                        "",
@@ -38,9 +38,9 @@ static void test_methods(void **state)
     assert_null(library_method(longest));
 }
 
-/* Goal: no options are the channel's defaults, and each that is given reaches the channel. Method: NULL,
- * and one of each. */
-static void test_options_reach_the_channel(void **state)
+/* Goal: without options the channel's defaults apply, and each given option is passed to the
+ * channel. Method: NULL, and one of each. */
+static void test_options_are_passed_to_the_channel(void **state)
 {
     const struct errata_metadata metadata[] = {{"x-trace", {"a b", 3}},
                                                {"x-raw-bin", {"\0\xff", 2}}};
@@ -68,8 +68,8 @@ static void test_options_reach_the_channel(void **state)
     assert_true(slice_equal(options.lower.metadata[2].value, SLICE("order 7")));
 }
 
-/* Goal: a deadline is absent, given, or the channel's. Method: -1, 0, the longest; and -2. */
-static void test_timeouts(void **state)
+/* Goal: a timeout is absent, given, or the channel's. Method: -1, 0, the longest; and -2. */
+static void test_timeout_is_absent_given_or_default(void **state)
 {
     static const int64_t fine[] = {-1, 0, 1, INT64_MAX};
     struct errata_options given = {.timeout_ms = -2};
@@ -84,8 +84,8 @@ static void test_timeouts(void **state)
     }
 }
 
-/* Goal: metadata that may not be sent are refused before anything is started. Method: a table. */
-static void test_metadata(void **state)
+/* Goal: metadata that may not be sent is refused before anything is started. Method: a table. */
+static void test_forbidden_metadata_is_refused(void **state)
 {
     static const struct {
         struct errata_metadata metadata;
@@ -119,9 +119,9 @@ static void test_metadata(void **state)
     }
 }
 
-/* Goal: metadata are bounded in number and bytes. Method: 32 and 33 pieces; 8,192 bytes and one more; a
- * key of 255 letters and of 256. */
-static void test_metadata_bounds(void **state)
+/* Goal: metadata is bounded in number and bytes. Method: 32 and 33 entries; 8,192 bytes and one
+ * more; a key of 255 letters and of 256. */
+static void test_metadata_is_bounded(void **state)
 {
     static const char bytes[ERRATA_METADATA_BYTES_MAX] = {0};
     static char key[257];
@@ -152,8 +152,8 @@ static void test_metadata_bounds(void **state)
     assert_false(library_options_read(&given, false, &options));
 }
 
-/* Goal: an idempotency key is what the server takes for one. Method: sizes and letters. */
-static void test_idempotency_keys(void **state)
+/* Goal: an idempotency key has the form that the server accepts. Method: sizes and letters. */
+static void test_invalid_idempotency_key_is_refused(void **state)
 {
     static char key[ERRATA_IDEMPOTENCY_KEY_BYTES_MAX + 2];
     static const char *const none[] = {"", " a", "a ", "\303\274", "a\n", key};
@@ -173,9 +173,12 @@ static void test_idempotency_keys(void **state)
 int run_options_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_methods),         cmocka_unit_test(test_options_reach_the_channel),
-        cmocka_unit_test(test_timeouts),        cmocka_unit_test(test_metadata),
-        cmocka_unit_test(test_metadata_bounds), cmocka_unit_test(test_idempotency_keys),
+        cmocka_unit_test(test_method_is_found_with_or_without_a_slash),
+        cmocka_unit_test(test_options_are_passed_to_the_channel),
+        cmocka_unit_test(test_timeout_is_absent_given_or_default),
+        cmocka_unit_test(test_forbidden_metadata_is_refused),
+        cmocka_unit_test(test_metadata_is_bounded),
+        cmocka_unit_test(test_invalid_idempotency_key_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-/* Goal: what the client's functions say becomes what the public header promises. Method: each that
- * client/stub.h and the channel name. */
-static void test_results_of_the_client(void **state)
+/* Goal: results of the client's functions become those that the public header documents. Method:
+ * each that client/stub.h and the channel name. */
+static void test_client_results_become_public_results(void **state)
 {
     (void)state;
     assert_int_equal(library_result(OK), ERRATA_OK);
@@ -37,7 +37,7 @@ static void test_no_error_is_ok(void **state)
 
 /* Goal: each result and code has its own text, and so does an unknown one. Method: all, and numbers
  * beyond. */
-static void test_texts(void **state)
+static void test_each_result_has_a_distinct_text(void **state)
 {
     (void)state;
     for (unsigned one = ERRATA_OK; one <= ERRATA_ENDED; one++) {
@@ -56,8 +56,9 @@ static void test_texts(void **state)
     assert_true(strlen(errata_version()) >= strlen("0.0.0"));
 }
 
-/* Goal: the wire's codes are the header's, and numbers that gRPC does not know are UNKNOWN. */
-static void test_codes(void **state)
+/* Goal: the header's codes equal those on the wire, and numbers that gRPC does not define are
+ * UNKNOWN. */
+static void test_codes_equal_those_of_the_wire(void **state)
 {
     (void)state;
     for (uint32_t code = 0; code <= 16; code++) {
@@ -69,9 +70,10 @@ static void test_codes(void **state)
 
 int run_result_tests(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_results_of_the_client),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_client_results_become_public_results),
                                        cmocka_unit_test(test_no_error_is_ok),
-                                       cmocka_unit_test(test_texts), cmocka_unit_test(test_codes)};
+                                       cmocka_unit_test(test_each_result_has_a_distinct_text),
+                                       cmocka_unit_test(test_codes_equal_those_of_the_wire)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -194,8 +194,8 @@ static void test_empty_reply_is_a_reply(void **state)
     world_close(&world);
 }
 
-/* Goal: an error carries no reply. Method: the server sends one and fails all the same. */
-static void test_error_comes_without_reply(void **state)
+/* Goal: an error has no reply. Method: the server sends one and then fails. */
+static void test_error_has_no_reply(void **state)
 {
     struct world world;
 
@@ -210,7 +210,7 @@ static void test_error_comes_without_reply(void **state)
     world_close(&world);
 }
 
-/* Goal: a second reply to a unary call is a fault. Method: two replies; the call is cancelled. */
+/* Goal: a second reply to a unary call is an error. Method: two replies; the call is cancelled. */
 static void test_second_reply_is_refused(void **state)
 {
     struct world world;
@@ -250,8 +250,8 @@ static void test_broken_reply_is_internal(void **state)
     world_close(&world);
 }
 
-/* Goal: a reply cannot bloat the client without end. Method: 2 MiB of unknown fields, which would
- * unpack to far more than the cap. */
+/* Goal: the memory of a reply is bounded. Method: 2 MiB of unknown fields, which would unpack to
+ * far more than the cap. */
 static void test_bloated_reply_is_refused(void **state)
 {
     size_t size = 2u << 20;
@@ -294,8 +294,8 @@ static void test_stream_reports_replies_and_end(void **state)
     world_close(&world);
 }
 
-/* Goal: where starting fails nothing is reported. Method: a channel that refuses; callbacks that are
- * missing. */
+/* Goal: a call that fails to start reports nothing. Method: a channel that refuses; callbacks that
+ * are missing. */
 static void test_refused_start_reports_nothing(void **state)
 {
     static const struct errata_watch_events_handlers deaf = {.on_end = heard_end};
@@ -323,9 +323,9 @@ static void test_refused_start_reports_nothing(void **state)
     world_close(&world);
 }
 
-/* Goal: who does not want the call need not take it. Method: no ret_call, and a call that goes on to
- * its end. */
-static void test_call_need_not_be_taken(void **state)
+/* Goal: a caller that needs no handle of the call need not take one. Method: no ret_call, and a
+ * call that continues to its end. */
+static void test_handle_of_a_call_is_optional(void **state)
 {
     Errata__V1__GetEventRequest request = ERRATA__V1__GET_EVENT_REQUEST__INIT;
     struct world world;
@@ -428,8 +428,8 @@ static void test_upload_ends_early(void **state)
     world_close(&world);
 }
 
-/* Goal: no one need hear of room. Method: an upload without that callback. */
-static void test_room_need_not_be_heard(void **state)
+/* Goal: the callback for room is optional. Method: an upload without it. */
+static void test_on_writable_is_optional(void **state)
 {
     static const struct errata_ingest_document_stream_handlers deaf = {.on_done = heard_document};
     struct world world;
@@ -445,9 +445,9 @@ static void test_room_need_not_be_heard(void **state)
     world_close(&world);
 }
 
-/* Goal: members that may be absent are set, taken away, and replace each other in a oneof. Method: a text
- * and a number that exclude each other, a text by itself, and the wire's bytes of an absent one. */
-static void test_members_that_may_be_absent(void **state)
+/* Goal: optional members are set, cleared, and replace each other in a oneof. Method: a text and a
+ * number that exclude each other, a separate text, and the wire's bytes of an absent one. */
+static void test_optional_members_are_set_and_cleared(void **state)
 {
     Errata__V1__GetEventRequest request = ERRATA__V1__GET_EVENT_REQUEST__INIT;
     Errata__V1__FeedbackEvent event = ERRATA__V1__FEEDBACK_EVENT__INIT;
@@ -472,7 +472,7 @@ static void test_members_that_may_be_absent(void **state)
 
 /* Goal: there is a setter for each kind of member: enum, message, flag, list of texts, list of messages.
  * Method: a message with all of them, packed and unpacked. */
-static void test_setters_of_every_kind(void **state)
+static void test_every_kind_of_member_has_a_setter(void **state)
 {
     static const char *const names[] = {"qty", "sku"};
     Google__Protobuf__Timestamp time = GOOGLE__PROTOBUF__TIMESTAMP__INIT;
@@ -519,7 +519,7 @@ static void heard_prompt(void *user, const struct errata_status *status,
 }
 
 /* Goal: a map of a request is sent as its entries. Method: a prompt's context of two, by its bytes. */
-static void test_maps_are_sent(void **state)
+static void test_map_is_sent_as_entries(void **state)
 {
     static const char wanted[] = "\x0a\x01p\x22\x06\x0a\x01"
                                  "A\x12\x01x\x22\x06\x0a\x01"
@@ -557,19 +557,19 @@ int run_stubs_tests(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unary_call_reports_its_reply),
         cmocka_unit_test(test_empty_reply_is_a_reply),
-        cmocka_unit_test(test_error_comes_without_reply),
+        cmocka_unit_test(test_error_has_no_reply),
         cmocka_unit_test(test_second_reply_is_refused),
         cmocka_unit_test(test_broken_reply_is_internal),
         cmocka_unit_test(test_bloated_reply_is_refused),
         cmocka_unit_test(test_stream_reports_replies_and_end),
         cmocka_unit_test(test_refused_start_reports_nothing),
-        cmocka_unit_test(test_call_need_not_be_taken),
+        cmocka_unit_test(test_handle_of_a_call_is_optional),
         cmocka_unit_test(test_upload_sends_messages_and_reports_its_reply),
         cmocka_unit_test(test_upload_ends_early),
-        cmocka_unit_test(test_room_need_not_be_heard),
-        cmocka_unit_test(test_members_that_may_be_absent),
-        cmocka_unit_test(test_setters_of_every_kind),
-        cmocka_unit_test(test_maps_are_sent),
+        cmocka_unit_test(test_on_writable_is_optional),
+        cmocka_unit_test(test_optional_members_are_set_and_cleared),
+        cmocka_unit_test(test_every_kind_of_member_has_a_setter),
+        cmocka_unit_test(test_map_is_sent_as_entries),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,7 +74,7 @@ static const Errata__V1__GetEventResponse *get_event(struct world *world)
 
 /* Goal: a unary call sends its request and returns its reply, which outlives the connection.
  * Method: the bytes that the server got, and the reply once all else is closed. */
-static void test_unary_gives_its_reply(void **state)
+static void test_unary_call_returns_its_reply(void **state)
 {
     const struct peer_script script = {
         .headers = headers, .body = SLICE(FRAME_SEQ_7), .trailers = trailers_ok};
@@ -93,9 +93,9 @@ static void test_unary_gives_its_reply(void **state)
     world_free(&world);
 }
 
-/* Goal: an error comes without a reply, and so does a reply that does not decode, which is an error of
- * this side. Method: a refusal; broken bytes. */
-static void test_unary_without_a_reply(void **state)
+/* Goal: an error has no reply, nor has a reply that does not decode, which is a client-side error.
+ * Method: a refusal; broken bytes. */
+static void test_error_has_no_reply(void **state)
 {
     const struct peer_script refused = {.headers = refusal};
     const struct peer_script broken = {
@@ -140,9 +140,10 @@ static void watch(struct world *world, size_t take_at_most)
     world_close(world);
 }
 
-/* Goal: a stream's replies are given one by one, until it ends, the caller has had what it wants, or
- * one does not decode. Method: three replies and OK; the same, cut after two; one good and one broken. */
-static void test_stream_gives_replies(void **state)
+/* Goal: a stream's replies are returned one by one, until it ends, the caller stops, or one does
+ * not decode. Method: three replies and OK; the same, stopped after two; one valid and one
+ * broken. */
+static void test_stream_returns_each_reply(void **state)
 {
     const struct peer_script three = {.headers = headers,
                                       .body = SLICE(FRAME_SEQ_7 FRAME_SEQ_7 FRAME_SEQ_7),
@@ -191,9 +192,9 @@ static enum errata_upload_step next(void *user,
     return ERRATA_UPLOAD_MESSAGE;
 }
 
-/* Goal: a stream of requests sends each message and gives the reply. Method: two messages, their bytes,
- * {document: {page_count: 3}}. */
-static void test_upload_sends_messages(void **state)
+/* Goal: a stream of requests sends each message and returns the reply. Method: two messages, their
+ * bytes, {document: {page_count: 3}}. */
+static void test_upload_sends_messages_and_returns_its_reply(void **state)
 {
     const struct peer_script script = {
         .headers = headers, .body = SLICE("\0\0\0\0\4\x0a\x02\x28\x03"), .trailers = trailers_ok};
@@ -217,7 +218,7 @@ static void test_upload_sends_messages(void **state)
 }
 
 /* Goal: a missing callback starts nothing. Method: NULL for each. */
-static void test_missing_callbacks(void **state)
+static void test_missing_callback_starts_nothing(void **state)
 {
     Errata__V1__WatchEventsRequest request = ERRATA__V1__WATCH_EVENTS_REQUEST__INIT;
     const Errata__V1__IngestDocumentStreamResponse *reply = NULL;
@@ -238,9 +239,11 @@ static void test_missing_callbacks(void **state)
 int run_wait_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_unary_gives_its_reply), cmocka_unit_test(test_unary_without_a_reply),
-        cmocka_unit_test(test_stream_gives_replies),  cmocka_unit_test(test_upload_sends_messages),
-        cmocka_unit_test(test_missing_callbacks),
+        cmocka_unit_test(test_unary_call_returns_its_reply),
+        cmocka_unit_test(test_error_has_no_reply),
+        cmocka_unit_test(test_stream_returns_each_reply),
+        cmocka_unit_test(test_upload_sends_messages_and_returns_its_reply),
+        cmocka_unit_test(test_missing_callback_starts_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,9 +35,9 @@ static void put_scalars(struct buffer *wire)
     wire_put_varint(wire, 18, 1);
 }
 
-/* Goal: every type of field passes, in any order, packed and not, known and unknown. Method: all of
- * them, twice. */
-static void test_good(void **state)
+/* Goal: every type of field is accepted, in any order, packed and not, known and unknown. Method:
+ * all of them, twice. */
+static void test_every_type_of_field_is_accepted(void **state)
 {
     struct world *world = *state;
     struct buffer *wire = &world->wire;
@@ -68,8 +68,8 @@ static void test_good(void **state)
     world_expect_faults(world, "");
 }
 
-/* Goal: bytes that are not such a message are refused with the place. Method: a table. */
-static void test_malformed(void **state)
+/* Goal: bytes that are not a valid message are refused with the place. Method: a table. */
+static void test_malformed_message_is_refused_at_its_place(void **state)
 {
     static const struct slice rows[] = {
         {(const uint8_t *)"\x08\x01", 2}, /* a varint for a double */
@@ -102,9 +102,9 @@ static void test_malformed(void **state)
     assert_non_null(strstr((const char *)world->fault.message.data, "`list[0].name`"));
 }
 
-/* Goal: text is UTF-8 without NUL, in any place; every bad one is named. Method: bad texts at the
- * top, in a list, in a map and inside messages. */
-static void test_encoding(void **state)
+/* Goal: text is UTF-8 without NUL, in any place; every invalid one is named. Method: invalid texts
+ * at the top, in a list, in a map and inside messages. */
+static void test_invalid_utf8_is_reported_everywhere(void **state)
 {
     struct world *world = *state;
     struct buffer *wire = &world->wire;
@@ -138,9 +138,9 @@ static struct slice nested(struct world *world, size_t depth)
     return buffer_slice(&inner);
 }
 
-/* Goal: 100 messages deep passes, 101 is a fault with its path, 20,000 is harmless. Method: a
- * message that holds itself. */
-static void test_depth(void **state)
+/* Goal: a depth of 100 messages is accepted, 101 is a fault with its path, 20,000 is harmless.
+ * Method: a message that contains itself. */
+static void test_message_deeper_than_100_is_refused(void **state)
 {
     struct world *world = *state;
     const struct fault_entry *entry = NULL;
@@ -161,7 +161,7 @@ static void test_depth(void **state)
 
 /* Goal: the element budget counts fields, packed elements and unknown fields alike. Method: exactly
  * the budget, and one more, of each kind. */
-static void test_budget(void **state)
+static void test_elements_above_the_budget_are_refused(void **state)
 {
     struct world *world = *state;
 
@@ -189,9 +189,8 @@ static void test_budget(void **state)
     assert_non_null(strstr((const char *)world->fault.message.data, "100000"));
 }
 
-/* Goal: a list of nothing but faults ends early and keeps its memory small. Method: 90,000 bad
- * texts. */
-static void test_many_faults(void **state)
+/* Goal: a list of only faults ends early and uses little memory. Method: 90,000 invalid texts. */
+static void test_faulty_list_ends_early(void **state)
 {
     struct world *world = *state;
     size_t before = 0;
@@ -206,9 +205,9 @@ static void test_many_faults(void **state)
     assert_true(world->arena.used_bytes - before < (size_t)1 << 20);
 }
 
-/* Goal: deep messages with many fields each find room for their words. Method: Rules inside Rules,
- * 50 deep, with a fault in each. */
-static void test_many_open_fields(void **state)
+/* Goal: nested messages with many fields each fit into the memory of the check. Method: Rules
+ * inside Rules, 50 deep, with a fault in each. */
+static void test_deep_messages_with_many_fields_are_checked(void **state)
 {
     struct world *world = *state;
     struct buffer inner;
@@ -228,7 +227,7 @@ static void test_many_open_fields(void **state)
 }
 
 /* Goal: without memory a check fails as such, and never passes. Method: arenas of 0 to 64 bytes. */
-static void test_no_memory(void **state)
+static void test_check_without_memory_never_passes(void **state)
 {
     struct world *world = *state;
     struct slice checked = {NULL, 0};
@@ -253,7 +252,7 @@ static void test_no_memory(void **state)
 
 /* Goal: any damage of good bytes gives a result, never a crash. Method: each byte of a full message
  * changed to each of several values, and each prefix. */
-static void test_damage(void **state)
+static void test_damaged_message_never_crashes_the_check(void **state)
 {
     struct world *world = *state;
     static const uint8_t values[] = {0x00, 0x01, 0x7f, 0x80, 0xff, 0x0b, 0x4a};
@@ -288,15 +287,23 @@ static void test_damage(void **state)
 int run_check_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_good, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_malformed, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_encoding, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_depth, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_budget, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_many_faults, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_many_open_fields, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_no_memory, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_damage, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_every_type_of_field_is_accepted, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_malformed_message_is_refused_at_its_place,
+                                        world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_invalid_utf8_is_reported_everywhere, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_message_deeper_than_100_is_refused, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_elements_above_the_budget_are_refused, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_faulty_list_ends_early, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_deep_messages_with_many_fields_are_checked,
+                                        world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_check_without_memory_never_passes, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_damaged_message_never_crashes_the_check, world_set_up,
+                                        world_tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

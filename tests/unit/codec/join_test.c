@@ -19,10 +19,10 @@ struct join_case {
     size_t joined_size;
 };
 
-/* Goal: pieces of a singular message become one message at the place of the last one; what is not a
- * singular message keeps its place. Method: a table; fields 11 and 31 of codec.All and 2 of codec.Tree are
+/* Goal: pieces of a singular message become one message at the place of the last one; other fields
+ * keep their place. Method: a table; fields 11 and 31 of codec.All and 2 of codec.Tree are
  * messages, 30 and 31 are a oneof, 28 is a list. */
-static void test_joined(void **state)
+static void test_pieces_of_a_message_are_joined(void **state)
 {
     static const struct join_case cases[] = {
         {WHOLE(""), WHOLE("")},
@@ -61,9 +61,9 @@ static void test_joined(void **state)
     }
 }
 
-/* Goal: what does not decode is refused, also when the next piece would complete it. Method: a cut
- * piece, alone and before another one. */
-static void test_malformed(void **state)
+/* Goal: a piece that does not decode is refused, even if the next piece would complete it. Method:
+ * a truncated piece, single and before another one. */
+static void test_malformed_piece_is_refused(void **state)
 {
     struct world *world = *state;
     struct slice joined = {NULL, 0};
@@ -77,9 +77,9 @@ static void test_malformed(void **state)
                      ERR_MALFORMED);
 }
 
-/* Goal: the limits of the check hold for pieces too. Method: one field more than the budget in each
- * of two pieces' sum; nesting above the bound. */
-static void test_limits(void **state)
+/* Goal: the limits of the check apply to pieces, too. Method: one field more than the budget in the
+ * sum of two pieces; nesting above the bound. */
+static void test_limits_apply_to_joined_pieces(void **state)
 {
     struct world *world = *state;
     struct slice nested = SLICE("\x12\x00\x12\x00");
@@ -107,7 +107,7 @@ static void test_limits(void **state)
 
 /* Goal: the rules apply to the joined message, not to each piece. Method: an event whose type is in
  * another piece than its layout; then one that has none, and a bad layout. */
-static void test_rules_of_the_whole(void **state)
+static void test_rules_apply_to_the_joined_message(void **state)
 {
     struct world *world = *state;
     struct slice checked = {NULL, 0};
@@ -125,10 +125,14 @@ static void test_rules_of_the_whole(void **state)
 int run_join_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_joined, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_malformed, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_limits, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_rules_of_the_whole, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_pieces_of_a_message_are_joined, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_malformed_piece_is_refused, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_limits_apply_to_joined_pieces, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_rules_apply_to_the_joined_message, world_set_up,
+                                        world_tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,7 +44,7 @@ static void expect_both(struct world *world, const struct message_info *message,
 #define EXPECT_ALL(text, wire, written) expect_both(world, &codec_all, text, SLICE(wire), written)
 
 /* Goal: every type is read in each of its spellings and written in one. Method: a row for each. */
-static void test_scalars(void **state)
+static void test_scalars_are_read_in_every_spelling(void **state)
 {
     struct world *world = *state;
 
@@ -90,8 +90,8 @@ static void test_scalars(void **state)
     EXPECT_ALL("{\"f_sint64\":\"-1\"}", "\x90\x01\x01", NULL);
 }
 
-/* Goal: lists, maps, messages, oneofs and times. Method: a row for each. */
-static void test_containers(void **state)
+/* Goal: lists, maps, messages, oneofs and times round trip. Method: a row for each. */
+static void test_containers_round_trip(void **state)
 {
     struct world *world = *state;
 
@@ -122,8 +122,9 @@ static void test_containers(void **state)
     EXPECT_ALL("{\"choiceA\":null,\"choiceB\":{}}", "\xfa\x01\x00", "{\"choiceB\":{}}");
 }
 
-/* Goal: lengths above one byte are right at each nesting. Method: a text of 300 bytes, three deep. */
-static void test_long_lengths(void **state)
+/* Goal: lengths above one byte are correct at each nesting. Method: a text of 300 bytes, three
+ * deep. */
+static void test_long_lengths_are_correct_when_nested(void **state)
 {
     struct world *world = *state;
     char text[400];
@@ -158,8 +159,8 @@ static void expect_refused(struct world *world, const struct message_info *messa
     world_expect_faults(world, faults);
 }
 
-/* Goal: what is wrong is refused, all of it, with its path. Method: a table. */
-static void test_refuses(void **state)
+/* Goal: invalid JSON is refused, with the path of every error. Method: a table. */
+static void test_invalid_json_is_refused_with_its_path(void **state)
 {
     static const struct {
         const char *text;
@@ -237,7 +238,7 @@ static void test_refuses(void **state)
 
 /* Goal: unknown members are skipped if allowed, with any content. Method: nested ones between known
  * ones. */
-static void test_lenient(void **state)
+static void test_unknown_members_are_skipped_if_allowed(void **state)
 {
     struct world *world = *state;
 
@@ -250,7 +251,7 @@ static void test_lenient(void **state)
 }
 
 /* Goal: a hundred levels are read and written, one more is refused. Method: a message in itself. */
-static void test_depth(void **state)
+static void test_deeper_than_100_levels_is_refused(void **state)
 {
     struct world *world = *state;
     struct buffer text;
@@ -284,9 +285,9 @@ static void test_depth(void **state)
     }
 }
 
-/* Goal: fields out of order, lists in pieces, messages in pieces, overwritten values and keys come
- * out as protobuf would merge them. Method: one message with all of that. */
-static void test_merging(void **state)
+/* Goal: fields out of order, lists in pieces, messages in pieces, overwritten values and keys are
+ * merged as by protobuf. Method: one message with all of that. */
+static void test_repeated_fields_are_merged(void **state)
 {
     struct world *world = *state;
     struct buffer *wire = &world->wire;
@@ -318,9 +319,9 @@ static void test_merging(void **state)
                           "\"trees\":{\"a\":{},\"k\":{}},\"choiceB\":{}}")));
 }
 
-/* Goal: a list keeps its order, however its elements are written. Method: elements packed and by
- * themselves in turns. */
-static void test_list_order(void **state)
+/* Goal: a list keeps its order, for any encoding of its elements. Method: packed and single
+ * elements by turns. */
+static void test_list_keeps_its_order(void **state)
 {
     struct world *world = *state;
     struct buffer *wire = &world->wire;
@@ -335,8 +336,8 @@ static void test_list_order(void **state)
     assert_true(slice_equal(buffer_slice(&json), SLICE("{\"numbers\":[7,3,4]}")));
 }
 
-/* Goal: bytes that are not such a message have no JSON. Method: a table. */
-static void test_malformed(void **state)
+/* Goal: bytes that are not a valid message have no JSON. Method: a table. */
+static void test_malformed_bytes_have_no_json(void **state)
 {
     static const struct slice rows[] = {
         {(const uint8_t *)"\x08\x01", 2},
@@ -359,8 +360,8 @@ static void test_malformed(void **state)
     }
 }
 
-/* Goal: indented text is what people expect. Method: one of each container. */
-static void test_indent(void **state)
+/* Goal: indented text has the usual form. Method: one of each container. */
+static void test_json_is_indented(void **state)
 {
     struct world *world = *state;
     const struct proto_json_style style = {.indent = 2};
@@ -379,8 +380,8 @@ static void test_indent(void **state)
                                                        "      \"name\": \"v\"\n    }\n  }\n}")));
 }
 
-/* Goal: the well-known types keep their JSON. Method: rows for each, both ways. */
-static void test_well_known(void **state)
+/* Goal: the well-known types have their own JSON form. Method: rows for each, both ways. */
+static void test_well_known_types_have_their_json_form(void **state)
 {
     struct world *world = *state;
 
@@ -421,8 +422,8 @@ static void test_well_known(void **state)
 }
 
 /* Goal: an Any is typed by its `@type`, at any place in the object. Method: plain content, content
- * with its own JSON form, an Any in an Any, nothing, and an unknown type. */
-static void test_any(void **state)
+ * with a special JSON form, an Any in an Any, nothing, and an unknown type. */
+static void test_any_is_typed_by_its_type_member(void **state)
 {
     struct world *world = *state;
     const struct message_info *any = &contract_google_protobuf_any;
@@ -457,8 +458,8 @@ static void test_any(void **state)
         ERR_MALFORMED);
 }
 
-/* Goal: without room both directions say so. Method: small arenas. */
-static void test_no_memory(void **state)
+/* Goal: both directions report a lack of memory. Method: small arenas. */
+static void test_conversion_without_memory_fails(void **state)
 {
     struct world *world = *state;
     static const char text[] = "{\"texts\":[\"aaaaaaaaaaaaaaaa\\n\",\"aaaaaaaaaaaaaaaa\\n\","
@@ -490,19 +491,29 @@ static void test_no_memory(void **state)
 int run_proto_json_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_scalars, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_containers, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_long_lengths, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_refuses, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_lenient, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_depth, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_merging, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_list_order, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_malformed, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_indent, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_well_known, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_any, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_no_memory, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_scalars_are_read_in_every_spelling, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_containers_round_trip, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_long_lengths_are_correct_when_nested, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_invalid_json_is_refused_with_its_path, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_unknown_members_are_skipped_if_allowed, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_deeper_than_100_levels_is_refused, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_repeated_fields_are_merged, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_list_keeps_its_order, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_malformed_bytes_have_no_json, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_json_is_indented, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_well_known_types_have_their_json_form, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_any_is_typed_by_its_type_member, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_conversion_without_memory_fails, world_set_up,
+                                        world_tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,8 +32,8 @@ static void expect_number(struct world *world, uint32_t field, uint64_t number,
     world_expect_faults(world, expected == NULL ? "" : expected);
 }
 
-/* Goal: ids, names, UUIDs and key ids are what they should be. Method: at and beyond each limit. */
-static void test_formats(void **state)
+/* Goal: ids, names, UUIDs and key ids have their formats. Method: at and beyond each limit. */
+static void test_invalid_formats_are_refused(void **state)
 {
     struct world *world = *state;
     uint8_t long_id[129];
@@ -77,8 +77,9 @@ static void test_formats(void **state)
     expect_text(world, 14, SLICE(""), "ids[0]: empty; expected a value");
 }
 
-/* Goal: `_json` fields are objects by RFC 8259. Method: good, empty, and each kind of bad. */
-static void test_json(void **state)
+/* Goal: `_json` fields are objects by RFC 8259. Method: valid, empty, and each kind of invalid
+ * text. */
+static void test_json_fields_are_objects(void **state)
 {
     struct world *world = *state;
     struct buffer text;
@@ -113,8 +114,8 @@ static void test_json(void **state)
                                "deep at byte 320");
 }
 
-/* Goal: numbers keep to their limits, as the type reads them. Method: at and beyond each. */
-static void test_numbers(void **state)
+/* Goal: numbers are within their limits, as the type reads them. Method: at and beyond each. */
+static void test_numbers_out_of_range_are_refused(void **state)
 {
     struct world *world = *state;
     struct slice double_faults[] = {SLICE("-0.5"), SLICE("1.5"), SLICE("nan")};
@@ -144,9 +145,9 @@ static void test_numbers(void **state)
     assert_int_equal(check_rules(world), OK);
 }
 
-/* Goal: enum values are known ones, and a fault lists the words. Method: known, unknown, negative,
+/* Goal: enum values are known ones, and a fault lists the names. Method: known, unknown, negative,
  * too large for 32 bits though its low half is known, and in a list. */
-static void test_enums(void **state)
+static void test_unknown_enum_value_is_refused_with_the_known_ones(void **state)
 {
     struct world *world = *state;
 
@@ -161,8 +162,8 @@ static void test_enums(void **state)
                 "colors: 4 elements; expected at most 3");
 }
 
-/* Goal: lists keep to their lengths. Method: at and beyond. */
-static void test_lengths(void **state)
+/* Goal: lists are within their length. Method: at and beyond. */
+static void test_lists_above_their_length_are_refused(void **state)
 {
     struct world *world = *state;
 
@@ -175,7 +176,7 @@ static void test_lengths(void **state)
 
 /* Goal: a caller may not set output-only fields; their defaults are ignored. Method: each kind,
  * with broken rules inside that are not reported in addition. */
-static void test_output_only(void **state)
+static void test_output_only_fields_are_refused(void **state)
 {
     struct world *world = *state;
 
@@ -196,9 +197,9 @@ static void test_output_only(void **state)
                 "made_rules.id: invalid UTF-8\nmade_rules: set by the server");
 }
 
-/* Goal: times are within 1 to 9999 and, where it is asked, not in the future nor before 1970. Method:
- * at and beyond each limit. */
-static void test_times(void **state)
+/* Goal: times are within the years 1 to 9999 and, if the rule demands it, not in the future nor
+ * before 1970. Method: at and beyond each limit. */
+static void test_times_out_of_range_are_refused(void **state)
 {
     struct world *world = *state;
     struct buffer *wire = &world->wire;
@@ -230,7 +231,7 @@ static void test_times(void **state)
 }
 
 /* Goal: rules hold inside messages and lists, with their paths. Method: three places at once. */
-static void test_nested(void **state)
+static void test_rules_apply_inside_messages_and_lists(void **state)
 {
     struct world *world = *state;
     struct buffer inner;
@@ -249,7 +250,7 @@ static void test_nested(void **state)
 
 /* Goal: real requests pass, or all their errors are reported. Method: requests of the main use
  * case. */
-static void test_real_requests(void **state)
+static void test_real_requests_are_accepted_or_all_errors_reported(void **state)
 {
     struct world *world = *state;
     struct buffer event;
@@ -295,15 +296,24 @@ static void test_real_requests(void **state)
 int run_rules_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_formats, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_json, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_numbers, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_enums, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_lengths, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_output_only, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_times, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_nested, world_set_up, world_tear_down),
-        cmocka_unit_test_setup_teardown(test_real_requests, world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_invalid_formats_are_refused, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_json_fields_are_objects, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_numbers_out_of_range_are_refused, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_unknown_enum_value_is_refused_with_the_known_ones,
+                                        world_set_up, world_tear_down),
+        cmocka_unit_test_setup_teardown(test_lists_above_their_length_are_refused, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_output_only_fields_are_refused, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_times_out_of_range_are_refused, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_rules_apply_inside_messages_and_lists, world_set_up,
+                                        world_tear_down),
+        cmocka_unit_test_setup_teardown(test_real_requests_are_accepted_or_all_errors_reported,
+                                        world_set_up, world_tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,8 +43,8 @@ static void read_event(struct world *world, struct store_txn *txn, uint64_t seq,
 }
 
 /* Goal: an event is stored as its wire bytes, facts below field 20 and content from there on, with
- * what the server derives. Method: capture one, read its runs. */
-static void test_stored_event(void **state)
+ * the fields that the server derives. Method: capture one, read its runs. */
+static void test_event_is_stored_with_derived_fields(void **state)
 {
     struct capture_input input =
         line_corrected("abc", " {\"qty\":10}", "{\"qty\":12}", "{\"input_snippet\":\"Pos 1\"}");
@@ -114,7 +114,7 @@ static struct slice meta_of(struct world *world, size_t size)
 }
 
 /* Goal: meta_json is limited. Method: texts at and over the limit. */
-static void test_meta_limits(void **state)
+static void test_meta_above_the_limit_is_refused(void **state)
 {
     struct capture_input input = line_corrected("abc", "{}", "{\"qty\":1}", "");
     struct world world;
@@ -135,7 +135,7 @@ static void test_meta_limits(void **state)
 
 /* Goal: a long snippet is cut to 1500 characters, and everything else of meta stays as written.
  * Method: characters of two bytes, with odd white space around. */
-static void test_snippet_is_cut(void **state)
+static void test_long_snippet_is_cut(void **state)
 {
     struct capture_input input = line_corrected("abc", "{}", "{\"qty\":1}", "");
     struct feedback_event_view view;
@@ -228,9 +228,9 @@ static struct slice field_of(struct slice reply, uint32_t number, size_t skip)
     return slice_of(NULL, 0);
 }
 
-/* Goal: a corrected output that is too large is reduced against what was before, and the event says so.
- * Method: one with a long text that has not changed, beside a number that has. */
-static void test_long_corrected_output(void **state)
+/* Goal: a corrected output that is too large is reduced against the value before, and the event
+ * reports this. Method: one with a long text that has not changed, beside a number that has. */
+static void test_too_large_output_is_reduced(void **state)
 {
     struct capture_input input = line_corrected("abc", "", "", "");
     struct buffer before;
@@ -263,9 +263,9 @@ static void test_long_corrected_output(void **state)
     world_deinit(&world);
 }
 
-/* Goal: examples are answered newest first, as stored, with their hints sanitised, by view. Method:
- * two corrections with marks in them, and an event that counts as no example. */
-static void test_examples(void **state)
+/* Goal: examples are returned newest first, as stored, with their hints sanitised, by view. Method:
+ * two corrections with marks in them, and an event that is not an example. */
+static void test_examples_are_sanitised_newest_first(void **state)
 {
     struct capture_input inputs[3] = {
         line_corrected("abc", "{\"qty\":1}", "{\"qty\":2}",
@@ -323,7 +323,7 @@ static void test_examples(void **state)
 
 /* Goal: an answer that met the bound of rows reports it, and only then. Method: as many corrections of
  * one entity as the bound, of which all but the newest are superseded, then one more. */
-static void test_examples_incomplete(void **state)
+static void test_examples_report_the_bound_of_rows(void **state)
 {
     struct capture_input input = line_corrected("abc", "{}", "{\"qty\":2}", "");
     struct examples_query query = {
@@ -353,7 +353,7 @@ static void test_examples_incomplete(void **state)
 }
 
 /* Goal: the layout's head counts events and examples. Method: three events, two of them examples. */
-static void test_layout_counts(void **state)
+static void test_layout_head_counts_events_and_examples(void **state)
 {
     struct capture_input inputs[3] = {
         line_corrected("abc", "{}", "{\"qty\":2}", ""),
@@ -401,7 +401,7 @@ static uint64_t counted(struct world *world, enum counter_dimension dimension, c
 
 /* Goal: a day counts 1,000 distinct names and the rest together. Method: 1,010 names, then a known
  * one in the other kind of correction, and again. */
-static void test_counter_bound(void **state)
+static void test_counters_are_bounded_by_1000_names(void **state)
 {
     struct world world;
 
@@ -433,8 +433,9 @@ static void test_counter_bound(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a page ends before 1 MiB, and the next goes on without loss. Method: 150 events of 30 KB. */
-static void test_page_bytes(void **state)
+/* Goal: a page ends before 1 MiB, and the next continues without loss. Method: 150 events of 30
+ * KB. */
+static void test_page_ends_before_one_mebibyte(void **state)
 {
     const struct list_filter filter = {.start_us = INT64_MIN, .end_us = INT64_MAX};
     struct pages pages = {.size = 1000, .more = true};
@@ -541,16 +542,16 @@ static void test_named_events_are_indexed(void **state)
 int run_capture_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stored_event),
-        cmocka_unit_test(test_meta_limits),
-        cmocka_unit_test(test_snippet_is_cut),
+        cmocka_unit_test(test_event_is_stored_with_derived_fields),
+        cmocka_unit_test(test_meta_above_the_limit_is_refused),
+        cmocka_unit_test(test_long_snippet_is_cut),
         cmocka_unit_test(test_batch_is_atomic),
-        cmocka_unit_test(test_long_corrected_output),
-        cmocka_unit_test(test_examples),
-        cmocka_unit_test(test_layout_counts),
-        cmocka_unit_test(test_examples_incomplete),
-        cmocka_unit_test(test_counter_bound),
-        cmocka_unit_test(test_page_bytes),
+        cmocka_unit_test(test_too_large_output_is_reduced),
+        cmocka_unit_test(test_examples_are_sanitised_newest_first),
+        cmocka_unit_test(test_layout_head_counts_events_and_examples),
+        cmocka_unit_test(test_examples_report_the_bound_of_rows),
+        cmocka_unit_test(test_counters_are_bounded_by_1000_names),
+        cmocka_unit_test(test_page_ends_before_one_mebibyte),
         cmocka_unit_test(test_named_events_are_indexed),
     };
 

@@ -277,9 +277,9 @@ static void check_stored(struct model *model, struct store_txn *txn, uint64_t se
     }
 }
 
-/* Goal: what is left out is filled in from what is known then, and nothing that was given is replaced.
+/* Goal: omitted members are filled in from the state at that time, and given ones are not replaced.
  * Method: each stored event against the model. */
-static void test_filled_in(void **state)
+static void test_omitted_members_are_filled_in(void **state)
 {
     size_t filled = 0;
 
@@ -379,7 +379,7 @@ static void check_examples(struct model *model, const struct examples_query *que
 
 /* Goal: examples are withheld only for scans, now and as of any event. Method: every layout and
  * document, with and without a time, against the model. */
-static void test_withheld(void **state)
+static void test_examples_are_withheld_only_from_scans(void **state)
 {
     size_t withheld_count = 0;
 
@@ -440,7 +440,7 @@ static void check_profile(struct model *model, struct store_txn *txn, unsigned l
 
 /* Goal: profiles count documents and events, each once. Method: each layout against the model, after
  * every few writes' worth of events. */
-static void test_profiles(void **state)
+static void test_profiles_equal_the_model(void **state)
 {
     (void)state;
     for (uint64_t seed = 21; seed < 21 + SEEDS; seed++) {
@@ -490,9 +490,9 @@ static uint64_t check_page(struct model *model, struct pages *pages,
     return seq;
 }
 
-/* Goal: lists of feedback events pass over documents. Method: each layout, and all, against the
- * model, in pages. */
-static void test_lists_pass_over_documents(void **state)
+/* Goal: lists of feedback events skip documents. Method: each layout, and all, against the model,
+ * in pages. */
+static void test_feedback_lists_skip_documents(void **state)
 {
     (void)state;
     for (uint64_t seed = 31; seed < 31 + SEEDS; seed++) {
@@ -516,9 +516,9 @@ static void test_lists_pass_over_documents(void **state)
     }
 }
 
-/* Goal: a layout with more documents than a call looks at still shows its old events. Method: one event,
- * then over 2,000 documents; the first page is empty and goes on. */
-static void test_many_documents(void **state)
+/* Goal: a layout with more documents than a call examines still shows its old events. Method: one
+ * event, then over 2,000 documents; the first page is empty and continues. */
+static void test_old_events_are_listed_after_many_documents(void **state)
 {
     struct capture_input input = {.event_type = FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED};
     struct list_filter filter = {.start_us = INT64_MIN, .end_us = INT64_MAX};
@@ -551,9 +551,9 @@ static void test_many_documents(void **state)
     world_deinit(&model.world);
 }
 
-/* Goal: a replay of a log with documents gives every table again, byte for byte. Method: apply each
+/* Goal: a replay of a log with documents rebuilds every table, byte for byte. Method: apply each
  * event to a new store, with another clock and other randomness, and compare all rows. */
-static void test_replay_is_equal(void **state)
+static void test_replay_with_documents_equals_the_tables(void **state)
 {
     (void)state;
     for (uint64_t seed = 41; seed < 41 + SEEDS; seed++) {
@@ -568,7 +568,7 @@ static void test_replay_is_equal(void **state)
 
 /* Goal: the 64 KiB of meta_json are available to the caller. Method: the largest that may be sent,
  * for a document with text. */
-static void test_meta_at_its_limit(void **state)
+static void test_meta_of_64_kib_is_accepted(void **state)
 {
     struct capture_input input = {.event_type = FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED};
     struct store_txn *txn = NULL;
@@ -605,10 +605,13 @@ static void test_meta_at_its_limit(void **state)
 int run_documents_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_filled_in),         cmocka_unit_test(test_withheld),
-        cmocka_unit_test(test_profiles),          cmocka_unit_test(test_lists_pass_over_documents),
-        cmocka_unit_test(test_many_documents),    cmocka_unit_test(test_replay_is_equal),
-        cmocka_unit_test(test_meta_at_its_limit),
+        cmocka_unit_test(test_omitted_members_are_filled_in),
+        cmocka_unit_test(test_examples_are_withheld_only_from_scans),
+        cmocka_unit_test(test_profiles_equal_the_model),
+        cmocka_unit_test(test_feedback_lists_skip_documents),
+        cmocka_unit_test(test_old_events_are_listed_after_many_documents),
+        cmocka_unit_test(test_replay_with_documents_equals_the_tables),
+        cmocka_unit_test(test_meta_of_64_kib_is_accepted),
     };
 
     return cmocka_run_group_tests_name("corrections: documents", tests, NULL, NULL);

@@ -83,9 +83,9 @@ static bool read_mark(struct world *world, struct store_txn *txn, uint64_t seq,
     return true;
 }
 
-/* Goal: an example's sums are kept wherever its mark is, and move with it. Method: sums in the
- * head; so many corrections that it is pushed out; more sums, and supersession. */
-static void test_sums_follow_their_mark(void **state)
+/* Goal: an example's sums are kept where its mark is, and move with it. Method: sums in the head;
+ * so many corrections that it is pushed out; more sums, and supersession. */
+static void test_sums_move_with_their_mark(void **state)
 {
     const uint64_t both[] = {1, 2};
     struct example_mark_record mark = {.superseded_by_seq = 0};
@@ -183,7 +183,7 @@ static struct extraction_record read_extraction(struct world *world, uint64_t se
 
 /* Goal: the newest extraction by created_at, then seq, is marked: the newer of the document's and
  * the draft's. Method: extractions recorded out of order. */
-static void test_the_newest_is_marked(void **state)
+static void test_newest_extraction_is_marked(void **state)
 {
     struct world world;
 
@@ -205,7 +205,8 @@ static void test_the_newest_is_marked(void **state)
     world_deinit(&world);
 }
 
-/* Goal: no row reports more corrected fields than it may. Method: more distinct ones than that. */
+/* Goal: the number of corrected fields of a row is bounded. Method: more distinct ones than
+ * that. */
 static void test_corrected_fields_are_bounded(void **state)
 {
     struct world world;
@@ -235,8 +236,8 @@ static void test_corrected_fields_are_bounded(void **state)
 int run_extraction_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sums_follow_their_mark),
-        cmocka_unit_test(test_the_newest_is_marked),
+        cmocka_unit_test(test_sums_move_with_their_mark),
+        cmocka_unit_test(test_newest_extraction_is_marked),
         cmocka_unit_test(test_corrected_fields_are_bounded),
     };
 

@@ -341,7 +341,7 @@ static void check_same(struct slice answered, struct slice expected)
     assert_true(slice_equal(answered, expected));
 }
 
-/* Goal: GetExamples answers the right examples with the right marks, now and as of any event.
+/* Goal: GetExamples returns the examples of the model with their marks, now and as of any event.
  * Method: 400 events in random order of time, every layout, filter and some as_of, against the
  * model. */
 static void test_examples_equal_model(void **state)
@@ -575,9 +575,9 @@ static void test_counters_equal_scan(void **state)
     }
 }
 
-/* Goal: a replay of the log gives every table again, byte for byte. Method: apply each event to a new
+/* Goal: a replay of the log rebuilds every table, byte for byte. Method: apply each event to a new
  * store, with another clock and other randomness, and compare all rows. */
-static void test_replay_is_equal(void **state)
+static void test_replay_equals_the_tables(void **state)
 {
     (void)state;
     for (uint64_t seed = 31; seed < 31 + SEEDS; seed++) {
@@ -595,7 +595,7 @@ int run_model_tests(void)
         cmocka_unit_test(test_examples_equal_model),
         cmocka_unit_test(test_lists_equal_model),
         cmocka_unit_test(test_counters_equal_scan),
-        cmocka_unit_test(test_replay_is_equal),
+        cmocka_unit_test(test_replay_equals_the_tables),
     };
 
     return cmocka_run_group_tests_name("corrections: model", tests, NULL, NULL);

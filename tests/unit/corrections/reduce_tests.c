@@ -64,9 +64,9 @@ static void check_reduced(struct slice before, struct slice after, const char *w
     arena_deinit(&sides.arena);
 }
 
-/* Goal: each step of reduction does its part, and no step runs that is not needed. Method: one text
- * for each step, with the exact result. */
-static void test_reduce_steps(void **state)
+/* Goal: each step of reduction has its effect, and no step runs without need. Method: one text for
+ * each step, with the exact result. */
+static void test_reduce_runs_only_the_needed_steps(void **state)
 {
     struct json_sides sides;
     struct arena arena;
@@ -92,9 +92,10 @@ static void test_reduce_steps(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: a text of just the largest size is left as it is, at each step. Method: one of 10,240 bytes and one
- * of a byte more; the same of what is left without white space, and of that after a cut string. */
-static void test_reduce_at_the_limit(void **state)
+/* Goal: a text of exactly the largest size is unchanged, at each step. Method: one of 10,240 bytes
+ * and one of a byte more; the same of the remainder without white space, and of that after a cut
+ * string. */
+static void test_reduce_keeps_a_text_of_the_largest_size(void **state)
 {
     static const char head[] = "{ \"desc\": \"";
     struct slice nothing = SLICE("{}");
@@ -128,8 +129,9 @@ static void test_reduce_at_the_limit(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: what strings can't explain is replaced, largest first, and the rest stays. Method: a large
- * list beside a small member; N is the bytes of the list as it was written. */
+/* Goal: values that shorter strings do not make fit are replaced, largest first, and the rest
+ * stays. Method: a large list beside a small member; N is the bytes of the list as it was
+ * written. */
 static void test_reduce_replaces_largest(void **state)
 {
     struct buffer buffer;
@@ -156,7 +158,7 @@ static void test_reduce_replaces_largest(void **state)
 
 /* Goal: thousands of small members, and names of kilobytes, still end within the limit. Method:
  * both kinds; context stays, and one member reports how much was left out. */
-static void test_reduce_leaves_out(void **state)
+static void test_reduce_omits_members_to_fit(void **state)
 {
     struct buffer buffer;
     struct json_sides sides;
@@ -274,7 +276,7 @@ static struct slice random_object(struct arena *arena, struct random_seeded *see
 
 /* Goal: for any input, a reduced text is a JSON object within the limit, and always the same one.
  * Method: 120 random pairs; reduced_before checks the text, and a second run must agree. */
-static void test_reduce_random(void **state)
+static void test_reduce_gives_an_object_within_the_limit(void **state)
 {
     struct random_seeded seeded;
     size_t reduced_count = 0;
@@ -305,9 +307,9 @@ static void test_reduce_random(void **state)
     assert_true(reduced_count > 40);
 }
 
-/* Goal: a 10 MB before is reduced in well under a second. Method: 100,000 lines of a draft, measured
- * in processor time (ten times as long with sanitisers). */
-static void test_reduce_10_mb(void **state)
+/* Goal: a 10 MB before is reduced in well under a second. Method: 100,000 lines of a draft,
+ * measured in processor time (ten times as long with sanitizers). */
+static void test_reduce_takes_10_mb_in_under_a_second(void **state)
 {
     struct buffer buffer;
     struct fields_changed fields;
@@ -345,13 +347,13 @@ static void test_reduce_10_mb(void **state)
 int run_reduce_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reduce_steps),
-        cmocka_unit_test(test_reduce_at_the_limit),
+        cmocka_unit_test(test_reduce_runs_only_the_needed_steps),
+        cmocka_unit_test(test_reduce_keeps_a_text_of_the_largest_size),
         cmocka_unit_test(test_reduce_replaces_largest),
-        cmocka_unit_test(test_reduce_leaves_out),
+        cmocka_unit_test(test_reduce_omits_members_to_fit),
         cmocka_unit_test(test_reduce_keeps_changed_items_of_lists),
-        cmocka_unit_test(test_reduce_random),
-        cmocka_unit_test(test_reduce_10_mb),
+        cmocka_unit_test(test_reduce_gives_an_object_within_the_limit),
+        cmocka_unit_test(test_reduce_takes_10_mb_in_under_a_second),
     };
 
     return cmocka_run_group_tests_name("corrections: reduced texts", tests, NULL, NULL);

@@ -45,7 +45,7 @@ static uint64_t count_of(struct store_txn *txn, const struct counter_day *at,
 }
 
 /* Goal: a day is a UTC day. Method: both sides of midnight, and times before 1970. */
-static void test_days(void **state)
+static void test_day_begins_at_midnight_utc(void **state)
 {
     (void)state;
     assert_int_equal(counters_day_of(INT64_MIN), 0);
@@ -59,7 +59,7 @@ static void test_days(void **state)
 
 /* Goal: adding adds, adding nothing leaves no row, and a full counter stays full. Method: add up to
  * the largest number and beyond. */
-static void test_adding(void **state)
+static void test_counter_saturates_and_zero_leaves_no_row(void **state)
 {
     struct store_world *world = *state;
     struct counter_day at = at_day(DAY);
@@ -99,9 +99,9 @@ static void add_field(struct store_world *world, struct store_txn *txn,
 }
 
 /* Goal: a day counts 1,000 names in both kinds of corrections together, the rest as `other`; a name
- * that it counts already goes on counting, in the other kind too. Method: 1,300 names on a day, half
- * of each kind, and one on the next day. */
-static void test_distinct_fields(void **state)
+ * that it already counts continues to count, in the other kind, too. Method: 1,300 names on a day,
+ * half of each kind, and one on the next day. */
+static void test_names_beyond_1000_count_as_other(void **state)
 {
     struct store_world *world = *state;
     struct counter_day at = at_day(DAY);
@@ -128,9 +128,10 @@ static void test_distinct_fields(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_days),
-        cmocka_unit_test_setup_teardown(test_adding, store_world_set_up, store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_distinct_fields, store_world_set_up,
+        cmocka_unit_test(test_day_begins_at_midnight_utc),
+        cmocka_unit_test_setup_teardown(test_counter_saturates_and_zero_leaves_no_row,
+                                        store_world_set_up, store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_names_beyond_1000_count_as_other, store_world_set_up,
                                         store_world_tear_down),
     };
 

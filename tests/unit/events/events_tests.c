@@ -23,8 +23,9 @@ struct actor_case {
     const char *actor;
 };
 
-/* Goal: each role may name whom it may, and may date events in the past where it may. Method: a table. */
-static void test_actors(void **state)
+/* Goal: each role may name only its actors, and may date events in the past only if allowed.
+ * Method: a table. */
+static void test_role_limits_actor_and_date(void **state)
 {
     static const struct actor_case cases[] = {
         {ROLE_OPERATOR, "ann", false, "", false, OK, "ann"},
@@ -62,9 +63,9 @@ static void test_actors(void **state)
     }
 }
 
-/* Goal: a given time lies between 1970 and now, both included; one that is not given is never wrong.
+/* Goal: a given time is between 1970 and now, both included; an omitted one is always valid.
  * Method: a table of times, each at the request itself and in a part of it. */
-static void test_times(void **state)
+static void test_given_time_is_between_1970_and_now(void **state)
 {
     static const struct {
         struct event_time time;
@@ -101,10 +102,10 @@ static enum err note_applied(struct ctx *ctx, struct store_txn *txn, const struc
     return event->subject_count == 3 ? OK : ERR_CORRUPT;
 }
 
-/* Goal: a draft is dated as given, else by the clock; it lists no subject without an id; what is appended
- * is applied, and a failure of that is the draft's. Method: two events with and without a time, of which
- * the second has subjects that apply refuses. */
-static void test_drafts(void **state)
+/* Goal: a draft is dated as given, else by the clock; it lists no subject without an id; an
+ * appended event is applied, and an error of that becomes the draft's. Method: two events with and
+ * without a time, the second with subjects that apply refuses. */
+static void test_draft_has_its_time_and_subjects(void **state)
 {
     const struct event_time given = {true, 5};
     const struct event_time now = {false, 0};
@@ -154,9 +155,9 @@ static void test_drafts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_times),
-        cmocka_unit_test(test_drafts),
-        cmocka_unit_test(test_actors),
+        cmocka_unit_test(test_given_time_is_between_1970_and_now),
+        cmocka_unit_test(test_draft_has_its_time_and_subjects),
+        cmocka_unit_test(test_role_limits_actor_and_date),
     };
 
     return cmocka_run_group_tests_name("events", tests, NULL, NULL);

@@ -72,7 +72,7 @@ static void check_arm(const struct arm_sums *arm, uint64_t extractions, uint64_t
 }
 
 /* Goal: a layout that an event names is listed with zeros, once, and the naming changes no sums. */
-static void test_naming(void **state)
+static void test_named_layout_is_listed_with_zeros(void **state)
 {
     struct store_world *world = *state;
     struct counted_extraction extraction = extraction_of("a", EXPERIMENT_ARM_NONE, true, 0);
@@ -90,9 +90,9 @@ static void test_naming(void **state)
     store_abort(txn);
 }
 
-/* Goal: an extraction counts by day, by layout and for the organisation; in an arm only where it is in
+/* Goal: an extraction counts by day, by layout and for the organisation; in an arm only if it is in
  * one and its layout was ready; a correction counts it once and its fields as reported. */
-static void test_extractions(void **state)
+static void test_extraction_counts_by_day_layout_and_arm(void **state)
 {
     struct store_world *world = *state;
     struct counted_extraction treated = extraction_of("a", EXPERIMENT_ARM_TREATMENT, true, 12);
@@ -130,9 +130,9 @@ static void test_extractions(void **state)
     store_abort(txn);
 }
 
-/* Goal: a layout's sums stay full. Method: a row that is nearly full, and one correction more than
+/* Goal: a layout's sums saturate. Method: a row that is nearly full, and one correction more than
  * fits. */
-static void test_full_sums(void **state)
+static void test_full_sums_stay_full(void **state)
 {
     struct store_world *world = *state;
     struct counted_extraction extraction = extraction_of("a", EXPERIMENT_ARM_CONTROL, true, 5);
@@ -165,7 +165,7 @@ static void test_full_sums(void **state)
 
 /* Goal: an arm depends only on organisation, document and percentage. Method: known cases of the
  * formula, computed by another program, and the ends of the range. */
-static void test_arms(void **state)
+static void test_arm_depends_only_on_organisation_document_and_percentage(void **state)
 {
     struct org_id org;
     size_t held_out_count = 0;
@@ -194,11 +194,13 @@ static void test_arms(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_naming, store_world_set_up, store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_extractions, store_world_set_up,
+        cmocka_unit_test_setup_teardown(test_named_layout_is_listed_with_zeros, store_world_set_up,
                                         store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_full_sums, store_world_set_up, store_world_tear_down),
-        cmocka_unit_test(test_arms),
+        cmocka_unit_test_setup_teardown(test_extraction_counts_by_day_layout_and_arm,
+                                        store_world_set_up, store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_full_sums_stay_full, store_world_set_up,
+                                        store_world_tear_down),
+        cmocka_unit_test(test_arm_depends_only_on_organisation_document_and_percentage),
     };
 
     return cmocka_run_group_tests_name("experiment", tests, NULL, NULL);

@@ -79,9 +79,9 @@ static struct cited_exposure find(struct world *world, struct slice reference)
 
 static const struct exposure_citer citer = {{(const uint8_t *)"erna", 4}, {false, 0}};
 
-/* Goal: the first citation makes the exposure's event, with all that the reference says; later ones
- * find it. Method: record twice; read the facts. */
-static void test_the_first_citation_is_recorded(void **state)
+/* Goal: the first citation appends the exposure's event, with all facts of the reference; later
+ * ones find it. Method: record twice; read the facts. */
+static void test_first_citation_records_the_exposure(void **state)
 {
     struct slice reference;
     struct cited_exposure cited;
@@ -135,7 +135,7 @@ static void test_the_first_citation_is_recorded(void **state)
 }
 
 /* Goal: events of logs below format 4 are read. Method: a payload with the server's part inline. */
-static void test_a_part_that_is_inline(void **state)
+static void test_inline_part_of_old_logs_is_read(void **state)
 {
     static const uint8_t inline_bytes[] = {0x08, 0x01, 0x42, 0x02, 0xab, 0xcd};
     struct slice payload = slice_of(inline_bytes, sizeof(inline_bytes));
@@ -154,7 +154,7 @@ static void test_a_part_that_is_inline(void **state)
 }
 
 /* Goal: a list that is not part of its reference is in the event as a count. Method: a long one. */
-static void test_an_unlisted_exposure_has_a_count(void **state)
+static void test_unlisted_artifacts_are_a_count(void **state)
 {
     struct cited_exposure cited;
     struct wire_reader reader;
@@ -178,7 +178,7 @@ static void test_an_unlisted_exposure_has_a_count(void **state)
 }
 
 /* Goal: a damaged reference changes nothing and fails. Method: one character less. */
-static void test_a_damaged_one_is_not_found(void **state)
+static void test_damaged_reference_is_not_found(void **state)
 {
     struct cited_exposure cited = {.seq = 99};
     struct slice reference;
@@ -196,9 +196,9 @@ static void test_a_damaged_one_is_not_found(void **state)
     world_deinit(&world);
 }
 
-/* Goal: an outcome is found by its exposure, kind and subject, and the first one stays. Method: keep
- * some; ask for each, and for others. */
-static void test_outcomes_are_kept_once(void **state)
+/* Goal: an outcome is found by its exposure, kind and subject, and the first one is kept. Method:
+ * store some; look up each, and others. */
+static void test_first_outcome_is_kept(void **state)
 {
     const struct slice none = {NULL, 0};
     struct world world;
@@ -236,11 +236,11 @@ static void test_outcomes_are_kept_once(void **state)
 int run_log_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_first_citation_is_recorded),
-        cmocka_unit_test(test_a_part_that_is_inline),
-        cmocka_unit_test(test_an_unlisted_exposure_has_a_count),
-        cmocka_unit_test(test_a_damaged_one_is_not_found),
-        cmocka_unit_test(test_outcomes_are_kept_once),
+        cmocka_unit_test(test_first_citation_records_the_exposure),
+        cmocka_unit_test(test_inline_part_of_old_logs_is_read),
+        cmocka_unit_test(test_unlisted_artifacts_are_a_count),
+        cmocka_unit_test(test_damaged_reference_is_not_found),
+        cmocka_unit_test(test_first_outcome_is_kept),
     };
 
     return cmocka_run_group_tests_name("exposures in the log", tests, NULL, NULL);

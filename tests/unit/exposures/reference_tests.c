@@ -98,9 +98,9 @@ static void expect_round_trip(struct bench *bench, const struct exposure *writte
     expect_same(&read, written);
 }
 
-/* Goal: everything that an exposure says comes back. Method: each kind and arm, no artifacts, one,
+/* Goal: every member of an exposure round trips. Method: each kind and arm, no artifacts, one,
  * many, numbers at their ends. */
-static void test_round_trips(void **state)
+static void test_exposure_round_trips(void **state)
 {
     static const struct exposed_artifact artifacts[] = {
         {9999999, 1, 0}, {10000000, 1, 0}, {1, 1, 0}, {UINT64_C(1) << 62, 1, 0}};
@@ -128,7 +128,7 @@ static void test_round_trips(void **state)
 
 /* Goal: 20 artifacts with any numbers fit into 312 characters. Method: far apart, with versions and
  * lines. */
-static void test_twenty_artifacts_are_short(void **state)
+static void test_twenty_artifacts_fit_into_312_characters(void **state)
 {
     struct exposed_artifact artifacts[20];
     struct exposure exposure;
@@ -146,8 +146,8 @@ static void test_twenty_artifacts_are_short(void **state)
     arena_deinit(&bench.arena);
 }
 
-/* Goal: a list of any length makes a reference of at most 4 KiB; one that is too long says how many
- * there were and differs where any artifact does. Method: lengths around each limit. */
+/* Goal: a list of any length makes a reference of at most 4 KiB; one that is too long is stored as
+ * its length and a hash of all artifacts. Method: lengths around each limit. */
 static void test_a_long_list_is_stored_as_its_hash(void **state)
 {
     static struct exposed_artifact artifacts[EXPOSURE_ARTIFACTS_MAX + 500];
@@ -195,9 +195,9 @@ static struct slice sample(struct bench *bench)
     return write_text(bench, &exposure);
 }
 
-/* Goal: a changed reference is refused, wherever it was changed. Method: every bit of the bytes, and
- * every character of the text put for each of its characters. */
-static void test_every_change_is_refused(void **state)
+/* Goal: a changed reference is refused, wherever it was changed. Method: every bit of the bytes,
+ * and each character of the text replaced by each other one. */
+static void test_changed_reference_is_refused(void **state)
 {
     static const char digits[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+/ ";
@@ -234,8 +234,9 @@ static void test_every_change_is_refused(void **state)
     arena_deinit(&bench.arena);
 }
 
-/* Goal: a reference is whole or refused. Method: every truncation, at both ends, and appended text. */
-static void test_every_length_but_its_own_is_refused(void **state)
+/* Goal: a truncated or extended reference is refused. Method: every truncation, at both ends, and
+ * appended text. */
+static void test_truncated_or_extended_reference_is_refused(void **state)
 {
     struct exposure read = {0};
     struct bench bench;
@@ -262,7 +263,7 @@ static void test_every_length_but_its_own_is_refused(void **state)
 
 /* Goal: a reference belongs to one organisation of one server. Method: each bit of the organisation's
  * id, and another key. */
-static void test_foreign_ones_are_refused(void **state)
+static void test_foreign_reference_is_refused(void **state)
 {
     uint8_t other[EXPOSURE_KEY_BYTES] = {0};
     struct exposure read = {0};
@@ -283,9 +284,9 @@ static void test_foreign_ones_are_refused(void **state)
     arena_deinit(&bench.arena);
 }
 
-/* Goal: what has our tag and says what this version does not know is refused, not misread. Method:
- * bytes tagged by the key itself. */
-static void test_layouts_to_come_are_refused(void **state)
+/* Goal: a reference with a valid tag in an unknown form is refused, not misread. Method: bytes
+ * tagged by the key itself. */
+static void test_reference_of_a_newer_version_is_refused(void **state)
 {
     static const uint8_t bodies[][12] = {
         {2, 0x18, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, /* another version */
@@ -322,13 +323,13 @@ static void test_layouts_to_come_are_refused(void **state)
 int run_reference_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trips),
-        cmocka_unit_test(test_twenty_artifacts_are_short),
+        cmocka_unit_test(test_exposure_round_trips),
+        cmocka_unit_test(test_twenty_artifacts_fit_into_312_characters),
         cmocka_unit_test(test_a_long_list_is_stored_as_its_hash),
-        cmocka_unit_test(test_every_change_is_refused),
-        cmocka_unit_test(test_every_length_but_its_own_is_refused),
-        cmocka_unit_test(test_foreign_ones_are_refused),
-        cmocka_unit_test(test_layouts_to_come_are_refused),
+        cmocka_unit_test(test_changed_reference_is_refused),
+        cmocka_unit_test(test_truncated_or_extended_reference_is_refused),
+        cmocka_unit_test(test_foreign_reference_is_refused),
+        cmocka_unit_test(test_reference_of_a_newer_version_is_refused),
     };
 
     return cmocka_run_group_tests_name("references", tests, NULL, NULL);

@@ -104,9 +104,10 @@ static struct extraction_facts read_facts(struct world *world, uint64_t seq)
     return facts;
 }
 
-/* Goal: of all that references name, the examples of the extraction's own layout are credited, each
- * once. Method: artifacts that are an example of it, twice; of another layout; no example; no event. */
-static void test_own_examples_are_credited(void **state)
+/* Goal: of all artifacts in references, the examples of the extraction's own layout are credited,
+ * each once. Method: artifacts that are an example of it, twice; of another layout; no example; no
+ * event. */
+static void test_examples_of_the_own_layout_are_credited_once(void **state)
 {
     struct world world;
     struct extraction_input input = {
@@ -150,9 +151,9 @@ static void test_own_examples_are_credited(void **state)
     world_deinit(&world);
 }
 
-/* Goal: an extraction is bare where it carried no example of its layout, whoever was credited with them.
+/* Goal: an extraction without an example of its layout is without_examples, regardless of credits.
  * Method: none; one; the same again beside what MatchLines answered. */
-static void test_bare(void **state)
+static void test_extraction_without_own_examples_counts_as_without_examples(void **state)
 {
     struct world world;
     struct extraction_input input = {.document_id = SLICE("document"),
@@ -182,7 +183,7 @@ static void test_bare(void **state)
 }
 
 /* Goal: a layout is ready from its third example on. Method: an extraction before and after it. */
-static void test_readiness(void **state)
+static void test_layout_is_ready_from_its_third_example(void **state)
 {
     struct world world;
     const struct extraction_input input = {
@@ -203,9 +204,9 @@ static void test_readiness(void **state)
     world_deinit(&world);
 }
 
-/* Goal: facts that are damaged are corrupt, wherever they were cut or changed, and never more than
- * that. Method: every truncation and every bit of real ones. */
-static void test_damaged_facts(void **state)
+/* Goal: damaged facts are reported as corrupt, wherever they are truncated or changed, and never
+ * crash. Method: every truncation and every bit of real ones. */
+static void test_damaged_facts_are_corrupt(void **state)
 {
     struct world world;
     struct extraction_input input = {.document_id = SLICE("document"),
@@ -253,7 +254,7 @@ static void test_damaged_facts(void **state)
 }
 
 /* Goal: all errors are reported at once, by path, and nothing is appended. Method: every error. */
-static void test_all_faults_at_once(void **state)
+static void test_all_errors_are_reported_at_once(void **state)
 {
     static const char *const fields[] = {
         "extraction.layout_fingerprint", "extraction.confidence",     "extraction.created_at",
@@ -286,11 +287,11 @@ static void test_all_faults_at_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_own_examples_are_credited),
-        cmocka_unit_test(test_bare),
-        cmocka_unit_test(test_readiness),
-        cmocka_unit_test(test_damaged_facts),
-        cmocka_unit_test(test_all_faults_at_once),
+        cmocka_unit_test(test_examples_of_the_own_layout_are_credited_once),
+        cmocka_unit_test(test_extraction_without_own_examples_counts_as_without_examples),
+        cmocka_unit_test(test_layout_is_ready_from_its_third_example),
+        cmocka_unit_test(test_damaged_facts_are_corrupt),
+        cmocka_unit_test(test_all_errors_are_reported_at_once),
     };
 
     return cmocka_run_group_tests_name("extractions", tests, NULL, NULL);

@@ -40,9 +40,9 @@ static void done(void *data, enum err result)
     }
 }
 
-/* Goal: every job that was taken is worked on and completed once; one above the limit is refused and
- * costs nothing. Method: a full pool and one more, then the loop. */
-static void test_limit(void **state)
+/* Goal: every accepted job is run and completed once; one above the limit is refused and costs
+ * nothing. Method: a full pool and one more, then the loop. */
+static void test_job_above_the_limit_is_refused(void **state)
 {
     static struct job jobs[POOL_JOBS_MAX + 1];
     struct pool *pool = NULL;
@@ -71,7 +71,7 @@ static void test_limit(void **state)
 
 /* Goal: a completion may submit the next job, though the pool was full. Method: a full pool whose
  * first completion submits one more. */
-static void test_submit_in_completion(void **state)
+static void test_completion_may_submit_a_job(void **state)
 {
     static struct job jobs[POOL_JOBS_MAX];
     static struct job last;
@@ -93,9 +93,10 @@ static void test_submit_in_completion(void **state)
     assert_int_equal(uv_loop_close(&loop), 0);
 }
 
-/* Goal: the kept places are there while all others are taken, are bounded too, and go back to where they
- * belong. Method: a full pool, the kept ones, one more of each; then the same again. */
-static void test_kept(void **state)
+/* Goal: reserved slots are free while all others are taken, are bounded, too, and are returned
+ * to their own count. Method: a full pool, the reserved ones, one more of each; then the same
+ * again. */
+static void test_reserved_slots_are_free_while_others_are_taken(void **state)
 {
     static struct job jobs[2][POOL_JOBS_MAX + POOL_JOBS_KEPT + 2];
     struct pool *pool = NULL;
@@ -143,9 +144,9 @@ static void after_gate(void *data, enum err result)
     gate->later++;
 }
 
-/* Goal: a job in a kept place runs though all others wait for something, and of those no more run than
- * may. Method: a full pool of jobs at a gate, all kept places. */
-static void test_kept_thread(void **state)
+/* Goal: a job in a reserved slot runs even if all others wait, and only as many of those run as
+ * may. Method: a full pool of jobs at a gate, all reserved slots. */
+static void test_job_in_a_reserved_slot_runs_in_a_full_pool(void **state)
 {
     static struct job jobs[POOL_JOBS_KEPT];
     struct gate gate = {.later = 0};
@@ -180,10 +181,10 @@ static void test_kept_thread(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_limit),
-        cmocka_unit_test(test_submit_in_completion),
-        cmocka_unit_test(test_kept),
-        cmocka_unit_test(test_kept_thread),
+        cmocka_unit_test(test_job_above_the_limit_is_refused),
+        cmocka_unit_test(test_completion_may_submit_a_job),
+        cmocka_unit_test(test_reserved_slots_are_free_while_others_are_taken),
+        cmocka_unit_test(test_job_in_a_reserved_slot_runs_in_a_full_pool),
     };
     char threads[16];
 

@@ -41,8 +41,9 @@ static void check_fields(const char *before, const char *after, const char *meta
     arena_deinit(&sides.arena);
 }
 
-/* Goal: fields_changed is what the caller gave, else what differs. Method: a table of befores and afters. */
-static void test_fields_changed(void **state)
+/* Goal: fields_changed has the given names, else those that differ. Method: a table of befores and
+ * afters. */
+static void test_fields_changed_is_given_or_computed(void **state)
 {
     (void)state;
     check_fields("{\"qty\":10}", "{\"qty\":12}", "", "qty");
@@ -81,7 +82,7 @@ static void test_fields_changed(void **state)
 }
 
 /* Goal: an event lists at most 200 names. Method: 300 members that differ. */
-static void test_fields_changed_bound(void **state)
+static void test_fields_changed_has_at_most_200_names(void **state)
 {
     struct fields_changed fields;
     struct buffer buffer;
@@ -144,7 +145,7 @@ static void check_diff(const char *before, const char *after, const char *wanted
 
 /* Goal: the diff names each member that differs, with both sides as written. Method: one pair of objects
  * with each case. */
-static void test_diff_of_members(void **state)
+static void test_diff_names_each_changed_member(void **state)
 {
     (void)state;
     check_diff("{\"a\":[1, 2],\"b\":3,\"same\":1}", "{\"same\":1.0,\"c\":null,\"b\":\"x\"}",
@@ -155,7 +156,7 @@ static void test_diff_of_members(void **state)
 
 /* Goal: the diff of a list of objects has an entry for each member of an item, and for each item that was
  * added or removed; other lists differ as a whole. Method: a table. */
-static void test_diff_of_lists(void **state)
+static void test_diff_of_a_list_has_an_entry_for_each_changed_item(void **state)
 {
     (void)state;
     check_diff("{\"lines\":[{\"line_no\":1,\"qty\":1},{\"line_no\":2,\"qty\":5,\"uom\":\"m\"}]}",
@@ -212,8 +213,10 @@ static void test_diff_is_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fields_changed),  cmocka_unit_test(test_fields_changed_bound),
-        cmocka_unit_test(test_diff_of_members), cmocka_unit_test(test_diff_of_lists),
+        cmocka_unit_test(test_fields_changed_is_given_or_computed),
+        cmocka_unit_test(test_fields_changed_has_at_most_200_names),
+        cmocka_unit_test(test_diff_names_each_changed_member),
+        cmocka_unit_test(test_diff_of_a_list_has_an_entry_for_each_changed_item),
         cmocka_unit_test(test_diff_is_bounded),
     };
 

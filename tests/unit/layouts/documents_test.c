@@ -43,7 +43,7 @@ static struct slice metadata_of(struct store_world *world, const struct document
 
 /* Goal: a measured document has the fingerprint of its metadata. Method: pages of all kinds, through
  * both functions. */
-static void test_fingerprint_of_measures(void **state)
+static void test_fingerprint_equals_that_of_the_metadata(void **state)
 {
     static const struct document_page pages[] = {
         {595.2756, 841.8898}, {612, 792}, {0.0010000000000000002, 14400}, {0, 1e-9}, {1.005, 2.675},
@@ -74,9 +74,9 @@ static void test_fingerprint_of_measures(void **state)
     }
 }
 
-/* Goal: the answer reports what was measured, rounded, with the profile after it. Method: one
- * document, decoded by protobuf-c. */
-static void test_first_document(void **state)
+/* Goal: the response has the rounded measures, with the profile after it. Method: one document,
+ * decoded by protobuf-c. */
+static void test_response_has_rounded_measures_and_profile(void **state)
 {
     struct store_world *world = *state;
     struct document_measures measures = paper("invoice-7");
@@ -118,7 +118,7 @@ static void test_first_document(void **state)
 
 /* Goal: a scan has no snippet, though its pages end with line feeds; text keeps its white space.
  * Method: only white space, and text between it. */
-static void test_snippet_of_white_space(void **state)
+static void test_scan_has_no_snippet(void **state)
 {
     struct store_world *world = *state;
     struct document_measures scan = paper("a");
@@ -148,7 +148,7 @@ static void expect_warning(const struct document_measures *measures, struct stor
 }
 
 /* Goal: each warning for people has a code. Method: one document for each. */
-static void test_warnings(void **state)
+static void test_each_warning_has_a_code(void **state)
 {
     struct store_world *world = *state;
     struct document_measures damaged = paper("a");
@@ -169,8 +169,8 @@ static void test_warnings(void **state)
     expect_warning(&cut, world, ERRATA__V1__WARNING_CODE__WARNING_CODE_RULINGS_LIMIT);
 }
 
-/* Goal: what was cut is never hashed. Method: a document without a table count. */
-static void test_without_tables(void **state)
+/* Goal: a document that was cut is never hashed. Method: a document without a table count. */
+static void test_cut_document_has_no_fingerprint(void **state)
 {
     struct store_world *world = *state;
     struct document_measures measures = paper("a");
@@ -207,9 +207,9 @@ static struct slice answer_bytes(struct store_world *world, uint64_t seq)
     return slice_of(bytes, size);
 }
 
-/* Goal: the same bytes again change nothing and are answered as at first; other bytes are refused.
+/* Goal: the same bytes again change nothing and get the first response; other bytes are refused.
  * Method: a document again after others of its layout, cut or not; then with another digest. */
-static void test_again(void **state)
+static void test_repeated_document_changes_nothing(void **state)
 {
     struct store_world *world = *state;
     struct document_measures first = paper("a");
@@ -260,9 +260,9 @@ static Errata__V1__DocumentIngested *ingested_of(struct store_world *world,
     return ingested;
 }
 
-/* Goal: the log reports a document as one message, for those who may not see content without it.
- * Method: both ways, decoded by protobuf-c, beside what IngestDocument answered. */
-static void test_event_payload(void **state)
+/* Goal: the log has a document as one message, and without its content for callers that may not see
+ * it. Method: both ways, decoded by protobuf-c, beside the response of IngestDocument. */
+static void test_event_has_the_document_without_content(void **state)
 {
     struct store_world *world = *state;
     struct document_measures measures = paper("a");
@@ -311,10 +311,10 @@ static uint64_t seen_count(struct store_world *world, const char *layout)
     return profile.view.seen_count;
 }
 
-/* Goal: a document that was kept without a fingerprint gets it later: it moves, keeps its id, and is
- * counted once. Method: cut, cut again, whole, whole again; found by its id and by that of its second
- * event. */
-static void test_moves(void **state)
+/* Goal: a document that was stored without a fingerprint gets it later: it moves, keeps its id, and
+ * is counted once. Method: cut, cut again, whole, whole again; found by its id and by that of its
+ * second event. */
+static void test_document_measured_later_moves_once(void **state)
 {
     struct store_world *world = *state;
     struct document_measures measures = paper("a");
@@ -360,7 +360,7 @@ static void test_moves(void **state)
 }
 
 /* Goal: the same bytes under another id are another document, counted. Method: two ids, one digest. */
-static void test_other_id(void **state)
+static void test_same_bytes_under_another_id_are_another_document(void **state)
 {
     struct store_world *world = *state;
     struct document_measures first = paper("a");
@@ -383,9 +383,9 @@ static void test_other_id(void **state)
     errata__v1__ingest_document_response__free_unpacked(answer, NULL);
 }
 
-/* Goal: whether a document is a scan is answered as of any event. Method: a scan, stored at first
- * without a fingerprint, before, between and after its events. */
-static void test_scan_as_of(void **state)
+/* Goal: the response reports whether a document is a scan as of any event. Method: a scan, stored
+ * at first without a fingerprint, before, between and after its events. */
+static void test_scan_is_answered_as_of_any_event(void **state)
 {
     struct store_world *world = *state;
     struct document_measures measures = paper("a");
@@ -412,7 +412,7 @@ static void test_scan_as_of(void **state)
 }
 
 /* Goal: damaged facts are reported, not guessed. Method: each prefix of an event's facts. */
-static void test_damaged_facts(void **state)
+static void test_damaged_facts_are_corrupt(void **state)
 {
     struct store_world *world = *state;
     struct document_measures measures = paper("a");
@@ -443,17 +443,17 @@ int run_documents_tests(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, store_world_set_up, store_world_tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_fingerprint_of_measures),
-        TEST(test_first_document),
-        TEST(test_snippet_of_white_space),
-        TEST(test_warnings),
-        TEST(test_without_tables),
-        TEST(test_again),
-        TEST(test_moves),
-        TEST(test_other_id),
-        TEST(test_scan_as_of),
-        TEST(test_damaged_facts),
-        TEST(test_event_payload),
+        TEST(test_fingerprint_equals_that_of_the_metadata),
+        TEST(test_response_has_rounded_measures_and_profile),
+        TEST(test_scan_has_no_snippet),
+        TEST(test_each_warning_has_a_code),
+        TEST(test_cut_document_has_no_fingerprint),
+        TEST(test_repeated_document_changes_nothing),
+        TEST(test_document_measured_later_moves_once),
+        TEST(test_same_bytes_under_another_id_are_another_document),
+        TEST(test_scan_is_answered_as_of_any_event),
+        TEST(test_damaged_facts_are_corrupt),
+        TEST(test_event_has_the_document_without_content),
     };
 #undef TEST
 

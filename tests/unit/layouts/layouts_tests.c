@@ -45,8 +45,9 @@ static void expect(const char *metadata, const char *canonical, const char *hex)
     arena_deinit(&world.arena);
 }
 
-/* Goal: known metadata gives what Python gave. Method: texts and digests computed with Python. */
-static void test_known_metadata(void **state)
+/* Goal: known metadata has the fingerprint that Python computes. Method: texts and digests computed
+ * with Python. */
+static void test_fingerprint_equals_that_of_python(void **state)
 {
     (void)state;
     expect("{\"page_count\": 1, \"page_dimensions\": [[595.0, 842]], \"table_count\": 2, "
@@ -79,8 +80,9 @@ static void expect_refused(const char *metadata, const char *why)
     arena_deinit(&world.arena);
 }
 
-/* Goal: what Python would raise on is refused, by name. Method: one text for each reason. */
-static void test_refused(void **state)
+/* Goal: metadata on which Python would raise an exception is refused by name. Method: one text for
+ * each reason. */
+static void test_metadata_that_python_refuses_is_refused(void **state)
 {
     char *digits = NULL;
 
@@ -172,8 +174,8 @@ static int answer_measures(void)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known_metadata),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_fingerprint_equals_that_of_python),
+        cmocka_unit_test(test_metadata_that_python_refuses_is_refused),
     };
 
     if (argc == 2 && strcmp(argv[1], "--lines") == 0) {

@@ -70,7 +70,7 @@ static void check_list(struct store_world *world, struct document_list *list, ui
 
 /* Goal: a list has every document once, newest first, for any page size, of all layouts or of one.
  * Method: 40 documents of 3 layouts, all page sizes. */
-static void test_documents_in_pages(void **state)
+static void test_documents_are_listed_once_newest_first(void **state)
 {
     struct store_world *world = *state;
     struct slice layouts[LAYOUTS + 1] = {{NULL, 0}};
@@ -94,7 +94,7 @@ static void test_documents_in_pages(void **state)
 
 /* Goal: a page stays within its limit, and has only the first page's size of each document. Method:
  * 300 documents of 5,000 pages with 4.5 KB of text. */
-static void test_large_documents(void **state)
+static void test_page_of_large_documents_is_bounded(void **state)
 {
     struct store_world *world = *state;
     struct document_list list = {.org = paper_org()};
@@ -171,8 +171,8 @@ static struct slice reported_profiles(struct store_world *world, enum profile_or
     return buffer_slice(&reported);
 }
 
-/* Goal: profiles are in both orders, once each. Method: layouts seen in turns, all page sizes. */
-static void test_profiles_in_orders(void **state)
+/* Goal: profiles are in both orders, once each. Method: layouts seen by turns, all page sizes. */
+static void test_profiles_are_listed_once_in_both_orders(void **state)
 {
     static const unsigned layouts[] = {1, 2, 3, 3, 2, 3, 4, 4, 1};
     struct store_world *world = *state;
@@ -194,8 +194,8 @@ static void test_profiles_in_orders(void **state)
 }
 
 /* Goal: the profile in an event equals that of its tables afterwards. Method: documents of layouts
- * in turns; the event's bytes beside the row's, after each. */
-static void test_profile_in_event(void **state)
+ * by turns; the event's bytes beside the row's, after each. */
+static void test_profile_in_event_equals_the_table(void **state)
 {
     struct store_world *world = *state;
 
@@ -225,10 +225,10 @@ int run_lists_tests(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, store_world_set_up, store_world_tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_documents_in_pages),
-        TEST(test_large_documents),
-        TEST(test_profiles_in_orders),
-        TEST(test_profile_in_event),
+        TEST(test_documents_are_listed_once_newest_first),
+        TEST(test_page_of_large_documents_is_bounded),
+        TEST(test_profiles_are_listed_once_in_both_orders),
+        TEST(test_profile_in_event_equals_the_table),
     };
 #undef TEST
 

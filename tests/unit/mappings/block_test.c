@@ -65,9 +65,10 @@ static void check_block(struct slice bytes, const struct model *model, const str
     }
 }
 
-/* Goal: entries come, change and go, and the block stays what it says, through all its sizes. Method:
- * random steps beside a list, more adding than removing, then the other way round. */
-static void test_random(void **state)
+/* Goal: entries are added, changed and removed, and the block equals the model, through all its
+ * sizes. Method: random steps beside a list, more adding than removing, then the other way
+ * round. */
+static void test_random_changes_equal_a_plain_list(void **state)
 {
     struct world world;
     struct model *model = calloc(1, sizeof(*model));
@@ -114,9 +115,9 @@ static void test_random(void **state)
     world_deinit(&world);
 }
 
-/* Goal: the bytes of a block never change unseen. Method: a block of two SKUs, its header, where
- * its bits are, and the digest of all of it. */
-static void test_golden(void **state)
+/* Goal: a change of a block's bytes is detected. Method: a block of two SKUs, its header, the
+ * places of its bits, and the digest of all of it. */
+static void test_bytes_of_a_block_never_change(void **state)
 {
     static struct trigrams trigrams;
     struct world world;
@@ -147,7 +148,7 @@ static void test_golden(void **state)
 
 /* Goal: bytes that are not a block are reported. Method: each part of the header, and the
  * length. */
-static void test_damaged(void **state)
+static void test_damaged_block_is_corrupt(void **state)
 {
     static struct trigrams trigrams;
     struct world world;
@@ -177,9 +178,9 @@ static void test_damaged(void **state)
 int run_block_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random),
-        cmocka_unit_test(test_golden),
-        cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_random_changes_equal_a_plain_list),
+        cmocka_unit_test(test_bytes_of_a_block_never_change),
+        cmocka_unit_test(test_damaged_block_is_corrupt),
     };
 
     return cmocka_run_group_tests_name("blocks", tests, NULL, NULL);

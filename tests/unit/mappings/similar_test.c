@@ -61,8 +61,8 @@ static void draw_sku(struct world *world, char text[64])
 }
 
 /* Goal: the best candidates are found after any history. Method: 900 random judgements, so that
- * blocks fill, pass on and lose entries; searches with each kind of limit against a plain scan. */
-static void test_finds_the_best(void **state)
+ * blocks are filled, split and emptied; searches with each kind of limit against a plain scan. */
+static void test_best_candidates_are_found(void **state)
 {
     static struct similar_found found;
     static struct similar_found plain;
@@ -123,7 +123,7 @@ static void confirm_flanges(struct world *world, struct store_txn *txn, size_t f
 /* Goal: if there are more equally good candidates than are compared, the result is marked as
  * incomplete; SKUs rejected for the customer's SKU are not returned. Method: 100 SKUs that differ
  * only in their last digits. */
-static void test_limits(void **state)
+static void test_more_candidates_than_compared_are_incomplete(void **state)
 {
     static struct similar_found found;
     struct slice rejected = SLICE("x");
@@ -162,8 +162,8 @@ static void test_limits(void **state)
 int run_similar_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_finds_the_best),
-        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_best_candidates_are_found),
+        cmocka_unit_test(test_more_candidates_than_compared_are_incomplete),
     };
 
     return cmocka_run_group_tests_name("similar", tests, NULL, NULL);

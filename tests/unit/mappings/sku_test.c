@@ -21,9 +21,9 @@ static struct slice fold(struct world *world, const char *text)
     return folded;
 }
 
-/* Goal: case, white space at the ends and canonically equal writings don't matter; all else does.
- * Method: pairs. */
-static void test_pairs(void **state)
+/* Goal: case, white space at the ends and canonically equivalent spellings don't matter; every
+ * other difference does. Method: pairs. */
+static void test_skus_are_equal_up_to_case_and_space(void **state)
 {
     static const struct {
         const char *a;
@@ -73,9 +73,9 @@ static void test_pairs(void **state)
     world_deinit(&world);
 }
 
-/* Goal: folding twice is folding once, and the longest text has room. Method: the characters that grow
- * most, as many as fit, and random text of letters that fold. */
-static void test_stable(void **state)
+/* Goal: folding twice equals folding once, and the longest text fits. Method: the characters that
+ * grow most, as many as fit, and random text of letters that fold. */
+static void test_folding_is_idempotent_and_bounded(void **state)
 {
     static const char *const letters[] = {
         "\xce\x90", "\xef\xac\x83", "\xc5\x89", "\xe1\xbe\xb7",    "\xe1\xbb\xa6", "\xea\xb0\x81",
@@ -115,8 +115,8 @@ static void test_stable(void **state)
 int run_sku_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_stable),
+        cmocka_unit_test(test_skus_are_equal_up_to_case_and_space),
+        cmocka_unit_test(test_folding_is_idempotent_and_bounded),
     };
 
     return cmocka_run_group_tests_name("skus", tests, NULL, NULL);

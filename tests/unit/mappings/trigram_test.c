@@ -27,9 +27,9 @@ static double similarity(struct world *world, const char *a, const char *b)
     return trigrams_similarity(left.count, right.count, trigrams_count_shared(&left, &right));
 }
 
-/* Goal: pairs are as similar as pg_trgm finds them. Method: the table that similarities.py makes from its
- * definition, both ways round. */
-static void test_table(void **state)
+/* Goal: pairs have the similarity that pg_trgm computes. Method: the table that similarities.py
+ * makes from its definition, both ways round. */
+static void test_similarity_equals_that_of_pg_trgm(void **state)
 {
     static const struct {
         const char *a;
@@ -51,9 +51,9 @@ static void test_table(void **state)
     world_deinit(&world);
 }
 
-/* Goal: the longest SKUs have room. Method: 256 bytes of one word, and of words of one letter, all
+/* Goal: the longest SKUs fit. Method: 256 bytes of one word, and of words of one letter, all
  * different as far as letters go. */
-static void test_longest(void **state)
+static void test_longest_skus_fit(void **state)
 {
     static struct trigrams trigrams;
     struct world world;
@@ -78,8 +78,8 @@ static void test_longest(void **state)
 int run_trigram_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),
-        cmocka_unit_test(test_longest),
+        cmocka_unit_test(test_similarity_equals_that_of_pg_trgm),
+        cmocka_unit_test(test_longest_skus_fit),
     };
 
     return cmocka_run_group_tests_name("trigrams", tests, NULL, NULL);

@@ -94,7 +94,7 @@ static void assert_explanation_equal(const struct pdf_explanation *a,
 }
 
 /* Goal: the worker's values arrive unchanged. Method: each reason, and an answer with all parts. */
-static void test_round_trip(void **state)
+static void test_answer_round_trips(void **state)
 {
     struct world *world = *state;
     struct pdf_answer answer;
@@ -131,7 +131,7 @@ static void test_round_trip(void **state)
 
 /* Goal: the largest documents that are measured fit into the caps. Method: as many pages, characters,
  * rulings and tables as there may be. */
-static void test_largest(void **state)
+static void test_largest_answer_fits(void **state)
 {
     struct world *world = *state;
     struct pdf_page_size *pages = arena_calloc(&world->arena, PDF_PAGES_MAX, sizeof(*pages));
@@ -175,9 +175,9 @@ static void test_largest(void **state)
     assert_explanation_equal(&answer.explanation, &explanation);
 }
 
-/* Goal: of an answer that ends early, what came whole is kept, and no byte beyond is read. Method: the
- * answer cut off at every byte; the frames' ends are found by their lengths. */
-static void test_truncated(void **state)
+/* Goal: of an answer that ends early, the whole frames are kept, and no byte beyond is read.
+ * Method: the answer cut off at every byte; the frames' ends are found by their lengths. */
+static void test_truncated_answer_keeps_its_whole_frames(void **state)
 {
     struct world *world = *state;
     size_t ends[4];
@@ -548,9 +548,9 @@ static const struct lie {
 
 #define LIE_COUNT (sizeof(lies) / sizeof(lies[0]))
 
-/* Goal: each rule is checked. Method: an answer that is right up to the frame in question, which is
- * accepted as it is and refused with one thing wrong. */
-static void test_lies(void **state)
+/* Goal: each rule is checked. Method: an answer that is valid up to the frame in question, which is
+ * accepted as it is and refused with one error. */
+static void test_answer_that_breaks_a_rule_is_refused(void **state)
 {
     struct world *world = *state;
 
@@ -577,9 +577,9 @@ static void test_lies(void **state)
     }
 }
 
-/* Goal: frames come in their order and once. Method: all runs of up to four frames, and the rule in
+/* Goal: frames come in order and once. Method: all runs of up to four frames, and the rule in
  * another form: each frame's follower. */
-static void test_order(void **state)
+static void test_frames_out_of_order_are_refused(void **state)
 {
     /* What may follow the start (row 0) and after each kind (rows 1 to 5). */
     static const bool follows[6][5] = {
@@ -612,8 +612,8 @@ static void test_order(void **state)
     }
 }
 
-/* Goal: a cut second phase has nothing to explain, and may be drawn. Method: both after a cut. */
-static void test_after_cut(void **state)
+/* Goal: a cut second phase has no explanation, and may have a picture. Method: both after a cut. */
+static void test_cut_answer_has_no_second_phase_details(void **state)
 {
     struct world *world = *state;
     errata_worker_Frame frame;
@@ -645,7 +645,7 @@ static void put_raw(struct buffer *buffer, struct slice message)
 
 /* Goal: bytes that are not a message are refused, including a wrong wire type: its slice would
  * point to where it was decoded. Method: a few of each by hand. */
-static void test_bytes(void **state)
+static void test_undecodable_answer_is_refused(void **state)
 {
     static const uint8_t too_long[] = {0x01, 0x00, 0x80, 0x01, 0x00};
     static const uint8_t empty[] = {0, 0, 0, 0};
@@ -682,9 +682,9 @@ static void test_bytes(void **state)
     }
 }
 
-/* Goal: the worker's own mistakes are not sent. Method: values out of their ranges; the buffer stays as
- * it was. */
-static void test_encoder(void **state)
+/* Goal: the encoder refuses mistakes of the worker itself. Method: values out of their ranges; the
+ * buffer stays as it was. */
+static void test_encoder_refuses_values_out_of_range(void **state)
 {
     struct world *world = *state;
     struct buffer *bytes = &world->bytes;
@@ -713,7 +713,7 @@ static void test_encoder(void **state)
 
 /* Goal: an answer for which the arena is too small is not reported as malformed. Method: an arena
  * of a few bytes. */
-static void test_no_memory(void **state)
+static void test_lack_of_memory_is_not_malformed(void **state)
 {
     struct world *world = *state;
     struct pdf_answer answer;
@@ -725,8 +725,8 @@ static void test_no_memory(void **state)
     arena_deinit(&small);
 }
 
-/* Goal: each reason has a code of its own. Method: all pairs. */
-static void test_codes(void **state)
+/* Goal: each reason has a distinct code. Method: all pairs. */
+static void test_reasons_have_distinct_codes(void **state)
 {
     (void)state;
     assert_string_equal(pdf_reason_code(PDF_TOO_MANY_PAGES), "too_many_pages");
@@ -742,17 +742,21 @@ static void test_codes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_round_trip, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_largest, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_truncated, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_lies, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_order, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_after_cut, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_bytes, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_encoder, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_no_memory, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_answer_round_trips, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_largest_answer_fits, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_truncated_answer_keeps_its_whole_frames, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_answer_that_breaks_a_rule_is_refused, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_frames_out_of_order_are_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_cut_answer_has_no_second_phase_details, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_undecodable_answer_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_encoder_refuses_values_out_of_range, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_lack_of_memory_is_not_malformed, set_up, tear_down),
         cmocka_unit_test(test_sketch),
-        cmocka_unit_test(test_codes),
+        cmocka_unit_test(test_reasons_have_distinct_codes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -124,9 +124,9 @@ static void measure_all(const char *fontconfig_file, struct measured *ret_measur
     assert_int_equal(status, 0);
 }
 
-/* Goal: the same measures on a machine without any font. Method: fontconfig is configured without
+/* Goal: a machine without any font measures the same. Method: fontconfig is configured without
  * fonts, and the same files are measured with this machine's fonts. */
-static void test_without_any_font(void **state)
+static void test_measures_do_not_depend_on_fonts(void **state)
 {
     static const char no_fonts[] =
         "<?xml version=\"1.0\"?>\n<!DOCTYPE fontconfig SYSTEM \"fonts.dtd\">\n"
@@ -155,7 +155,7 @@ static void test_without_any_font(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_without_any_font),
+        cmocka_unit_test(test_measures_do_not_depend_on_fonts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

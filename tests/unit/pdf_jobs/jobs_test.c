@@ -177,9 +177,10 @@ static void submit(struct document *document)
     assert_int_equal(document->world->done_count, before); /* never inside */
 }
 
-/* Goal: a document is measured, with the hash and size of what was appended in several pieces, in `work`
- * too, and counted. Method: one that is answered, one refused, one cut, one of no bytes at all. */
-static void test_measured(void **state)
+/* Goal: a document is measured, with the hash and size of the bytes appended in several pieces, in
+ * `work`, too, and counted. Method: one that is answered, one refused, one cut, one of no bytes at
+ * all. */
+static void test_document_is_measured_and_counted(void **state)
 {
     struct world *world = *state;
     struct document documents[4];
@@ -238,11 +239,11 @@ static struct document measure_one(struct world *world, uint8_t of_org, const ch
     return document;
 }
 
-/* Goal: a document that the machine has no time for may be sent again once; the second time there is an
- * end: without a text it is refused, with one it has no tables. Another organisation's is another document, one
- * that was measured meanwhile starts again, and what was long ago is forgotten. Method: the fake worker says
- * who waited for a processor; the clock is ours. */
-static void test_starved(void **state)
+/* Goal: a document that was starved of CPU may be sent again once; the second time is final:
+ * without a text it is refused, with one it has no tables. Another organisation's is another
+ * document, one that was measured meanwhile starts again, and old entries are forgotten. Method:
+ * the fake worker reports which job waited for a processor; the clock is manual. */
+static void test_document_is_starved_at_most_twice(void **state)
 {
     struct world *world = *state;
     struct document document;
@@ -269,9 +270,9 @@ static void test_starved(void **state)
     assert_int_equal(pdf_jobs_read_stats(world->jobs).failed_total, 5);
 }
 
-/* Goal: what does not fit is turned away at once, and counted. Method: the jobs of an organisation, and
- * the bytes of a document and of an organisation. */
-static void test_bounds(void **state)
+/* Goal: a job that does not fit is refused at once, and counted. Method: the jobs of an
+ * organisation, and the bytes of a document and of an organisation. */
+static void test_job_out_of_bounds_is_refused_and_counted(void **state)
 {
     struct world *world = *state;
     struct pdf_job *jobs[PDF_JOBS_MAX];
@@ -299,9 +300,9 @@ static void test_bounds(void **state)
     assert_int_equal(pdf_jobs_read_stats(world->jobs).held_bytes, 0);
 }
 
-/* Goal: an organisation with many documents delays another's first one by one document a slot, and what
- * has its turn comes in its order. Method: 100 of one and one of another, on one slot. */
-static void test_turns(void **state)
+/* Goal: an organisation with many documents delays another's first one by one document per slot,
+ * and its documents keep their order. Method: 100 of one and one of another, on one slot. */
+static void test_organisations_take_turns(void **state)
 {
     static struct document many[100];
     struct world *world = *state;
@@ -326,8 +327,8 @@ static void test_turns(void **state)
 }
 
 /* Goal: a job can be cancelled in any state, and reports it later. Method: one that arrives, one
- * that waits, one that runs and would hang for ever, one that has already reported; each twice. */
-static void test_cancel(void **state)
+ * that waits, one that runs and would hang forever, one that has already reported; each twice. */
+static void test_job_can_be_cancelled_in_any_state(void **state)
 {
     struct world *world = *state;
     struct document arriving;
@@ -387,9 +388,9 @@ static void unblocked(void *user, enum err result)
     assert_int_equal(result, OK);
 }
 
-/* Goal: a job that has a slot but no thread yet does not begin once it is cancelled. Method: all threads
- * of the pool held meanwhile. */
-static void test_cancel_before_thread(void **state)
+/* Goal: a job that has a slot but no thread yet does not start once it is cancelled. Method: all
+ * threads of the pool held meanwhile. */
+static void test_cancelled_job_without_a_thread_does_not_start(void **state)
 {
     struct world *world = *state;
     struct document document;
@@ -420,7 +421,7 @@ static void test_cancel_before_thread(void **state)
 /* Goal: a fork server that dies fails only the running job; waiting ones are measured by the next,
  * and health reports both changes. Method: a document that kills it, others after it; then one that
  * makes it break the protocol, so that it is replaced. */
-static void test_worker_lost(void **state)
+static void test_lost_worker_fails_only_the_running_job(void **state)
 {
     static const char *const deadly[] = {"server-dies", "server-closes", "server-lies"};
     struct world *world = *state;
@@ -452,9 +453,9 @@ static void test_worker_lost(void **state)
     }
 }
 
-/* Goal: jobs wait for a worker that starts, and end once none is in sight; then none is taken, until one
- * is ready again. Method: a program that never is, then a good one under its name. */
-static void test_given_up(void **state)
+/* Goal: jobs wait for a worker that starts, and end once none is expected; then none is accepted,
+ * until one is ready again. Method: a program that never is, then a good one under its name. */
+static void test_jobs_end_if_no_worker_can_start(void **state)
 {
     struct world *world = *state;
     struct document waiting;
@@ -488,9 +489,9 @@ static void test_given_up(void **state)
     assert_int_equal(next.measured, OK);
 }
 
-/* Goal: a job that can't have its descriptors ends by itself, and the next one runs. Method: a limit that
+/* Goal: a job that can't get its descriptors ends without affecting the next. Method: a limit that
  * leaves none, while it is submitted. */
-static void test_no_descriptors(void **state)
+static void test_job_without_descriptors_ends(void **state)
 {
     static const rlim_t limits[] = {1, 0}; /* 0: the usual one */
     struct world *world = *state;
@@ -515,8 +516,9 @@ static void test_no_descriptors(void **state)
     assert_int_equal(documents[1].measured, OK);
 }
 
-/* Goal: nothing is taken before the start, and what was made and never started is freed. Method: that. */
-static void test_not_started(void **state)
+/* Goal: no job is accepted before the start, and jobs that were never started are freed. Method:
+ * that. */
+static void test_jobs_before_the_start_are_refused(void **state)
 {
     struct world *world = *state;
     const struct pdf_jobs_config config = {
@@ -532,16 +534,19 @@ static void test_not_started(void **state)
 int run_jobs_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_measured, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_starved, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_bounds, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_turns, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_cancel, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_cancel_before_thread, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_worker_lost, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_given_up, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_no_descriptors, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_not_started, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_document_is_measured_and_counted, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_document_is_starved_at_most_twice, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_job_out_of_bounds_is_refused_and_counted, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_organisations_take_turns, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_job_can_be_cancelled_in_any_state, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_cancelled_job_without_a_thread_does_not_start, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_lost_worker_fails_only_the_running_job, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_jobs_end_if_no_worker_can_start, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_job_without_descriptors_ends, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_jobs_before_the_start_are_refused, set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

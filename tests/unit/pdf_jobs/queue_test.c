@@ -10,8 +10,9 @@ static struct uuid org(uint8_t number)
     return (struct uuid){{number}};
 }
 
-/* Goal: lines are served in turn, each in its order. Method: three organisations with 3, 1 and 2. */
-static void test_turns(void **state)
+/* Goal: the organisations' queues are served by turns, each in its order. Method: three
+ * organisations with 3, 1 and 2. */
+static void test_queues_are_served_by_turns(void **state)
 {
     static struct pdf_queue queue;
     static const uint8_t orgs[6] = {1, 1, 1, 2, 3, 3};
@@ -34,9 +35,10 @@ static void test_turns(void **state)
     assert_int_equal(queue.job_count, 0);
 }
 
-/* Goal: who comes late with one document waits for one document of each line, however long the lines
- * are. Method: 100 of one organisation, some of which were served; then one of another. */
-static void test_newcomer(void **state)
+/* Goal: an organisation that adds one document late waits for one document of each queue,
+ * regardless of their lengths. Method: 100 of one organisation, some of which were served; then one
+ * of another. */
+static void test_newcomer_waits_for_one_document_per_queue(void **state)
 {
     static struct pdf_queue queue;
     static struct pdf_queue_entry many[100];
@@ -56,9 +58,9 @@ static void test_newcomer(void **state)
     assert_ptr_equal(pdf_queue_pop(&queue), &many[3]);
 }
 
-/* Goal: whoever leaves a line leaves the others in their order. Method: the first, one in the middle,
- * the last and the only one, removed. */
-static void test_remove(void **state)
+/* Goal: a job that leaves a queue keeps the order of the others. Method: the first, one in the
+ * middle, the last and the only one, removed. */
+static void test_removal_keeps_the_order(void **state)
 {
     static struct pdf_queue queue;
     struct pdf_queue_entry entries[5];
@@ -84,9 +86,10 @@ static void test_remove(void **state)
     assert_ptr_equal(pdf_queue_pop(&queue), &other);
 }
 
-/* Goal: the number of jobs is bounded, for one organisation and for all, and newcomers are let in while
- * others have filled what is theirs. Method: two organisations as far as they can, then newcomers. */
-static void test_job_bounds(void **state)
+/* Goal: the number of jobs is bounded, for one organisation and in total, and newcomers are
+ * admitted while others have used up their share. Method: two organisations up to their limit, then
+ * newcomers. */
+static void test_jobs_are_bounded_with_room_for_newcomers(void **state)
 {
     static struct pdf_queue queue;
     static struct pdf_queue_entry entries[PDF_JOBS_MAX + 1];
@@ -116,9 +119,9 @@ static void test_job_bounds(void **state)
     assert_int_equal(pdf_queue_enter(&queue, org(1), &entries[0]), OK);
 }
 
-/* Goal: bytes are bounded likewise, and a document for itself. Method: the largest documents, and what
- * is left between them. */
-static void test_byte_bounds(void **state)
+/* Goal: bytes are bounded likewise, and the size of a document by itself. Method: the largest
+ * documents, and what fits between them. */
+static void test_bytes_are_bounded_with_room_for_newcomers(void **state)
 {
     static struct pdf_queue queue;
     struct pdf_queue_entry a[3];
@@ -152,9 +155,11 @@ static void test_byte_bounds(void **state)
 int run_queue_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_turns),       cmocka_unit_test(test_newcomer),
-        cmocka_unit_test(test_remove),      cmocka_unit_test(test_job_bounds),
-        cmocka_unit_test(test_byte_bounds),
+        cmocka_unit_test(test_queues_are_served_by_turns),
+        cmocka_unit_test(test_newcomer_waits_for_one_document_per_queue),
+        cmocka_unit_test(test_removal_keeps_the_order),
+        cmocka_unit_test(test_jobs_are_bounded_with_room_for_newcomers),
+        cmocka_unit_test(test_bytes_are_bounded_with_room_for_newcomers),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

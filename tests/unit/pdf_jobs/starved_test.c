@@ -22,9 +22,9 @@ static bool note(struct pdf_starved *starved, uint8_t of_org, uint32_t number, i
     return pdf_starved_note(starved, org(of_org), &digest, now_us);
 }
 
-/* Goal: a document counts as starved again for its own organisation, within the time, and until it was
- * measured; each time it is noted the time begins again. Method: notes at the edges. */
-static void test_again(void **state)
+/* Goal: a document counts as starved again for its own organisation, within the time, and until it
+ * was measured; each note restarts the time. Method: notes at the edges. */
+static void test_document_is_starved_again_within_the_time(void **state)
 {
     static struct pdf_starved starved;
     const struct sha256_digest digest = document(1);
@@ -46,9 +46,10 @@ static void test_again(void **state)
     pdf_starved_deinit(&starved);
 }
 
-/* Goal: the table is bounded: the oldest goes, those within their time are found otherwise. Method: one more
- * than it holds, each a second after the one before, then all of them by age. */
-static void test_bound(void **state)
+/* Goal: the table is bounded: the oldest entry is removed, those within their time are found
+ * otherwise. Method: one more than it holds, each a second after the one before, then all of them
+ * by age. */
+static void test_table_of_starved_documents_is_bounded(void **state)
 {
     static struct pdf_starved starved;
     int64_t now_us = 0;
@@ -71,7 +72,9 @@ static void test_bound(void **state)
 
 int run_starved_tests(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_again), cmocka_unit_test(test_bound)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_document_is_starved_again_within_the_time),
+        cmocka_unit_test(test_table_of_starved_documents_is_bounded)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

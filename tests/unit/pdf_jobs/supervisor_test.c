@@ -21,7 +21,7 @@ struct world {
     uv_timer_t watchdog;
     struct pdf_supervisor supervisor;
     size_t descriptors;
-    /* What on_change saw. */
+    /* The changes that on_change was called with. */
     size_t change_count;
     enum pdf_supervisor_state states[CHANGES_MAX];
     uint64_t times_ms[CHANGES_MAX];
@@ -87,9 +87,9 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Goal: a worker that dies is started again; while its restart is due soon, waiting makes sense. Method:
+/* Goal: a worker that dies is started again; jobs wait while its restart is due soon. Method:
  * killed by hand, twice. */
-static void test_restart(void **state)
+static void test_dead_worker_is_started_again(void **state)
 {
     struct world *world = *state;
     struct pdf_supervisor *supervisor = &world->supervisor;
@@ -114,7 +114,7 @@ static void test_restart(void **state)
 
 /* Goal: a worker that was ready for the greatest pause begins with the smallest one again. Method: a
  * greatest pause that is short, and waiting for it. */
-static void test_starts_over(void **state)
+static void test_pause_restarts_after_a_stable_worker(void **state)
 {
     struct world *world = *state;
     struct pdf_supervisor *supervisor = &world->supervisor;
@@ -134,9 +134,9 @@ static void test_starts_over(void **state)
     assert_true(pdf_supervisor_is_ready(supervisor));
 }
 
-/* Goal: the pauses of a worker that never becomes ready grow up to the greatest, and soon no one is
- * made to wait. Method: a program that ends at once; the changes' times. */
-static void test_pauses_grow(void **state)
+/* Goal: the pauses of a worker that never becomes ready grow up to the limit, and soon jobs no
+ * longer wait for it. Method: a program that ends at once; the changes' times. */
+static void test_pauses_grow_to_the_limit(void **state)
 {
     struct world *world = *state;
     struct pdf_supervisor *supervisor = &world->supervisor;
@@ -158,9 +158,9 @@ static void test_pauses_grow(void **state)
                 supervisor->lost_at_ms + PDF_OUTAGE_MS);
 }
 
-/* Goal: a worker that says nothing, or the wrong thing, is not waited for for ever. Method: one that
- * hangs at its start, and one of another version. */
-static void test_not_ready(void **state)
+/* Goal: a worker that sends nothing, or the wrong message, is waited for only for a bounded time.
+ * Method: one that hangs at its start, and one of another version. */
+static void test_worker_that_is_never_ready_is_given_up(void **state)
 {
     struct world *world = *state;
 
@@ -196,7 +196,7 @@ static unsigned count_lines(int file, const char *text)
 
 /* Goal: a missing program is reported once, no job waits for it, and it is found once it exists.
  * Method: a path where the program appears later; standard error in a file meanwhile. */
-static void test_missing_program(void **state)
+static void test_missing_program_is_reported_once(void **state)
 {
     struct world *world = *state;
     int error = dup(STDERR_FILENO);
@@ -222,9 +222,9 @@ static void test_missing_program(void **state)
     assert_int_equal(close(file), 0);
 }
 
-/* Goal: a worker that is replaced is gone, and another one comes. Method: a worker that does not end by
- * itself, as it is stopped by a signal. */
-static void test_replace(void **state)
+/* Goal: a worker that is replaced is gone, and another one starts. Method: a worker that does not
+ * end by itself, as it is stopped by a signal. */
+static void test_replaced_worker_is_gone(void **state)
 {
     struct world *world = *state;
     pid_t pid = 0;
@@ -247,12 +247,14 @@ static void test_replace(void **state)
 int run_supervisor_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_restart, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_starts_over, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_pauses_grow, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_not_ready, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_missing_program, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_replace, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_dead_worker_is_started_again, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_pause_restarts_after_a_stable_worker, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_pauses_grow_to_the_limit, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_worker_that_is_never_ready_is_given_up, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_missing_program_is_reported_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_replaced_worker_is_gone, set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,9 +34,9 @@ static struct pdf_worker start(void)
     return worker;
 }
 
-/* Goal: a fork server starts clean (it looks for itself) and ends without a trace. Method: one, by
- * hand; twice stopped is once. */
-static void test_start(void **state)
+/* Goal: a fork server starts with a clean environment (which it checks itself) and leaves nothing
+ * when it ends. Method: one, by hand; stopping twice equals stopping once. */
+static void test_fork_server_starts_clean_and_leaves_nothing(void **state)
 {
     size_t before = open_descriptors();
     struct pdf_worker worker = start();
@@ -57,7 +57,7 @@ static void test_start(void **state)
 
 /* Goal: a program that is not a matching worker is refused with a reason, and leaves nothing.
  * Method: one of each kind. */
-static void test_start_fails(void **state)
+static void test_program_that_is_not_the_worker_is_refused(void **state)
 {
     static const struct {
         const char *name;
@@ -104,7 +104,7 @@ static void test_start_fails(void **state)
 
 /* Goal: only silence is waited for: a worker that ended, or a descriptor that fails, ends the wait
  * at once, with any earlier errno. Method: a socket pair in the worker's place. */
-static void test_read_ready(void **state)
+static void test_ended_worker_is_not_waited_for(void **state)
 {
     struct pdf_worker worker = {.pid = 0};
     struct arena arena;
@@ -240,7 +240,7 @@ static void expect_ending(struct pdf_worker *worker, const struct ending *ending
 /* Goal: each end of a job gives the result of pdf_worker.h, fails only that job, and leaves
  * nothing. Method: all of them, one after the other, on one fork server; each followed by a good
  * document. */
-static void test_endings(void **state)
+static void test_each_end_fails_only_its_job(void **state)
 {
     struct pdf_worker worker = start();
 
@@ -254,9 +254,9 @@ static void test_endings(void **state)
     pdf_worker_stop(&worker);
 }
 
-/* Goal: what was asked for beside arrives, and a password reaches the worker. Method: both flags; the
- * right password. */
-static void test_asked(void **state)
+/* Goal: requested extras arrive, and a password reaches the worker. Method: both flags; the right
+ * password. */
+static void test_requested_extras_and_password_arrive(void **state)
 {
     struct pdf_worker worker = start();
     struct pdf_bytes bytes;
@@ -285,7 +285,7 @@ static void test_asked(void **state)
 }
 
 /* Goal: an arena without room fails the job with its own error. Method: an arena of a few bytes. */
-static void test_no_memory(void **state)
+static void test_arena_without_room_fails_the_job(void **state)
 {
     struct pdf_worker worker = start();
     struct pdf_answer answer;
@@ -298,9 +298,9 @@ static void test_no_memory(void **state)
     pdf_worker_stop(&worker);
 }
 
-/* Goal: a fork server that has died, dies under a job, or hangs is distinguished from a document's
+/* Goal: a fork server that has died, dies during a job, or hangs is distinguished from a document's
  * faults, in time. Method: one of each; the one that hangs has 300 ms, and is killed in the end. */
-static void test_server_fails(void **state)
+static void test_failed_fork_server_is_not_the_documents_fault(void **state)
 {
     struct pdf_worker worker = start();
     size_t before = open_descriptors();
@@ -330,7 +330,7 @@ static void test_server_fails(void **state)
 
 /* Goal: a process that has no descriptors left fails only the job, and leaves none open. Method: a
  * limit that leaves none, one, two ... until there are enough. */
-static void test_no_descriptors(void **state)
+static void test_process_without_descriptors_fails_only_the_job(void **state)
 {
     struct pdf_worker worker = start();
     size_t before = open_descriptors();
@@ -372,7 +372,7 @@ static void *cancel_soon(void *data)
 
 /* Goal: a job is stopped from another thread, before or while it runs, and its child with it. Method: a
  * document that hangs for ever; the fork server answers the next one. */
-static void test_cancel(void **state)
+static void test_cancelled_job_is_killed_with_its_child(void **state)
 {
     struct pdf_worker worker = start();
     size_t before = open_descriptors();
@@ -402,9 +402,9 @@ static void test_cancel(void **state)
     assert_false(worker.killed);
 }
 
-/* Goal: sealed bytes can't be changed, by us or by whoever gets them, and their hash is that of what
- * was written. Method: each way to change them; an empty document too. */
-static void test_bytes(void **state)
+/* Goal: sealed bytes can't be changed, by this process or any that gets them, and their hash is
+ * that of the written bytes. Method: each way to change them; an empty document, too. */
+static void test_sealed_bytes_can_not_be_changed(void **state)
 {
     size_t before = open_descriptors();
     struct pdf_bytes bytes;
@@ -438,9 +438,10 @@ static void test_bytes(void **state)
     assert_int_equal(open_descriptors(), before);
 }
 
-/* Goal: bytes whose pages are held are not sealed, and not a mistake of ours; they are sealed once they
- * are free. Method: a shared mapping that may be written, which the kernel answers with EBUSY. */
-static void test_seal_waits_for_held_pages(void **state)
+/* Goal: bytes whose pages are held are not sealed, which is no error of the program; they are
+ * sealed once they are free. Method: a shared mapping that may be written, which the kernel answers
+ * with EBUSY. */
+static void test_sealing_waits_for_held_pages(void **state)
 {
     struct pdf_bytes bytes;
     uint64_t unexpected_count = assert_unexpected_count();
@@ -461,12 +462,17 @@ static void test_seal_waits_for_held_pages(void **state)
 int run_worker_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bytes),          cmocka_unit_test(test_seal_waits_for_held_pages),
-        cmocka_unit_test(test_start),          cmocka_unit_test(test_read_ready),
-        cmocka_unit_test(test_start_fails),    cmocka_unit_test(test_endings),
-        cmocka_unit_test(test_asked),          cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_no_descriptors), cmocka_unit_test(test_server_fails),
-        cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_sealed_bytes_can_not_be_changed),
+        cmocka_unit_test(test_sealing_waits_for_held_pages),
+        cmocka_unit_test(test_fork_server_starts_clean_and_leaves_nothing),
+        cmocka_unit_test(test_ended_worker_is_not_waited_for),
+        cmocka_unit_test(test_program_that_is_not_the_worker_is_refused),
+        cmocka_unit_test(test_each_end_fails_only_its_job),
+        cmocka_unit_test(test_requested_extras_and_password_arrive),
+        cmocka_unit_test(test_arena_without_room_fails_the_job),
+        cmocka_unit_test(test_process_without_descriptors_fails_only_the_job),
+        cmocka_unit_test(test_failed_fork_server_is_not_the_documents_fault),
+        cmocka_unit_test(test_cancelled_job_is_killed_with_its_child),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

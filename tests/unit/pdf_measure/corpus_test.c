@@ -55,7 +55,7 @@ static uint32_t count_tables(const char *path)
 }
 
 /* Goal: generated invoices have exactly their tables. Method: five documents of each of ten layouts. */
-static void test_invoices(void **state)
+static void test_generated_invoices_have_their_tables(void **state)
 {
     static const uint32_t tables[10][5] = {
         {1, 1, 1, 1, 1}, {1, 1, 1, 1, 1}, {1, 1, 1, 1, 1}, {2, 2, 2, 2, 2}, {2, 2, 2, 2, 2},
@@ -75,7 +75,7 @@ static void test_invoices(void **state)
 
 /* Goal: of the 27 documents of a public competition, 24 have exactly their tables. Method: how many each
  * has; those that are known to be off have charts that look like tables, and a table of wrapped text. */
-static void test_competition(void **state)
+static void test_competition_documents_have_their_tables(void **state)
 {
     static const struct {
         const char *path;
@@ -103,7 +103,7 @@ static void test_competition(void **state)
 
 /* Goal: encrypted documents open only with the right password; an empty one is not required.
  * Method: one of each. */
-static void test_encrypted(void **state)
+static void test_encrypted_document_opens_with_its_password(void **state)
 {
     struct measure_document *document = NULL;
     static const char path[] = "encrypted/enc-R3_V2_U=view_O=master.pdf";
@@ -121,7 +121,7 @@ static void test_encrypted(void **state)
 
 /* Goal: a password opens whichever encoding it was set in: Latin-1 before PDF 2.0, UTF-8 since. Method:
  * passwords that differ between the two, of the user and of the owner, and a wrong one like them. */
-static void test_passwords_beyond_ascii(void **state)
+static void test_password_opens_in_either_encoding(void **state)
 {
     static const struct {
         const char *path;
@@ -151,9 +151,9 @@ static void test_passwords_beyond_ascii(void **state)
     }
 }
 
-/* Goal: turned pages are measured as they are shown, and text that runs down has its tables. Method: two
+/* Goal: rotated pages are measured as they are shown, and vertical text has its tables. Method: two
  * files with a table each. */
-static void test_rotated(void **state)
+static void test_rotated_pages_are_measured_as_shown(void **state)
 {
     (void)state;
     assert_int_equal(count_tables("rotated/gen-L01-0-rot90.pdf"), 1);
@@ -164,9 +164,11 @@ static void test_rotated(void **state)
 int run_corpus_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_invoices),  cmocka_unit_test(test_competition),
-        cmocka_unit_test(test_encrypted), cmocka_unit_test(test_passwords_beyond_ascii),
-        cmocka_unit_test(test_rotated),
+        cmocka_unit_test(test_generated_invoices_have_their_tables),
+        cmocka_unit_test(test_competition_documents_have_their_tables),
+        cmocka_unit_test(test_encrypted_document_opens_with_its_password),
+        cmocka_unit_test(test_password_opens_in_either_encoding),
+        cmocka_unit_test(test_rotated_pages_are_measured_as_shown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

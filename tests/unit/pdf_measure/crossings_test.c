@@ -75,8 +75,9 @@ static struct ruling_list make_list(struct random_seeded *random, struct ruling 
     return list;
 }
 
-/* Goal: the sweep joins what crosses, and nothing else. Method: random rulings, and the plain way. */
-static void test_random(void **state)
+/* Goal: the sweep joins exactly the crossing rulings. Method: random rulings, and a plain
+ * search. */
+static void test_sweep_joins_exactly_the_crossing_rulings(void **state)
 {
     struct random_seeded random;
 
@@ -100,7 +101,7 @@ static void test_random(void **state)
 
 /* Goal: rulings that end 3 points from each other cross, those further off don't. Method: one of each
  * way, at distances around 3. */
-static void test_tolerance(void **state)
+static void test_rulings_within_3_points_cross(void **state)
 {
     static const struct {
         double at; /* of the one down */
@@ -127,8 +128,8 @@ static void test_tolerance(void **state)
 int run_crossings_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random),
-        cmocka_unit_test(test_tolerance),
+        cmocka_unit_test(test_sweep_joins_exactly_the_crossing_rulings),
+        cmocka_unit_test(test_rulings_within_3_points_cross),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

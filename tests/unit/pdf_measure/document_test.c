@@ -39,8 +39,9 @@ static struct measure_document *open_text(int fd, struct pdf_text *ret_text)
     return document;
 }
 
-/* Goal: sizes are the CropBox within the MediaBox, as the page is shown. Method: a page a case. */
-static void test_sizes(void **state)
+/* Goal: the size is that of the CropBox within the MediaBox, as the page is shown. Method: a page
+ * for each case. */
+static void test_size_is_that_of_the_crop_box(void **state)
 {
     static const struct {
         const char *entries;
@@ -78,9 +79,9 @@ static void test_sizes(void **state)
     }
 }
 
-/* Goal: text, its length without white space at the ends, and coverage. Method: two words of Courier,
- * whose glyphs are 7.2 points wide at 12. */
-static void test_text(void **state)
+/* Goal: text, its length without white space at the ends, and coverage are measured. Method: two
+ * words of Courier, whose glyphs are 7.2 points wide at 12. */
+static void test_text_length_and_coverage_are_measured(void **state)
 {
     struct pdf_text text = {0};
     struct measure_document *document = open_text(
@@ -102,8 +103,8 @@ static void test_text(void **state)
     measure_close(document);
 }
 
-/* Goal: a page without text has an empty snippet but for its line feed. Method: an empty page. */
-static void test_empty_page(void **state)
+/* Goal: the snippet of a page without text is only its line feed. Method: an empty page. */
+static void test_empty_page_has_a_line_feed_as_snippet(void **state)
 {
     struct pdf_text text = {0};
     struct pdf_explanation explanation = {0};
@@ -155,9 +156,9 @@ static int write_pages(int pages, int words)
     return fd;
 }
 
-/* Goal: pages are read until 1,500 characters with their line feeds are there, and no further. Method:
- * pages of 49, 249 and 1 characters. */
-static void test_snippet(void **state)
+/* Goal: pages are read until there are 1,500 characters with their line feeds, and no further.
+ * Method: pages of 49, 249 and 1 characters. */
+static void test_snippet_ends_after_1500_characters(void **state)
 {
     static const struct {
         int pages;
@@ -187,7 +188,7 @@ static void test_snippet(void **state)
 
 /* Goal: the snippet ends after 1,500 characters, not bytes. Method: a page of 20 lines of 100 euro signs
  * of 3 bytes. */
-static void test_snippet_characters(void **state)
+static void test_snippet_counts_characters_not_bytes(void **state)
 {
     struct pdf_writer writer;
     struct pdf_text text = {0};
@@ -214,9 +215,9 @@ static void test_snippet_characters(void **state)
     pdf_writer_deinit(&writer);
 }
 
-/* Goal: as many pages as the limit are read, one more is refused. Method: documents of 5,000 and 5,001
- * pages. */
-static void test_pages_limit(void **state)
+/* Goal: as many pages as the limit are read, one more is refused. Method: documents of 5,000 and
+ * 5,001 pages. */
+static void test_page_above_the_limit_is_refused(void **state)
 {
     struct measure_document *document = NULL;
     struct pdf_text text = {0};
@@ -244,8 +245,8 @@ static enum pdf_reason read_bytes(const char *bytes)
     return reason;
 }
 
-/* Goal: what can't be read is refused for its reason. Method: a file a reason. */
-static void test_refusals(void **state)
+/* Goal: an unreadable file is refused with its reason. Method: one file for each reason. */
+static void test_unreadable_file_has_its_reason(void **state)
 {
     (void)state;
     assert_int_equal(read_bytes(""), PDF_NOT_A_PDF);
@@ -266,8 +267,8 @@ static void test_refusals(void **state)
 }
 
 /* Goal: a file that had to be repaired is reported, an intact one is not. Method: an intact file,
- * and the same modified by editors, mail and cut-off downloads. */
-static void test_repairs(void **state)
+ * and the same modified by editors, mail and interrupted downloads. */
+static void test_repaired_file_is_reported(void **state)
 {
     static char bytes[65536];
     struct pdf_text text = {0};
@@ -298,7 +299,7 @@ static void test_repairs(void **state)
 
 /* Goal: bytes ahead of the header shift all offsets, and more white space in an object shifts those
  * after it. Method: both. */
-static void test_shifts(void **state)
+static void test_shifted_offsets_are_repaired(void **state)
 {
     static char bytes[65536];
     static char shifted[65536];
@@ -340,9 +341,9 @@ static size_t count_descriptors(void)
     return count;
 }
 
-/* Goal: a document keeps no descriptor when it is closed, or was refused; the caller's stays where it
- * is. Method: descriptors are counted, the offset is asked for. */
-static void test_descriptors(void **state)
+/* Goal: a document keeps no descriptor when it is closed, or was refused; the caller's is
+ * unchanged. Method: descriptors are counted, the offset is queried. */
+static void test_closed_document_keeps_no_descriptor(void **state)
 {
     struct pdf_text text = {0};
     struct measure_document *document = NULL;
@@ -366,16 +367,16 @@ static void test_descriptors(void **state)
 int run_document_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_text),
-        cmocka_unit_test(test_empty_page),
-        cmocka_unit_test(test_snippet),
-        cmocka_unit_test(test_snippet_characters),
-        cmocka_unit_test(test_pages_limit),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_repairs),
-        cmocka_unit_test(test_shifts),
-        cmocka_unit_test(test_descriptors),
+        cmocka_unit_test(test_size_is_that_of_the_crop_box),
+        cmocka_unit_test(test_text_length_and_coverage_are_measured),
+        cmocka_unit_test(test_empty_page_has_a_line_feed_as_snippet),
+        cmocka_unit_test(test_snippet_ends_after_1500_characters),
+        cmocka_unit_test(test_snippet_counts_characters_not_bytes),
+        cmocka_unit_test(test_page_above_the_limit_is_refused),
+        cmocka_unit_test(test_unreadable_file_has_its_reason),
+        cmocka_unit_test(test_repaired_file_is_reported),
+        cmocka_unit_test(test_shifted_offsets_are_repaired),
+        cmocka_unit_test(test_closed_document_keeps_no_descriptor),
     };
 
     if (!measure_warm_up()) {

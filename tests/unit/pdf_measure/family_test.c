@@ -79,9 +79,9 @@ static void expect(size_t index, enum family_feature_kind kind, const char *text
     }
 }
 
-/* Goal: which words are features, and how they are written. Method: words of each kind that is
+/* Goal: words become features by their kind, in a normal form. Method: words of each kind that is
  * taken, changed and left out. */
-static void test_words(void **state)
+static void test_words_become_features_by_their_kind(void **state)
 {
     static const uint32_t strasse[] = {'S', 't', 'r', 'a', 0xDF, 'e'};
     static const uint32_t ligature[] = {0xFB01, 'n'}; /* fi, n */
@@ -107,7 +107,7 @@ static void test_words(void **state)
 
 /* Goal: only words near the top and the bottom count, by their top; a place at the border of two cells
  * is not moved by noise. Method: words around each limit. */
-static void test_places(void **state)
+static void test_only_words_near_top_and_bottom_count(void **state)
 {
     (void)state;
     add_ascii(0, 279.9, "above");
@@ -128,9 +128,9 @@ static void test_places(void **state)
     expect(5, FAMILY_FEATURE_WORD, "tleft|-1|-1");
 }
 
-/* Goal: long runs and places that are not numbers add nothing, and do no harm. Method: a word of the
- * greatest length and one longer, of letters and of what grows most by NFKC; glyphs at infinity. */
-static void test_extremes(void **state)
+/* Goal: long runs and coordinates that are not numbers add nothing. Method: a word of the greatest
+ * length and one longer, of letters and of what grows most by NFKC; glyphs at infinity. */
+static void test_extreme_values_add_nothing(void **state)
 {
     uint32_t text[FAMILY_WORD_GLYPHS_MAX + 1];
     struct glyph far = {.box = {NAN, 5, 9, 9}, .code_point = 'x'};
@@ -158,8 +158,8 @@ static void test_extremes(void **state)
     assert_int_equal(features.count, 3);
 }
 
-/* Goal: rulings, fonts and the page are written as the rules say. Method: one of each kind. */
-static void test_others(void **state)
+/* Goal: rulings, fonts and the page become features by the rules. Method: one of each kind. */
+static void test_rulings_fonts_and_page_become_features(void **state)
 {
     static const struct pdf_box down = {50.1F, 10, 50.1F, 700};
     static const struct pdf_box across = {50, 100, 545.5F, 100};
@@ -206,7 +206,7 @@ static void take_sketch_of_file(const char *name, struct family_sketch *ret_sket
 
 /* Goal: a page's words, lines, fonts and size are in its sketch, and a scan has none. Method: a small
  * page whose features are counted by hand; scanned pages. */
-static void test_sketch(void **state)
+static void test_sketch_has_all_features_of_a_page(void **state)
 {
     static const char content[] =
         "BT /F1 12 Tf 50 700 Td (Invoice number 12) Tj 0 -20 Td (Ship to) Tj ET "
@@ -264,9 +264,9 @@ static size_t read_samples(struct sample *samples)
     return count;
 }
 
-/* Goal: of the sample documents, those of one layout find each other, and no others. Method: all
- * pairs, and all in the manifest's order, each beside all before it. */
-static void test_samples(void **state)
+/* Goal: of the sample documents, exactly those of one layout are similar. Method: all pairs, and
+ * all in the manifest's order, each beside all before it. */
+static void test_samples_of_one_layout_are_similar(void **state)
 {
     static struct sample samples[SAMPLES_MAX];
     size_t count = read_samples(samples);
@@ -303,12 +303,12 @@ static void test_samples(void **state)
 int run_family_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_words, begin),
-        cmocka_unit_test_setup(test_places, begin),
-        cmocka_unit_test_setup(test_extremes, begin),
-        cmocka_unit_test_setup(test_others, begin),
-        cmocka_unit_test(test_sketch),
-        cmocka_unit_test(test_samples),
+        cmocka_unit_test_setup(test_words_become_features_by_their_kind, begin),
+        cmocka_unit_test_setup(test_only_words_near_top_and_bottom_count, begin),
+        cmocka_unit_test_setup(test_extreme_values_add_nothing, begin),
+        cmocka_unit_test_setup(test_rulings_fonts_and_page_become_features, begin),
+        cmocka_unit_test(test_sketch_has_all_features_of_a_page),
+        cmocka_unit_test(test_samples_of_one_layout_are_similar),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,7 +38,7 @@ static void check_page(struct page *page, size_t tables, uint32_t rows)
 /* Goal: parts with the same columns are one table over blank space of 2.6 rows' distances, and 4.5
  * heights if all of three columns are the same. Method: two parts of two columns, and of three, with
  * space around the bounds. */
-static void test_blank_rows(void **state)
+static void test_parts_with_the_same_columns_are_one_table(void **state)
 {
     static const struct {
         int columns;
@@ -61,7 +61,7 @@ static void test_blank_rows(void **state)
 /* Goal: headings are inside a table: three, one of which is as wide as the table if the columns are
  * the same. Method: two parts of three columns, the second with a column less or not, and headings
  * between them. */
-static void test_headings(void **state)
+static void test_headings_are_inside_a_table(void **state)
 {
     static const char narrow[] = "Group";
     static const char wide[] = "A-heading-over-all-of-the-columns";
@@ -98,7 +98,7 @@ static void test_headings(void **state)
 
 /* Goal: a paragraph ends a table, and so does a new header. Method: two parts with three lines of a
  * paragraph between them, with a header, and with a first row that has a number. */
-static void test_separate_tables(void **state)
+static void test_paragraph_or_header_ends_a_table(void **state)
 {
     static const char *const lines[] = {"Text of this", "page that is", "not in a row"};
 
@@ -126,9 +126,9 @@ static void test_separate_tables(void **state)
     }
 }
 
-/* Goal: rows with other cells missing are one table. Method: rows that take turns in which columns
- * they have. */
-static void test_missing_cells(void **state)
+/* Goal: rows in which different cells are missing are one table. Method: rows that take turns in
+ * which columns they have. */
+static void test_rows_with_missing_cells_are_one_table(void **state)
 {
     struct page page;
 
@@ -153,7 +153,7 @@ static void add_pair(struct page *page, int row, const char *label, double x, co
 
 /* Goal: a form is not a table: over two fifths of its rows have a colon or a line to write on. Method:
  * ten rows of pairs, four or five of which have one. */
-static void test_form(void **state)
+static void test_form_is_not_a_table(void **state)
 {
     static const char *const labels[] = {"Name:", "____"};
 
@@ -173,7 +173,7 @@ static void test_form(void **state)
 
 /* Goal: a table of contents is not a table: page numbers that do not fall, in nine of ten rows.
  * Method: ten rows; one or two numbers are out of order. */
-static void test_contents(void **state)
+static void test_table_of_contents_is_not_a_table(void **state)
 {
     static const char *const numbers[10] = {"1", "1", "3", "4", "9", "12", "20", "31", "40", "41"};
 
@@ -193,7 +193,7 @@ static void test_contents(void **state)
 
 /* Goal: addresses beside each other are not a table: rows are alike, not columns. Method: rows of three
  * cells that all have digits or none, and one of nine that is mixed or two. */
-static void test_addresses(void **state)
+static void test_addresses_are_not_a_table(void **state)
 {
     (void)state;
     for (int mixed = 1; mixed <= 2; mixed++) {
@@ -213,7 +213,7 @@ static void test_addresses(void **state)
 
 /* Goal: an index is not a table: four fifths of its cells have letters and digits. Method: nine rows of
  * three cells, of which 22 have both, or 21. */
-static void test_index(void **state)
+static void test_index_is_not_a_table(void **state)
 {
     (void)state;
     for (int lettered = 21; lettered <= 22; lettered++) {
@@ -232,7 +232,7 @@ static void test_index(void **state)
 
 /* Goal: parts of sentences are not a table: over half of the cells start with lower case, and under a
  * fifth have digits. Method: ten rows of three cells, with so many of each. */
-static void test_sentences(void **state)
+static void test_sentences_are_not_a_table(void **state)
 {
     static const struct {
         int lower;
@@ -262,7 +262,7 @@ static void test_sentences(void **state)
 }
 
 /* Goal: a list is not a table. Method: eight items of a number, or a bullet, and short text. */
-static void test_list(void **state)
+static void test_list_is_not_a_table(void **state)
 {
     static const char *const markers[] = {"1.", "(a)", "*", "-"};
 
@@ -280,7 +280,7 @@ static void test_list(void **state)
 
 /* Goal: three rows count if they have four columns, mostly of numbers; beside a ruled table six.
  * Method: rows around these bounds, with a ruled table further down and without. */
-static void test_firm(void **state)
+static void test_three_rows_need_four_columns(void **state)
 {
     static const struct {
         int rows;
@@ -311,17 +311,17 @@ static void test_firm(void **state)
 int run_parts_of_tables_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_blank_rows),
-        cmocka_unit_test(test_headings),
-        cmocka_unit_test(test_separate_tables),
-        cmocka_unit_test(test_missing_cells),
-        cmocka_unit_test(test_form),
-        cmocka_unit_test(test_contents),
-        cmocka_unit_test(test_addresses),
-        cmocka_unit_test(test_sentences),
-        cmocka_unit_test(test_index),
-        cmocka_unit_test(test_list),
-        cmocka_unit_test(test_firm),
+        cmocka_unit_test(test_parts_with_the_same_columns_are_one_table),
+        cmocka_unit_test(test_headings_are_inside_a_table),
+        cmocka_unit_test(test_paragraph_or_header_ends_a_table),
+        cmocka_unit_test(test_rows_with_missing_cells_are_one_table),
+        cmocka_unit_test(test_form_is_not_a_table),
+        cmocka_unit_test(test_table_of_contents_is_not_a_table),
+        cmocka_unit_test(test_addresses_are_not_a_table),
+        cmocka_unit_test(test_sentences_are_not_a_table),
+        cmocka_unit_test(test_index_is_not_a_table),
+        cmocka_unit_test(test_list_is_not_a_table),
+        cmocka_unit_test(test_three_rows_need_four_columns),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,9 +41,9 @@ static struct measure_document *explain(const char *content, void (*further)(str
     return document;
 }
 
-/* Goal: strokes and fills become rulings where they are seen on the page, unless they are white. Method:
- * a content a case, and how many rulings and ignored paths it has. */
-static void test_paths(void **state)
+/* Goal: strokes and fills become rulings if they are visible on the page, unless they are white.
+ * Method: one content for each case, with its numbers of rulings and ignored paths. */
+static void test_visible_strokes_and_fills_become_rulings(void **state)
 {
     static const struct {
         const char *content;
@@ -83,9 +83,9 @@ static bool is_near(float a, double b)
     return fabs((double)a - b) <= 0.51;
 }
 
-/* Goal: a ruling is where it is seen, from the top left, also on turned, cut and large pages.
+/* Goal: a ruling is placed as shown, from the top left, also on rotated, cropped and large pages.
  * Method: one line from 100, 700 to 300, 700 of a page of 600 by 800, shown in different ways. */
-static void test_places(void **state)
+static void test_ruling_is_placed_as_shown(void **state)
 {
     static const struct {
         const char *entries;
@@ -143,9 +143,9 @@ static void add_mask(struct pdf_writer *writer)
                       SLICE("0.5 g 0 0 600 400 re f"));
 }
 
-/* Goal: lines in groups are seen, what is transparent is not; soft masks get a real surface and do no
- * harm, images are skipped. Method: a form, a state and an image that use them. */
-static void test_groups(void **state)
+/* Goal: lines in groups are counted, transparent ones are not; soft masks get a real surface and
+ * have no other effect, images are skipped. Method: a form, a state and an image that use them. */
+static void test_lines_in_groups_count_unless_transparent(void **state)
 {
     struct pdf_explanation explanation = {0};
     struct measure_document *document = explain("/X1 Do", add_group, &explanation);
@@ -194,7 +194,7 @@ static int write_paths(size_t count, const char *path)
 
 /* Goal: a page at the limit of path operations is measured, one over it is cut, which is reported
  * once while it is rendered. Method: 200,000 and 200,001 lines at one place. */
-static void test_operations(void **state)
+static void test_page_above_the_operation_limit_is_cut(void **state)
 {
     (void)state;
     for (size_t over = 0; over <= 1; over++) {
@@ -220,7 +220,7 @@ static void test_operations(void **state)
 
 /* Goal: a page of more rulings than the limit is cut. Method: a page of 40,000 points with 20,000 lines
  * and with one more. */
-static void test_rulings(void **state)
+static void test_page_above_the_ruling_limit_is_cut(void **state)
 {
     (void)state;
     for (int over = 0; over <= 1; over++) {
@@ -258,7 +258,7 @@ static uint32_t number_at(struct slice png, size_t offset)
 
 /* Goal: the picture is a PNG of page 1 and its legend within the limit of its sides. Method: pages of all
  * shapes, with a table on them; a page without a size has none. */
-static void test_picture(void **state)
+static void test_picture_fits_its_limits(void **state)
 {
     static const struct {
         const char *entries;
@@ -292,7 +292,7 @@ static void test_picture(void **state)
 
 /* Goal: the same bytes give the same answer and picture. Method: a table page measured twice, by two
  * documents and again by one. */
-static void test_repeat(void **state)
+static void test_same_bytes_have_the_same_answer(void **state)
 {
     static const char content[] =
         "100 100 200 200 re S 100 200 m 300 200 l S 200 100 m 200 300 l S "
@@ -323,10 +323,13 @@ static void test_repeat(void **state)
 int run_path_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_paths),   cmocka_unit_test(test_places),
-        cmocka_unit_test(test_groups),  cmocka_unit_test(test_operations),
-        cmocka_unit_test(test_rulings), cmocka_unit_test(test_picture),
-        cmocka_unit_test(test_repeat),
+        cmocka_unit_test(test_visible_strokes_and_fills_become_rulings),
+        cmocka_unit_test(test_ruling_is_placed_as_shown),
+        cmocka_unit_test(test_lines_in_groups_count_unless_transparent),
+        cmocka_unit_test(test_page_above_the_operation_limit_is_cut),
+        cmocka_unit_test(test_page_above_the_ruling_limit_is_cut),
+        cmocka_unit_test(test_picture_fits_its_limits),
+        cmocka_unit_test(test_same_bytes_have_the_same_answer),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

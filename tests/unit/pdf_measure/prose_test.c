@@ -37,7 +37,7 @@ static size_t find_lines(struct page *page, struct line *lines, struct row *rows
 /* Goal: a gap that text above or below covers is a stretched space, unless it is free in two other
  * lines, is over 5 heights wide, or is beside a number. Method: five lines; the third has a gap, and
  * some others, too. */
-static void test_stretched(void **state)
+static void test_covered_gap_is_a_stretched_space(void **state)
 {
     static const struct {
         const char *right; /* of the gap */
@@ -74,7 +74,7 @@ static void test_stretched(void **state)
 
 /* Goal: a single short cell above is a heading, which does not make gaps below it stretched spaces.
  * Method: two rows of a table under a heading within 70 per cent of the row, and one beyond. */
-static void test_headings(void **state)
+static void test_heading_does_not_stretch_spaces_below(void **state)
 {
     static const struct {
         const char *heading;
@@ -100,10 +100,10 @@ static void test_headings(void **state)
     }
 }
 
-/* Goal: three lines of three words that mostly fill the width and go on with lower case are a
+/* Goal: three lines of three words that mostly fill the width and continue with lower case are a
  * paragraph; labels, ragged lines and short ones are not. Method: a column of lines beside numbers,
  * which remain cells. */
-static void test_paragraph(void **state)
+static void test_lines_that_fill_the_width_are_a_paragraph(void **state)
 {
     static const struct {
         const char *lines[5]; /* NULL: no more */
@@ -147,9 +147,9 @@ static void test_paragraph(void **state)
 int run_prose_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stretched),
-        cmocka_unit_test(test_headings),
-        cmocka_unit_test(test_paragraph),
+        cmocka_unit_test(test_covered_gap_is_a_stretched_space),
+        cmocka_unit_test(test_heading_does_not_stretch_spaces_below),
+        cmocka_unit_test(test_lines_that_fill_the_width_are_a_paragraph),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,9 +30,9 @@ static void add_box(struct rulings *rulings, bool filled, const struct area *box
     }
 }
 
-/* Goal: a segment is a ruling when it leans 0.7 points at most and is 4 long. Method: one segment a
- * case, each way. */
-static void test_strokes(void **state)
+/* Goal: a segment is a ruling if it deviates by at most 0.7 points and is at least 4 long. Method:
+ * one segment for each case, in both directions. */
+static void test_straight_segment_is_a_ruling(void **state)
 {
     static const struct {
         double along;
@@ -59,9 +59,9 @@ static void test_strokes(void **state)
     }
 }
 
-/* Goal: thin filled boxes are one ruling along their middle, thick ones their edges; a stroked box is
- * four, closed or not. Method: boxes on both sides of 3 points. */
-static void test_fills(void **state)
+/* Goal: thin filled boxes are one ruling along their middle, thick ones their edges; a stroked box
+ * is four, closed or not. Method: boxes on both sides of 3 points. */
+static void test_thin_box_is_one_ruling_thick_box_four(void **state)
 {
     static const struct {
         struct area box;
@@ -91,7 +91,7 @@ static void test_fills(void **state)
 
 /* Goal: a filled shape counts only when all its edges lie along an axis. Method: a triangle, a box with
  * a round corner, an L. */
-static void test_shapes(void **state)
+static void test_only_shapes_along_the_axes_count(void **state)
 {
     static const struct path_point triangle[] = {
         {100, 100, false}, {200, 100, true}, {200, 200, true}};
@@ -118,9 +118,9 @@ static void test_shapes(void **state)
     page_deinit(&page);
 }
 
-/* Goal: what is as large as the page is ignored and counted. Method: boxes of 97 and 98 per cent of
+/* Goal: a box as large as the page is ignored and counted. Method: boxes of 97 and 98 per cent of
  * 600 by 800. */
-static void test_page_box(void **state)
+static void test_box_of_the_page_is_ignored(void **state)
 {
     static const struct area near = {9, 12, 591, 788};
     static const struct area over = {6, 8, 594, 792};
@@ -140,8 +140,9 @@ static void test_page_box(void **state)
     page_deinit(&page);
 }
 
-/* Goal: pieces merge within 1.5 points of place and over gaps of 3. Method: two pieces a case. */
-static void test_merge(void **state)
+/* Goal: pieces merge within 1.5 points of place and over gaps of 3. Method: two pieces for each
+ * case. */
+static void test_close_pieces_are_merged(void **state)
 {
     static const struct {
         double at;
@@ -172,9 +173,9 @@ static void test_merge(void **state)
     }
 }
 
-/* Goal: a line of dots is a ruling, a single dot is not. Method: forty dots of 1 point, 3 apart,
- * each way, and one by itself. */
-static void test_dots(void **state)
+/* Goal: a line of dots is a ruling, a single dot is not. Method: forty dots of 1 point, 3 apart, in
+ * both directions, and a single one. */
+static void test_line_of_dots_is_a_ruling(void **state)
 {
     struct page page;
 
@@ -197,7 +198,7 @@ static void test_dots(void **state)
 
 /* Goal: rulings are clipped to the page. Method: lines beside, across and along the page's edge,
  * and places that are NaN. */
-static void test_off_page(void **state)
+static void test_rulings_are_clipped_to_the_page(void **state)
 {
     struct page page;
 
@@ -220,9 +221,9 @@ static void test_off_page(void **state)
     page_deinit(&page);
 }
 
-/* Goal: more rulings than the limit, and more pieces than can be held, are a cut. Method: five lines
- * against limits of 5 and 4, and a piece too many. */
-static void test_limits(void **state)
+/* Goal: more rulings than the limit, and more pieces than the buffer holds, are a cut. Method: five
+ * lines against limits of 5 and 4, and a piece too many. */
+static void test_rulings_above_the_limit_are_cut(void **state)
 {
     struct page page;
 
@@ -251,10 +252,14 @@ static void test_limits(void **state)
 int run_rulings_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_strokes),  cmocka_unit_test(test_fills),
-        cmocka_unit_test(test_shapes),   cmocka_unit_test(test_page_box),
-        cmocka_unit_test(test_merge),    cmocka_unit_test(test_dots),
-        cmocka_unit_test(test_off_page), cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_straight_segment_is_a_ruling),
+        cmocka_unit_test(test_thin_box_is_one_ruling_thick_box_four),
+        cmocka_unit_test(test_only_shapes_along_the_axes_count),
+        cmocka_unit_test(test_box_of_the_page_is_ignored),
+        cmocka_unit_test(test_close_pieces_are_merged),
+        cmocka_unit_test(test_line_of_dots_is_a_ruling),
+        cmocka_unit_test(test_rulings_are_clipped_to_the_page),
+        cmocka_unit_test(test_rulings_above_the_limit_are_cut),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,9 +42,9 @@ static void fill_grid(struct page *page, const struct grid *grid, int rows, int 
     }
 }
 
-/* Goal: a lattice needs three borders down, two across, 40 by 12 points and two rows of cells. Method:
- * grids around each of these bounds, with a word in every cell. */
-static void test_lattice(void **state)
+/* Goal: a lattice needs three vertical borders, two horizontal ones, 40 by 12 points and two rows
+ * of cells. Method: grids around each of these bounds, with a word in every cell. */
+static void test_lattice_needs_borders_size_and_rows(void **state)
 {
     static const struct {
         struct grid grid;
@@ -74,7 +74,7 @@ static void test_lattice(void **state)
 
 /* Goal: two rows of words between two borders are enough, the box is around the borders, and rows and
  * cells are counted. Method: one tall row of a grid with two rows of words. */
-static void test_lattice_shape(void **state)
+static void test_lattice_box_is_around_its_borders(void **state)
 {
     struct page page;
     const struct grid grid = {2, 4, 60, 40};
@@ -98,8 +98,9 @@ static void test_lattice_shape(void **state)
     page_deinit(&page);
 }
 
-/* Goal: at least 1.3 cells a row. Method: ten rows, three or two of which have two cells. */
-static void test_lattice_cells(void **state)
+/* Goal: a lattice has at least 1.3 cells per row. Method: ten rows, three or two of which have two
+ * cells. */
+static void test_lattice_needs_cells_per_row(void **state)
 {
     (void)state;
     for (int pairs = 2; pairs <= 3; pairs++) {
@@ -118,10 +119,10 @@ static void test_lattice_cells(void **state)
     }
 }
 
-/* Goal: a border runs from one ruling to another, so ticks and double lines make no column; rulings
- * part cells that are close. Method: a frame with a tick, with a double line, and with a border
- * between words 2 points apart. */
-static void test_lattice_borders(void **state)
+/* Goal: a border connects two rulings, so ticks and double lines make no column; rulings separate
+ * cells that are close. Method: a frame with a tick, with a double line, and with a border between
+ * words 2 points apart. */
+static void test_lattice_border_connects_two_rulings(void **state)
 {
     static const struct {
         double x;
@@ -164,9 +165,9 @@ static void add_rules(struct page *page, int count, double distance, double leng
     }
 }
 
-/* Goal: three rules of 80 points at most 90 apart, with two rows of words. Method: both sides of
- * each bound. */
-static void test_rules(void **state)
+/* Goal: three rules of 80 points, at most 90 apart, with two rows of words are a table. Method:
+ * both sides of each bound. */
+static void test_three_rules_are_a_table(void **state)
 {
     static const struct {
         int count;
@@ -189,9 +190,9 @@ static void test_rules(void **state)
     }
 }
 
-/* Goal: the rules are of one extent, within 3 points at both ends. Method: three rules, the last moved
- * or cut. */
-static void test_rules_extent(void **state)
+/* Goal: the rules of a table have one extent, within 3 points at both ends. Method: three rules,
+ * the last moved or cut. */
+static void test_rules_of_a_table_have_one_extent(void **state)
 {
     static const struct {
         double from;
@@ -215,9 +216,9 @@ static void test_rules_extent(void **state)
     }
 }
 
-/* Goal: a row of three cells, and two cells a row on average. Method: two and three rows of words
- * between rules. */
-static void test_rules_cells(void **state)
+/* Goal: a ruled table has a row of three cells, and two cells per row on average. Method: two and
+ * three rows of words between rules. */
+static void test_ruled_table_needs_cells_per_row(void **state)
 {
     static const struct {
         int cells[3];
@@ -247,7 +248,7 @@ static void test_rules_cells(void **state)
 /* Goal: the grid of a chart is not a table: up to the last band with text, under 35 per cent of at
  * least four bands have some; rows below the last one may be empty. Method: grids and rules with words
  * in some bands. */
-static void test_charts(void **state)
+static void test_grid_of_a_chart_is_not_a_table(void **state)
 {
     static const struct {
         unsigned bands; /* bits of those with text */
@@ -282,9 +283,10 @@ static void test_charts(void **state)
     }
 }
 
-/* Goal: rulings cross a fifth of the words of a table at most, and only their middle two fifths count.
- * Method: a grid of ten words, two or three of which are over a border across or down, or touch it. */
-static void test_crossed(void **state)
+/* Goal: rulings cross at most a fifth of the words of a table, and only the middle two fifths of a
+ * word count. Method: a grid of ten words, two or three of which are over a vertical or horizontal
+ * border, or touch it. */
+static void test_rulings_may_cross_a_fifth_of_the_words(void **state)
 {
     static const struct {
         double x; /* moves the words */
@@ -314,9 +316,9 @@ static void test_crossed(void **state)
     }
 }
 
-/* Goal: boxes of a diagram are not a table: some border is as long as three fifths of the width.
- * Method: two boxes with words, joined by a line, and the same with a border along both. */
-static void test_diagram(void **state)
+/* Goal: boxes of a diagram are not a table: a table has a border as long as three fifths of the
+ * width. Method: two boxes with words, joined by a line, and the same with a border along both. */
+static void test_boxes_of_a_diagram_are_not_a_table(void **state)
 {
     static const double ends[] = {190, 219.9, 220};
 
@@ -350,7 +352,7 @@ static void add_table(struct table_search *search, enum pdf_table_kind kind, con
 
 /* Goal: of two tables that share over a quarter of the smaller one the stronger kind counts, and the
  * larger of one kind. Method: boxes of 100 by 100 that share 25 and 26 points of width. */
-static void test_settle(void **state)
+static void test_overlapping_tables_are_reduced_to_one(void **state)
 {
     static const struct {
         enum pdf_table_kind first;
@@ -385,9 +387,9 @@ static void test_settle(void **state)
     }
 }
 
-/* Goal: a page whose text runs down has the tables of the same page turned back; words that run the
- * other way have no part. Method: a lattice, rules and a line of words across them, turned. */
-static void test_turned(void **state)
+/* Goal: a page with vertical text has the tables of the same page rotated back; words in the other
+ * direction are ignored. Method: a lattice, rules and a line of words across them, rotated. */
+static void test_rotated_page_has_the_same_tables(void **state)
 {
     const struct grid grid = {4, 4, 60, 20};
     struct area boxes[2];
@@ -424,12 +426,18 @@ static void test_turned(void **state)
 int run_tables_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lattice),       cmocka_unit_test(test_lattice_shape),
-        cmocka_unit_test(test_lattice_cells), cmocka_unit_test(test_lattice_borders),
-        cmocka_unit_test(test_rules),         cmocka_unit_test(test_rules_extent),
-        cmocka_unit_test(test_rules_cells),   cmocka_unit_test(test_settle),
-        cmocka_unit_test(test_turned),        cmocka_unit_test(test_charts),
-        cmocka_unit_test(test_crossed),       cmocka_unit_test(test_diagram),
+        cmocka_unit_test(test_lattice_needs_borders_size_and_rows),
+        cmocka_unit_test(test_lattice_box_is_around_its_borders),
+        cmocka_unit_test(test_lattice_needs_cells_per_row),
+        cmocka_unit_test(test_lattice_border_connects_two_rulings),
+        cmocka_unit_test(test_three_rules_are_a_table),
+        cmocka_unit_test(test_rules_of_a_table_have_one_extent),
+        cmocka_unit_test(test_ruled_table_needs_cells_per_row),
+        cmocka_unit_test(test_overlapping_tables_are_reduced_to_one),
+        cmocka_unit_test(test_rotated_page_has_the_same_tables),
+        cmocka_unit_test(test_grid_of_a_chart_is_not_a_table),
+        cmocka_unit_test(test_rulings_may_cross_a_fifth_of_the_words),
+        cmocka_unit_test(test_boxes_of_a_diagram_are_not_a_table),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

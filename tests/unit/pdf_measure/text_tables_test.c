@@ -49,7 +49,7 @@ static void check_block(const struct block *block, size_t found, size_t counted)
 
 /* Goal: three rows of three columns are a table, and five rows count; cells are short or have digits.
  * Method: blocks around each bound. */
-static void test_three_columns(void **state)
+static void test_three_rows_of_three_columns_are_a_table(void **state)
 {
     (void)state;
     check_block(&(struct block){2, 3, 14, 1, 0}, 0, 0);
@@ -65,7 +65,7 @@ static void test_three_columns(void **state)
 
 /* Goal: four rows of two columns with 35 per cent of digits are a table; one column is not. Method:
  * blocks around each bound; seven of twenty cells are 35 per cent. */
-static void test_two_columns(void **state)
+static void test_four_rows_of_two_columns_with_digits_are_a_table(void **state)
 {
     (void)state;
     check_block(&(struct block){3, 2, 14, 1, 6}, 0, 0);
@@ -76,9 +76,10 @@ static void test_two_columns(void **state)
     check_block(&(struct block){10, 1, 14, 1, 10}, 0, 0);
 }
 
-/* Goal: rows are near: gaps of 2.6 heights at most, or of 4.5 if they have the same three columns.
- * Method: rows 10 tall, of two columns and of three, with gaps on both sides of the bounds. */
-static void test_distance(void **state)
+/* Goal: rows of a table are near each other: gaps of at most 2.6 heights, or of 4.5 if they have
+ * the same three columns. Method: rows 10 tall, of two columns and of three, with gaps on both
+ * sides of the bounds. */
+static void test_distant_rows_are_not_a_table(void **state)
 {
     (void)state;
     check_block(&(struct block){5, 2, 36, 1, 5}, 1, 1);
@@ -88,7 +89,7 @@ static void test_distance(void **state)
 }
 
 /* Goal: half of the rows have three cells. Method: six rows, two or three of which have two. */
-static void test_narrow_rows(void **state)
+static void test_half_of_the_rows_need_three_cells(void **state)
 {
     (void)state;
     for (int narrow = 3; narrow <= 4; narrow++) {
@@ -106,10 +107,10 @@ static void test_narrow_rows(void **state)
     }
 }
 
-/* Goal: cells line up by the left edge or the right one (3 points), or by their middle (2.5), two of
- * them and 60 per cent. Method: six rows of three cells; in the last three, two cells are moved, or
- * are wider to one side or to both. */
-static void test_alignment(void **state)
+/* Goal: cells are aligned by the left edge or the right one (3 points), or by their middle (2.5),
+ * at least two of them and 60 per cent. Method: six rows of three cells; in the last three, two
+ * cells are moved, or are wider to one side or to both. */
+static void test_cells_of_a_table_are_aligned(void **state)
 {
     static const struct {
         double left; /* how far the cells' left edges are moved */
@@ -143,8 +144,9 @@ static void test_alignment(void **state)
     }
 }
 
-/* Goal: of more columns 60 per cent line up. Method: rows of five cells with three or two in line. */
-static void test_shared_cells(void **state)
+/* Goal: of more columns 60 per cent are aligned. Method: rows of five cells, three or two of them
+ * aligned. */
+static void test_most_cells_of_wide_rows_are_aligned(void **state)
 {
     (void)state;
     for (int shared = 2; shared <= 3; shared++) {
@@ -166,7 +168,7 @@ static void test_shared_cells(void **state)
 
 /* Goal: up to three other rows may be between two rows of a table. Method: rows with three and four
  * small lines between them, all within the distance. */
-static void test_rows_between(void **state)
+static void test_three_other_rows_may_be_within_a_table(void **state)
 {
     (void)state;
     for (int between = 3; between <= 4; between++) {
@@ -189,7 +191,7 @@ static void test_rows_between(void **state)
 
 /* Goal: text-only tables don't count beside a ruled one, in any place. Method: a block of six rows,
  * with rules under it and without. */
-static void test_beside_rules(void **state)
+static void test_text_table_beside_a_ruled_one_does_not_count(void **state)
 {
     (void)state;
     for (int ruled = 0; ruled < 2; ruled++) {
@@ -214,10 +216,14 @@ static void test_beside_rules(void **state)
 int run_text_tables_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_three_columns), cmocka_unit_test(test_two_columns),
-        cmocka_unit_test(test_distance),      cmocka_unit_test(test_narrow_rows),
-        cmocka_unit_test(test_alignment),     cmocka_unit_test(test_shared_cells),
-        cmocka_unit_test(test_rows_between),  cmocka_unit_test(test_beside_rules),
+        cmocka_unit_test(test_three_rows_of_three_columns_are_a_table),
+        cmocka_unit_test(test_four_rows_of_two_columns_with_digits_are_a_table),
+        cmocka_unit_test(test_distant_rows_are_not_a_table),
+        cmocka_unit_test(test_half_of_the_rows_need_three_cells),
+        cmocka_unit_test(test_cells_of_a_table_are_aligned),
+        cmocka_unit_test(test_most_cells_of_wide_rows_are_aligned),
+        cmocka_unit_test(test_three_other_rows_may_be_within_a_table),
+        cmocka_unit_test(test_text_table_beside_a_ruled_one_does_not_count),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-/* Goal: white space is what Python's str.isspace has. Method: every code point of the plane against
- * the list of its 29. */
-static void test_space(void **state)
+/* Goal: white space equals that of Python's str.isspace. Method: every code point of the plane
+ * against the list of its 29. */
+static void test_white_space_equals_that_of_python(void **state)
 {
     static const uint32_t spaces[] = {
         0x09,   0x0A,   0x0B,   0x0C,   0x0D,   0x1C,   0x1D,   0x1E,   0x1F,   0x20,
@@ -41,9 +41,9 @@ static struct coverage measure(struct arena *arena, const struct glyph *glyphs, 
     return coverage;
 }
 
-/* Goal: boxes are rounded half up, are one cell at least, end with the page and count once. Method:
- * one glyph a case on a page of 10 by 20, and the cells that it must take. */
-static void test_coverage(void **state)
+/* Goal: boxes are rounded half up, have at least one cell, end with the page and count once.
+ * Method: one glyph for each case on a page of 10 by 20, and the cells that it must cover. */
+static void test_coverage_counts_rounded_boxes_once(void **state)
 {
     static const struct {
         struct area box;
@@ -79,9 +79,10 @@ static void test_coverage(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: what two glyphs cover counts once; broken points of the page count whole; a page over the
- * limit has no cells. Method: two glyphs half over each other, and page sizes around the bounds. */
-static void test_coverage_page(void **state)
+/* Goal: cells that two glyphs cover count once; fractional points of the page count whole; a page
+ * above the limit has no cells. Method: two glyphs half over each other, and page sizes around the
+ * bounds. */
+static void test_coverage_is_within_the_page(void **state)
 {
     static const struct glyph glyphs[] = {{{0, 0, 4, 4}, 'a'}, {{2, 0, 6, 4}, 'b'}};
     struct arena arena;
@@ -115,9 +116,9 @@ static struct word_list find_words(struct arena *arena, const struct glyph *glyp
     return words;
 }
 
-/* Goal: words end at white space and where a glyph is apart by over a quarter of a glyph. Method:
- * two glyphs of 8 by 10 points with gaps of 2.5 and 2.6 to each side. */
-static void test_words(void **state)
+/* Goal: words end at white space and at gaps of over a quarter of a glyph. Method: two glyphs of 8
+ * by 10 points with gaps of 2.5 and 2.6 to each side. */
+static void test_words_end_at_space_and_gaps(void **state)
 {
     static const struct {
         double x;
@@ -147,9 +148,9 @@ static void test_words(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: spaces part words, digits of any script are seen, glyphs without a place are left out, words
- * are sorted down the page. Method: a handful of glyphs out of order. */
-static void test_words_kinds(void **state)
+/* Goal: spaces separate words, digits of any script are recognised, glyphs without a place are left
+ * out, words are sorted down the page. Method: a handful of glyphs out of order. */
+static void test_words_are_sorted_with_their_kinds(void **state)
 {
     static const struct glyph glyphs[] = {
         {{50, 90, 58, 100}, 0x0664}, {{58, 90, 60, 100}, 0xA0}, {{60, 90, 68, 100}, 'b'},
@@ -171,9 +172,9 @@ static void test_words_kinds(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: more words than the limit are a cut, as many are not; no room is a cut too. Method: three
- * words against limits of 3 and 2, and an arena without bytes. */
-static void test_words_limit(void **state)
+/* Goal: more words than the limit are a cut, exactly the limit is not; no memory is a cut, too.
+ * Method: three words against limits of 3 and 2, and an arena without bytes. */
+static void test_words_above_the_limit_are_cut(void **state)
 {
     static const struct glyph glyphs[] = {
         {{0, 0, 8, 10}, 'a'}, {{20, 0, 28, 10}, 'b'}, {{40, 0, 48, 10}, 'c'}};
@@ -192,9 +193,9 @@ static void test_words_limit(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: words share a row when they share half of the lower one's height. Method: two words of 10
- * points, 5 and 5.1 apart; a raised small one; and what the row then says. */
-static void test_rows(void **state)
+/* Goal: words share a row if they overlap by half of the smaller one's height. Method: two words of
+ * 10 points, 5 and 5.1 apart; a raised small one; and the resulting row. */
+static void test_words_that_overlap_vertically_share_a_row(void **state)
 {
     struct word_list list;
     const struct word *words[8];
@@ -225,10 +226,10 @@ static void test_rows(void **state)
     }
 }
 
-/* Goal: cells part at gaps over 0.75 of the row's height, over 1.3 of the width of a glyph, and over
- * 5 points. Method: rows of 10 and of 4 points, of glyphs 5 and 2.5 points wide, with gaps on both
- * sides of 7.5, 6.5 and 5. */
-static void test_cells(void **state)
+/* Goal: cells are separated by gaps over 0.75 of the row's height, over 1.3 of the width of a
+ * glyph, and over 5 points. Method: rows of 10 and of 4 points, of glyphs 5 and 2.5 points wide,
+ * with gaps on both sides of 7.5, 6.5 and 5. */
+static void test_cells_are_separated_by_wide_gaps(void **state)
 {
     static const struct {
         double height;
@@ -269,9 +270,9 @@ static void test_cells(void **state)
     }
 }
 
-/* Goal: a word is known as a leader, a marker of a list, a label or line of a form, a page number, or
- * the continuation of a sentence. Method: one word a case. */
-static void test_word_marks(void **state)
+/* Goal: a word is marked as a leader, a marker of a list, a label or line of a form, a page number,
+ * or the continuation of a sentence. Method: one word for each case. */
+static void test_words_have_their_marks(void **state)
 {
     static const struct {
         const char *text;
@@ -323,9 +324,9 @@ static void test_word_marks(void **state)
     }
 }
 
-/* Goal: three dots that touch a word are a word of their own, fewer are part of it, and leaders are
- * left out of rows. Method: labels with dots, and what words_pick keeps. */
-static void test_leaders(void **state)
+/* Goal: three dots that touch a word are a separate word, fewer are part of it, and leaders are
+ * left out of rows. Method: labels with dots, and the words that words_pick keeps. */
+static void test_leaders_are_left_out_of_rows(void **state)
 {
     static const struct {
         const char *text;
@@ -349,9 +350,9 @@ static void test_leaders(void **state)
     }
 }
 
-/* Goal: a marker belongs to the text up to 4 heights after it: a bullet anywhere, another one only at
- * the start of the row. Method: rows of three words with gaps around the bound. */
-static void test_markers_of_lists(void **state)
+/* Goal: a marker belongs to the text up to 4 heights after it: a bullet anywhere, another one only
+ * at the start of the row. Method: rows of three words with gaps around the bound. */
+static void test_list_markers_belong_to_their_text(void **state)
 {
     static const struct {
         const char *first;
@@ -387,17 +388,17 @@ static void test_markers_of_lists(void **state)
 int run_text_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_space),
-        cmocka_unit_test(test_coverage),
-        cmocka_unit_test(test_coverage_page),
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_words_kinds),
-        cmocka_unit_test(test_words_limit),
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_cells),
-        cmocka_unit_test(test_word_marks),
-        cmocka_unit_test(test_leaders),
-        cmocka_unit_test(test_markers_of_lists),
+        cmocka_unit_test(test_white_space_equals_that_of_python),
+        cmocka_unit_test(test_coverage_counts_rounded_boxes_once),
+        cmocka_unit_test(test_coverage_is_within_the_page),
+        cmocka_unit_test(test_words_end_at_space_and_gaps),
+        cmocka_unit_test(test_words_are_sorted_with_their_kinds),
+        cmocka_unit_test(test_words_above_the_limit_are_cut),
+        cmocka_unit_test(test_words_that_overlap_vertically_share_a_row),
+        cmocka_unit_test(test_cells_are_separated_by_wide_gaps),
+        cmocka_unit_test(test_words_have_their_marks),
+        cmocka_unit_test(test_leaders_are_left_out_of_rows),
+        cmocka_unit_test(test_list_markers_belong_to_their_text),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,7 +54,7 @@ static void add_words(struct page *page, size_t columns, double width, double pi
 
 /* Goal: a grid of 400 million crossings is joined, with words in it. Method: as many rulings and words
  * as are allowed. */
-static void test_grid(void **state)
+static void test_huge_grid_is_joined(void **state)
 {
     const double side = 16.0 * RULINGS_EACH_WAY;
     struct page page;
@@ -73,7 +73,7 @@ static void test_grid(void **state)
 
 /* Goal: rows of 50,000 words and columns of as many are chained. Method: pages of one row, of two
  * columns, of a square, all of cells of one letter. */
-static void test_words(void **state)
+static void test_rows_of_50000_words_are_chained(void **state)
 {
     static const size_t columns[] = {WORDS, WORDS / 2, 300, 3, 2, 1};
 
@@ -90,9 +90,9 @@ static void test_words(void **state)
     }
 }
 
-/* Goal: thousands of tables over each other are settled. Method: grids of three by three, each moved a
+/* Goal: thousands of overlapping tables are settled. Method: grids of three by three, each moved a
  * little. */
-static void test_tables(void **state)
+static void test_overlapping_tables_are_settled(void **state)
 {
     struct page page;
 
@@ -115,9 +115,9 @@ static void test_tables(void **state)
     page_deinit(&page);
 }
 
-/* Goal: tables each of which holds all words end at the budget. Method: rules of many extents around
+/* Goal: tables that all contain all words end at the budget. Method: rules of many extents around
  * all words. */
-static void test_budget(void **state)
+static void test_tables_end_at_the_budget(void **state)
 {
     struct page page;
 
@@ -134,9 +134,9 @@ static void test_budget(void **state)
     page_deinit(&page);
 }
 
-/* Goal: coverage by glyphs that are all as large as the largest page is found by their corners. Method:
- * 100,000 of them, which have 16 million cells each. */
-static void test_coverage(void **state)
+/* Goal: coverage by glyphs that are all as large as the largest page is computed by their corners.
+ * Method: 100,000 of them, which have 16 million cells each. */
+static void test_huge_glyphs_are_covered_by_their_corners(void **state)
 {
     static struct glyph glyphs[WORDS];
     struct arena arena;
@@ -156,8 +156,9 @@ static void test_coverage(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: as many pieces as are held are merged. Method: pieces at 20,000 places, ten at each. */
-static void test_pieces(void **state)
+/* Goal: as many pieces as the buffer holds are merged. Method: pieces at 20,000 places, ten at
+ * each. */
+static void test_all_pieces_are_merged(void **state)
 {
     struct page page;
 
@@ -176,9 +177,12 @@ static void test_pieces(void **state)
 int run_worst_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_grid),   cmocka_unit_test(test_words),
-        cmocka_unit_test(test_tables), cmocka_unit_test(test_budget),
-        cmocka_unit_test(test_pieces), cmocka_unit_test(test_coverage),
+        cmocka_unit_test(test_huge_grid_is_joined),
+        cmocka_unit_test(test_rows_of_50000_words_are_chained),
+        cmocka_unit_test(test_overlapping_tables_are_settled),
+        cmocka_unit_test(test_tables_end_at_the_budget),
+        cmocka_unit_test(test_all_pieces_are_merged),
+        cmocka_unit_test(test_huge_glyphs_are_covered_by_their_corners),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

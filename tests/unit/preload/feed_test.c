@@ -100,8 +100,8 @@ static enum err put_until_failure(struct world *world, struct feed *feed)
     return err;
 }
 
-/* Goal: any failure on the writing thread reaches the putting one, and nothing hangs or leaks. */
-static void test_failures(void **state)
+/* Goal: any failure on the writing thread is reported to the caller, and nothing hangs or leaks. */
+static void test_failure_of_the_writing_thread_is_reported(void **state)
 {
     static const enum fault_call calls[] = {FAULT_BEGIN, FAULT_CHANGE, FAULT_COMMIT};
     struct world *world = *state;
@@ -116,8 +116,8 @@ static void test_failures(void **state)
     }
 }
 
-/* Goal: the commit at the end counts too. */
-static void test_last_commit_fails(void **state)
+/* Goal: the commit at the end is checked, too. */
+static void test_failed_last_commit_is_reported(void **state)
 {
     struct world *world = *state;
     struct key key = key_event(world->org, 1);
@@ -130,8 +130,8 @@ static void test_last_commit_fails(void **state)
     assert_int_equal(count_rows(world, TABLE_EVENT), 0);
 }
 
-/* Goal: a stage lets events pass, keeps the rest, and hands on each row of it once. */
-static void test_stage(void **state)
+/* Goal: a stage passes events on, keeps the rest, and passes on each row of it once. */
+static void test_stage_passes_events_and_keeps_the_rest(void **state)
 {
     struct world *world = *state;
     struct stage *stage = NULL;
@@ -160,8 +160,8 @@ static void test_stage(void **state)
     assert_int_equal(count_rows(world, TABLE_EXAMPLE_MARK), 5000);
 }
 
-/* Goal: a line every now and then, with what is left at the speed so far. */
-static void test_progress(void **state)
+/* Goal: a line of progress is printed at intervals, with the remaining time at the speed so far. */
+static void test_progress_has_the_remaining_time(void **state)
 {
     struct clock_manual clock;
     struct progress progress;
@@ -189,10 +189,12 @@ int run_feed_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_all_rows_arrive, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_failures, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_last_commit_fails, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_stage, setup, teardown),
-        cmocka_unit_test(test_progress),
+        cmocka_unit_test_setup_teardown(test_failure_of_the_writing_thread_is_reported, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_failed_last_commit_is_reported, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_stage_passes_events_and_keeps_the_rest, setup,
+                                        teardown),
+        cmocka_unit_test(test_progress_has_the_remaining_time),
     };
 
     return cmocka_run_group_tests_name("feed", tests, NULL, NULL);

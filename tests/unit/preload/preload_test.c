@@ -142,7 +142,7 @@ static uint64_t compare_table(struct world *world, enum store_table table, const
     return count;
 }
 
-/* Goal: the two ways leave the same bytes. Method: every row of every table is compared. */
+/* Goal: the two ways write the same bytes. Method: every row of every table is compared. */
 static void test_bulk_equals_plain(void **state)
 {
     struct world *world = *state;
@@ -181,7 +181,7 @@ static void test_bulk_equals_plain(void **state)
 }
 
 /* Goal: another seed gives other bytes. */
-static void test_seed_matters(void **state)
+static void test_another_seed_gives_other_bytes(void **state)
 {
     struct world *world = *state;
     struct org_id orgs[2];
@@ -225,9 +225,9 @@ static uint64_t count_of_events(struct store_txn *txn, struct org_id org)
     return count;
 }
 
-/* Goal: what is loaded in bulk is a whole log. Method: each organisation's chain is verified, and its
- * counters are added up; the events spread evenly over the organisations. */
-static void test_chain_and_counters(void **state)
+/* Goal: a bulk load is a valid log. Method: each organisation's chain is verified, and its counters
+ * are added up; the events spread evenly over the organisations. */
+static void test_bulk_load_has_valid_chains_and_counters(void **state)
 {
     struct world *world = *state;
     struct org_id orgs[4];
@@ -251,7 +251,7 @@ static void test_chain_and_counters(void **state)
 
 /* Goal: corrections mark extractions, and a tenth of those is held out. Method: the organisation's
  * sums; with three extractions for each two corrections, two of three are corrected. */
-static void test_extractions_are_corrected(void **state)
+static void test_corrections_mark_extractions(void **state)
 {
     static const struct key_fingerprint whole;
     struct world *world = *state;
@@ -272,7 +272,7 @@ static void test_extractions_are_corrected(void **state)
 }
 
 /* Goal: every example has the length that was asked for. */
-static void test_event_bytes(void **state)
+static void test_examples_have_the_requested_length(void **state)
 {
     static const uint32_t lengths[] = {PRELOAD_EVENT_BYTES_MIN, PRELOAD_EVENT_BYTES_DEFAULT,
                                        PRELOAD_EVENT_BYTES_MAX};
@@ -311,8 +311,9 @@ static void read_file(const struct world *world, const char *name, char *text, s
     (void)fclose(file);
 }
 
-/* Goal: the tokens open their organisations. Method: their hashes are looked for in the store. */
-static void test_tokens(void **state)
+/* Goal: the tokens belong to their organisations. Method: their hashes are looked up in the
+ * store. */
+static void test_tokens_belong_to_their_organisations(void **state)
 {
     struct world *world = *state;
     struct store_txn *txn = NULL;
@@ -356,8 +357,8 @@ static void assert_message(const struct world *world, const char *part)
     assert_non_null(strstr(text, part));
 }
 
-/* Goal: a folder with anything in it is left alone. */
-static void test_folder_not_empty(void **state)
+/* Goal: a folder with any file in it is refused and unchanged. */
+static void test_folder_with_files_is_refused(void **state)
 {
     struct world *world = *state;
     char path[TEMP_FOLDER_PATH_BYTES + 64];
@@ -374,8 +375,8 @@ static void test_folder_not_empty(void **state)
     assert_int_not_equal(access(path, F_OK), 0);
 }
 
-/* Goal: options that make no sense are refused with the range that does. */
-static void test_options(void **state)
+/* Goal: options out of range are refused with the range. */
+static void test_options_out_of_range_are_refused(void **state)
 {
     struct world *world = *state;
     struct preload_options options = world->options;
@@ -403,7 +404,7 @@ static void test_options(void **state)
 }
 
 /* Goal: a disk that is too small is reported before anything is written. */
-static void test_room(void **state)
+static void test_too_small_disk_is_reported_before_writing(void **state)
 {
     struct world *world = *state;
     struct sizes sizes = {.disk_bytes = 5000ull << 20, .stage_bytes = 1};
@@ -414,8 +415,8 @@ static void test_room(void **state)
     assert_message(world, "takes about 5000 MB and the disk has 4999 MB left");
 }
 
-/* Goal: the estimate of the disk is near what a load takes, and not below it. */
-static void test_estimate(void **state)
+/* Goal: the estimate of the disk is near the size of a load, and not below it. */
+static void test_estimate_is_near_the_used_disk(void **state)
 {
     struct world *world = *state;
     struct script *script = malloc(sizeof(*script));
@@ -440,15 +441,17 @@ int run_preload_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_bulk_equals_plain, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_seed_matters, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_chain_and_counters, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_extractions_are_corrected, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_event_bytes, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_tokens, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_folder_not_empty, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_options, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_room, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_estimate, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_another_seed_gives_other_bytes, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_bulk_load_has_valid_chains_and_counters, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_corrections_mark_extractions, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_examples_have_the_requested_length, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_tokens_belong_to_their_organisations, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_folder_with_files_is_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_options_out_of_range_are_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_too_small_disk_is_reported_before_writing, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_estimate_is_near_the_used_disk, setup, teardown),
     };
 
     return cmocka_run_group_tests_name("preload", tests, NULL, NULL);

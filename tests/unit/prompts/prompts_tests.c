@@ -61,7 +61,7 @@ static enum err find(struct store_world *world, struct store_txn *txn, const cha
 
 /* Goal: the newest version as of any event is the last put before it. Method: 40 versions of two names
  * in turn, each asked for as of each event. */
-static void test_as_of(void **state)
+static void test_newest_version_as_of_an_event_is_found(void **state)
 {
     struct store_world *world = *state;
     struct store_txn *txn = begin(world);
@@ -144,9 +144,9 @@ static size_t list_all(struct store_world *world, struct store_txn *txn, uint32_
     return count;
 }
 
-/* Goal: each name is listed once however pages are cut, also where names begin alike beyond what a key
- * has of them. Method: such names, versions of each, pages of each size. */
-static void test_names_that_begin_alike(void **state)
+/* Goal: each name is listed once for any pages, also if names share a prefix that is longer than
+ * the part in a key. Method: such names, versions of each, pages of each size. */
+static void test_similar_names_are_listed_once(void **state)
 {
     struct store_world *world = *state;
     struct store_txn *txn = begin(world);
@@ -172,7 +172,7 @@ static void test_names_that_begin_alike(void **state)
 
 /* Goal: a page ends before it is too large, and no template is lost. Method: 40 templates with one token of
  * nearly 64 KiB each. */
-static void test_large_pages(void **state)
+static void test_large_templates_end_a_page(void **state)
 {
     static char text[65536];
     struct store_world *world = *state;
@@ -194,7 +194,7 @@ static void test_large_pages(void **state)
 }
 
 /* Goal: an event that no put wrote is refused. Method: each way, for its row and for its answer. */
-static void test_corrupt(void **state)
+static void test_event_that_no_put_wrote_is_corrupt(void **state)
 {
     static const struct slice bad[] = {
         {(const uint8_t *)"", 0}, /* nothing */
@@ -230,7 +230,7 @@ static void test_corrupt(void **state)
 
 /* Goal: an invalid row is reported, and no list loops. Method: a row whose key is cut, and one that
  * is under another name. */
-static void test_damaged_rows(void **state)
+static void test_damaged_row_is_reported(void **state)
 {
     struct store_world *world = *state;
     struct store_txn *txn = begin(world);
@@ -262,9 +262,9 @@ static void test_damaged_rows(void **state)
     store_abort(txn);
 }
 
-/* Goal: the shipped text keeps instructions and data apart: the schema, the examples in a line of their own,
- * and the document last. Method: reads it as any template. */
-static void test_shipped_text(void **state)
+/* Goal: the shipped text separates instructions from data: the schema, the examples in a line of
+ * their own, and the document last. Method: read like any template. */
+static void test_shipped_text_separates_instructions_from_data(void **state)
 {
     static const char *const names[] = {"output_schema", "hint_examples", "document_text"};
     struct store_world *world = *state;
@@ -287,7 +287,7 @@ static void test_shipped_text(void **state)
 
 /* Goal: a draft with more tokens than a template may have is refused, naming the field. Method: 257
  * of them. */
-static void test_too_many_tokens(void **state)
+static void test_draft_with_too_many_tokens_is_refused(void **state)
 {
     struct store_world *world = *state;
     struct prompt_template_draft draft = {.name = SLICE("n")};
@@ -306,18 +306,20 @@ static void test_too_many_tokens(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_as_of, store_world_set_up, store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_names_that_begin_alike, store_world_set_up,
+        cmocka_unit_test_setup_teardown(test_newest_version_as_of_an_event_is_found,
+                                        store_world_set_up, store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_similar_names_are_listed_once, store_world_set_up,
                                         store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_large_pages, store_world_set_up,
+        cmocka_unit_test_setup_teardown(test_large_templates_end_a_page, store_world_set_up,
                                         store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_corrupt, store_world_set_up, store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_damaged_rows, store_world_set_up,
+        cmocka_unit_test_setup_teardown(test_event_that_no_put_wrote_is_corrupt, store_world_set_up,
                                         store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_shipped_text, store_world_set_up,
+        cmocka_unit_test_setup_teardown(test_damaged_row_is_reported, store_world_set_up,
                                         store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_too_many_tokens, store_world_set_up,
-                                        store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_shipped_text_separates_instructions_from_data,
+                                        store_world_set_up, store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_draft_with_too_many_tokens_is_refused,
+                                        store_world_set_up, store_world_tear_down),
     };
 
     return cmocka_run_group_tests_name("prompts", tests, NULL, NULL);

@@ -55,10 +55,11 @@ static void put_document(struct arena *arena, struct slice snippet, struct buffe
     event_view_put(&event, GET_EVENT_RESPONSE_EVENT_FIELD, body);
 }
 
-/* Goal: content goes at any depth, and the lengths around it are those of what is left, with fewer bytes if
- * they need fewer; what is before the reply stays. Method: a text of each size around the powers at which
- * lengths grow, in a document in a payload in an event, beside the same event without it. */
-static void test_nested_content(void **state)
+/* Goal: content is removed at any depth, and the lengths around it fit the remainder, with fewer
+ * bytes if they need fewer; bytes before the reply stay. Method: a text of each size around the
+ * powers at which lengths grow, in a document in a payload in an event, beside the same event
+ * without it. */
+static void test_nested_content_is_removed_with_its_lengths(void **state)
 {
     static const size_t sizes[] = {0, 1, 60, 100, 127, 128, 200, 16000, 16384, 20000};
 
@@ -83,9 +84,9 @@ static void test_nested_content(void **state)
     }
 }
 
-/* Goal: of a feedback event its facts are left, and fields that the contract does not have go. Method: an
- * event with both, an unknown field last. */
-static void test_facts_stay(void **state)
+/* Goal: the facts of a feedback event stay, and fields that the contract does not have are removed.
+ * Method: an event with both, an unknown field last. */
+static void test_facts_stay_and_unknown_fields_are_removed(void **state)
 {
     struct feedback_event_view event = {
         .id = {{3}},
@@ -115,7 +116,7 @@ static void test_facts_stay(void **state)
 
 /* Goal: bytes that are not such a message are not sent. Method: each prefix of an event either is a
  * message or yields nothing. */
-static void test_damage(void **state)
+static void test_damaged_message_is_not_sent(void **state)
 {
     struct arena arena;
     struct buffer whole;
@@ -142,9 +143,9 @@ static void test_damage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nested_content),
-        cmocka_unit_test(test_facts_stay),
-        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_nested_content_is_removed_with_its_lengths),
+        cmocka_unit_test(test_facts_stay_and_unknown_fields_are_removed),
+        cmocka_unit_test(test_damaged_message_is_not_sent),
     };
 
     return cmocka_run_group_tests_name("redact", tests, NULL, NULL);

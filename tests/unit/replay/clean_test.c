@@ -9,7 +9,7 @@
 
 /* Goal: stores of random writes of every kind verify, over both back ends, and each table has rows to
  * compare. Method: several seeds over memory, one over LMDB, checked in the middle too. */
-static void test_random_writes(void **state)
+static void test_random_writes_verify(void **state)
 {
     struct world world;
 
@@ -27,8 +27,8 @@ static void test_random_writes(void **state)
     }
 }
 
-/* Goal: the random writes reach every table there is. Method: one world, a row of each. */
-static void test_every_table(void **state)
+/* Goal: the random writes reach every table. Method: one fixture, a row of each. */
+static void test_random_writes_reach_every_table(void **state)
 {
     static const struct uuid zero;
     struct world world;
@@ -95,7 +95,7 @@ static size_t check_keys(struct world *world, struct org_id org)
 
 /* Goal: a replayed log has every event byte for byte, and the idempotency rows of its last 25 hours.
  * Method: random writes over weeks; each row beside its own. */
-static void test_log(void **state)
+static void test_replayed_log_equals_the_log(void **state)
 {
     struct world world;
 
@@ -125,10 +125,10 @@ static void test_log(void **state)
     }
 }
 
-/* Goal: a wrong clock costs no write its key, neither one that was ahead when an event was written,
- * nor one that is ahead while the tables are made. Method: writes, some more a year ahead, the clock put
- * right again; then a clock that is ahead by itself. */
-static void test_log_of_a_wrong_clock(void **state)
+/* Goal: a wrong clock loses no idempotency key, whether it was ahead when an event was written, or
+ * is ahead during the rebuild. Method: writes, some more a year ahead, the clock corrected; then a
+ * clock that is ahead itself. */
+static void test_wrong_clock_loses_no_idempotency_key(void **state)
 {
     static const int64_t year_us = INT64_C(365) * 24 * 3600 * 1000000;
     struct world world;
@@ -182,7 +182,7 @@ static bool on_progress(void *user, const struct replay_progress *progress)
 
 /* Goal: a caller sees the progress, and can stop the replay. Method: each of the first calls stops
  * it; a complete run has reported all events. */
-static void test_progress(void **state)
+static void test_progress_is_reported_and_can_stop_the_replay(void **state)
 {
     struct world world;
     struct watch watch = {.calls = 0};
@@ -212,7 +212,7 @@ static void test_progress(void **state)
 }
 
 /* Goal: a store without events is clean. Method: an empty one. */
-static void test_empty(void **state)
+static void test_empty_store_verifies(void **state)
 {
     struct world world = {.arena = {0}};
 
@@ -226,12 +226,12 @@ static void test_empty(void **state)
 int run_clean_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_writes),
-        cmocka_unit_test(test_every_table),
-        cmocka_unit_test(test_log),
-        cmocka_unit_test(test_progress),
-        cmocka_unit_test(test_log_of_a_wrong_clock),
-        cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_random_writes_verify),
+        cmocka_unit_test(test_random_writes_reach_every_table),
+        cmocka_unit_test(test_replayed_log_equals_the_log),
+        cmocka_unit_test(test_progress_is_reported_and_can_stop_the_replay),
+        cmocka_unit_test(test_wrong_clock_loses_no_idempotency_key),
+        cmocka_unit_test(test_empty_store_verifies),
     };
 
     return cmocka_run_group_tests_name("replay clean", tests, NULL, NULL);

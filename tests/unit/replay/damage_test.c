@@ -33,9 +33,9 @@ static bool find_any(struct world *world, enum store_table table, struct slice *
            world_find_row(world, table, zero, 0, ret_key, ret_value);
 }
 
-/* Goal: a row that is missing, too much, or has other bytes is found in each table, and the store is
- * clean again once it is mended. Method: one row of each table at a time, three ways. */
-static void test_rows(void **state)
+/* Goal: a missing row, an extra one, and one with other bytes are found in each table, and the
+ * store is clean again once it is repaired. Method: one row of each table at a time, three ways. */
+static void test_damaged_row_is_found_in_each_table(void **state)
 {
     struct world world;
 
@@ -72,8 +72,8 @@ static void test_rows(void **state)
 }
 
 /* Goal: an organisation that has rows and no events, and rows of the zero one, are found. Method:
- * rows under ids that no one has, at either end. */
-static void test_foreign_rows(void **state)
+ * rows under unused ids, at either end. */
+static void test_rows_of_unknown_organisations_are_found(void **state)
 {
     static const uint8_t orgs[] = {0x01, 0xff};
     struct world world;
@@ -95,7 +95,7 @@ static void test_foreign_rows(void **state)
 }
 
 /* Goal: local rows are left out. Method: some of them, damaged. */
-static void test_local_rows(void **state)
+static void test_local_rows_are_not_compared(void **state)
 {
     struct world world;
     struct key key = {.size = 24};
@@ -110,8 +110,8 @@ static void test_local_rows(void **state)
     world_deinit(&world);
 }
 
-/* Goal: more differences than are listed are counted. Method: all rows of a table go. */
-static void test_many(void **state)
+/* Goal: more differences than are listed are counted. Method: all rows of a table are deleted. */
+static void test_differences_beyond_the_list_are_counted(void **state)
 {
     struct world world;
     struct slice key = {NULL, 0};
@@ -187,10 +187,10 @@ static void other_chain(struct event_record *record)
     ((uint8_t *)(uintptr_t)bytes.data)[at] ^= 1;
 }
 
-/* Goal: an event that is not there, does not decode, has other facts, or another chain is named, and
- * nothing else is called damaged. Method: the third event of one organisation, each way, over both
- * back ends; mended in between. */
-static void test_events(void **state)
+/* Goal: an event that is missing, does not decode, has other facts, or another chain is named, and
+ * nothing else is reported as damaged. Method: the third event of one organisation, each way, over
+ * both back ends; repaired in between. */
+static void test_damaged_event_is_named(void **state)
 {
     struct world world;
 
@@ -220,10 +220,10 @@ static void test_events(void **state)
     }
 }
 
-/* Goal: a log that lost its end is detected by the rows that it should have made; an invalid key,
- * and events without an organisation, are named by their place. Method: the last event is removed;
- * a row after it with a longer key; a row under the zero organisation. */
-static void test_ends(void **state)
+/* Goal: a log that lost its end is detected by the rows that its events made; an invalid key, and
+ * events without an organisation, are named by their place. Method: the last event is removed; a
+ * row after it with a longer key; a row under the zero organisation. */
+static void test_lost_end_of_a_log_is_detected(void **state)
 {
     struct world world;
     struct key key = {.size = 0};
@@ -256,8 +256,8 @@ static void test_ends(void **state)
     world_deinit(&world);
 }
 
-/* Goal: each text of a break is a sentence's end. Method: all of them. */
-static void test_texts(void **state)
+/* Goal: each kind of break has a distinct text. Method: all of them. */
+static void test_each_break_has_a_text(void **state)
 {
     (void)state;
     for (int i = REPLAY_WHOLE; i <= REPLAY_APPLY; i++) {
@@ -272,10 +272,13 @@ static void test_texts(void **state)
 int run_damage_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows),       cmocka_unit_test(test_foreign_rows),
-        cmocka_unit_test(test_local_rows), cmocka_unit_test(test_many),
-        cmocka_unit_test(test_events),     cmocka_unit_test(test_ends),
-        cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_damaged_row_is_found_in_each_table),
+        cmocka_unit_test(test_rows_of_unknown_organisations_are_found),
+        cmocka_unit_test(test_local_rows_are_not_compared),
+        cmocka_unit_test(test_differences_beyond_the_list_are_counted),
+        cmocka_unit_test(test_damaged_event_is_named),
+        cmocka_unit_test(test_lost_end_of_a_log_is_detected),
+        cmocka_unit_test(test_each_break_has_a_text),
     };
 
     return cmocka_run_group_tests_name("replay damage", tests, NULL, NULL);

@@ -135,8 +135,8 @@ static struct slice sample_of(struct arena *arena, const char *name)
     return bytes;
 }
 
-/* Goal: the format's description can't go stale. Method: every table's example, made and compared. */
-static void test_examples_of_the_file(void **state)
+/* Goal: the format's description is current. Method: every table's example, made and compared. */
+static void test_examples_of_the_format_are_current(void **state)
 {
     static const uint8_t seq[] = {0, 0, 0, 0, 0, 0, 0, 2};
     static const uint8_t hash[16] = {0x1d, 0x1d, 0x1d, 0x1d, 0x1d, 0x1d, 0x1d, 0x1d,
@@ -216,7 +216,7 @@ static void test_examples_of_the_file(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: no table is left out of the description. Method: each table's name is a heading. */
+/* Goal: every table is in the description. Method: each table's name is a heading. */
 static void test_every_table_is_described(void **state)
 {
     struct arena arena;
@@ -237,7 +237,7 @@ static void test_every_table_is_described(void **state)
 int run_format_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_examples_of_the_file),
+        cmocka_unit_test(test_examples_of_the_format_are_current),
         cmocka_unit_test(test_every_table_is_described),
     };
 

@@ -21,9 +21,9 @@ static int compare(struct key a, struct key b)
     return slice_compare(key_slice(&a), key_slice(&b));
 }
 
-/* Goal: newest first by created_at, then seq, before 1970 too. Method: neighbours of a list in the
- * wanted order, for each of the three kinds of key. */
-static void test_newest_first(void **state)
+/* Goal: keys sort newest first by created_at, then seq, before 1970, too. Method: neighbours of a
+ * list in the expected order, for each of the three kinds of key. */
+static void test_keys_sort_newest_first(void **state)
 {
     static const struct {
         int64_t created_at_us;
@@ -64,7 +64,7 @@ static void test_newest_first(void **state)
 
 /* Goal: profiles are in both orders, ties by fingerprint, and their keys contain the fingerprint.
  * Method: neighbours of a list in the wanted order. */
-static void test_profile_orders(void **state)
+static void test_profiles_sort_in_both_orders(void **state)
 {
     static const struct {
         uint64_t number;
@@ -91,7 +91,7 @@ static void test_profile_orders(void **state)
 
 /* Goal: a key reports its time and seq again. Method: both readers over edges; other shapes
  * refused. */
-static void test_reading_back(void **state)
+static void test_key_has_its_time_and_seq(void **state)
 {
     static const int64_t times[] = {INT64_MIN, -1, 0, 1, STORE_WORLD_START_US, INT64_MAX};
     struct org_id org = store_world_org(1);
@@ -114,9 +114,9 @@ static void test_reading_back(void **state)
     }
 }
 
-/* Goal: the head row comes after every example of its layout, and before all else. Method:
- * compare with the newest example that can be, and with the prefix. */
-static void test_head_is_last(void **state)
+/* Goal: the head row sorts after every example of its layout, and before all else. Method: compare
+ * with the newest possible example, and with the prefix. */
+static void test_head_row_sorts_after_all_examples(void **state)
 {
     struct org_id org = store_world_org(1);
     struct key_fingerprint fingerprint = key_fingerprint_of(SLICE("layout"));
@@ -207,7 +207,7 @@ static void test_keys_begin_with_their_org(void **state)
 
 /* Goal: pairs of entity texts that would join to the same text are apart, and a key has its seq. Method: move the
  * border, read a key. */
-static void test_entities_are_apart(void **state)
+static void test_entity_pairs_do_not_collide(void **state)
 {
     struct org_id org = store_world_org(1);
     struct key key = {.size = 0};
@@ -249,7 +249,7 @@ static void test_feedback_subjects(void **state)
 
 /* Goal: counters are ordered by day, and day and dimension can be read from a key. Method: edges;
  * other shapes and unknown dimensions are refused. */
-static void test_counters(void **state)
+static void test_counters_sort_by_day(void **state)
 {
     static const uint32_t days[] = {0, 1, 255, 256, 20455, UINT32_MAX};
     struct org_id org = store_world_org(1);
@@ -280,7 +280,7 @@ static void test_counters(void **state)
 
 /* Goal: a customer's SKUs are in order, are found by a prefix of any length, and contain their
  * mapping. Method: neighbours of a list in the wanted order, with each one's prefixes. */
-static void test_mapping_skus(void **state)
+static void test_skus_are_found_by_any_prefix(void **state)
 {
     static const char *const order[] = {
         "a", "a-1", "ab", "b", "b\xc3\xbc", "c-a sku that is longer than the key keeps"};
@@ -314,8 +314,8 @@ static void test_mapping_skus(void **state)
                         key_mapping_sku(org, SLICE("c"), SLICE("a"), 3)) < 0);
 }
 
-/* Goal: two pairs of SKUs that would join to the same text are apart. Method: move the border. */
-static void test_mapping_pairs_are_apart(void **state)
+/* Goal: pairs of SKUs with the same concatenation have different keys. Method: move the border. */
+static void test_sku_pairs_do_not_collide(void **state)
 {
     struct org_id org = store_world_org(1);
 
@@ -328,9 +328,9 @@ static void test_mapping_pairs_are_apart(void **state)
                          0);
 }
 
-/* Goal: a template's versions are newest first after its name, templates by name, long names that
- * begin alike apart. Method: neighbours in the wanted order. */
-static void test_prompt_templates(void **state)
+/* Goal: a template's versions sort newest first after its name, templates by name, and long names
+ * with the same prefix have different keys. Method: neighbours in the expected order. */
+static void test_template_versions_sort_newest_first(void **state)
 {
     struct org_id org = store_world_org(1);
     struct key one = key_prompt_template_prefix(org, SLICE("a name of more than 24 bytes: 1"));
@@ -352,12 +352,17 @@ static void test_prompt_templates(void **state)
 int run_key_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_newest_first),       cmocka_unit_test(test_reading_back),
-        cmocka_unit_test(test_head_is_last),       cmocka_unit_test(test_keys_begin_with_their_org),
-        cmocka_unit_test(test_entities_are_apart), cmocka_unit_test(test_feedback_subjects),
-        cmocka_unit_test(test_profile_orders),     cmocka_unit_test(test_counters),
-        cmocka_unit_test(test_mapping_skus),       cmocka_unit_test(test_mapping_pairs_are_apart),
-        cmocka_unit_test(test_prompt_templates),
+        cmocka_unit_test(test_keys_sort_newest_first),
+        cmocka_unit_test(test_key_has_its_time_and_seq),
+        cmocka_unit_test(test_head_row_sorts_after_all_examples),
+        cmocka_unit_test(test_keys_begin_with_their_org),
+        cmocka_unit_test(test_entity_pairs_do_not_collide),
+        cmocka_unit_test(test_feedback_subjects),
+        cmocka_unit_test(test_profiles_sort_in_both_orders),
+        cmocka_unit_test(test_counters_sort_by_day),
+        cmocka_unit_test(test_skus_are_found_by_any_prefix),
+        cmocka_unit_test(test_sku_pairs_do_not_collide),
+        cmocka_unit_test(test_template_versions_sort_newest_first),
     };
 
     return cmocka_run_group_tests_name("keys", tests, NULL, NULL);

@@ -22,8 +22,9 @@
 
 #define MUTATIONS 3000
 
-/* Goal: what is encoded decodes to the same. Method: each kind's sample, read and written again. */
-static void test_records_come_back(void **state)
+/* Goal: encoded records decode to the same values. Method: each kind's sample, read and written
+ * again. */
+static void test_records_round_trip(void **state)
 {
     struct arena arena;
 
@@ -40,10 +41,10 @@ static void test_records_come_back(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: no bytes make a decoder read outside of them or make up a record that can't be. Method: every
- * prefix of each sample in a block of its own (the sanitizer watches its end), and seeded changes;
- * what decodes must encode and decode to the same. */
-static void test_hostile_bytes(void **state)
+/* Goal: no bytes make a decoder read out of bounds or return an invalid record. Method: every
+ * prefix of each sample in a separate block (the sanitizer checks its end), and seeded changes; a
+ * result must encode and decode to the same. */
+static void test_hostile_bytes_make_no_invalid_record(void **state)
 {
     struct random_seeded random;
     struct arena arena;
@@ -88,7 +89,7 @@ static void test_hostile_bytes(void **state)
 
 /* Goal: a field of another wire type does not become a slice into the stack. Method: a number
  * instead of bytes, in each record that has bytes as its field 1 or 2. */
-static void test_numbers_are_no_bytes(void **state)
+static void test_number_in_place_of_bytes_is_refused(void **state)
 {
     struct event_record event;
     struct counter_record counter;
@@ -112,7 +113,7 @@ static void test_numbers_are_no_bytes(void **state)
 }
 
 /* Goal: the head row's decoder and nanopb's agree. Method: heads with 0 to all marks, both ways. */
-static void test_head_agrees_with_nanopb(void **state)
+static void test_head_decoder_agrees_with_nanopb(void **state)
 {
     struct arena arena;
 
@@ -187,7 +188,7 @@ static void test_head_agrees_with_nanopb(void **state)
 }
 
 /* Goal: the example row's decoder and nanopb's agree. Method: rows with each field set or not. */
-static void test_example_agrees_with_nanopb(void **state)
+static void test_example_decoder_agrees_with_nanopb(void **state)
 {
     struct arena arena;
 
@@ -264,9 +265,9 @@ static void compare_with_nanopb(struct slice bytes)
 }
 
 /* Goal: numbers of every length are read, in any place. Method: powers of two and their neighbours,
- * as the row's number, lengths around those where one byte more is needed, near the row's
- * end and far from it; nanopb's reading is the measure. */
-static void test_example_numbers(void **state)
+ * as both of a row's numbers, lengths around those where one byte more is needed, near the row's
+ * end and far from it; nanopb's result is the reference. */
+static void test_example_numbers_of_any_length_are_read(void **state)
 {
     static uint8_t text[20000];
     static const size_t sizes[] = {0, 1, 6, 7, 8, 9, 127, 128, 16383, 16384, sizeof(text)};
@@ -289,9 +290,9 @@ static void test_example_numbers(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: an example's row is short enough for four on a page, or so long that LMDB gives it pages of its own, and padding
- * changes nothing else. Method: rows of every length around the two limits. */
-static void test_example_padding(void **state)
+/* Goal: an example's row is short enough for four on a page, or so long that LMDB gives it separate
+ * pages, and padding changes nothing else. Method: rows of every length around the two limits. */
+static void test_example_rows_are_padded_to_fit_pages(void **state)
 {
     static uint8_t text[2100];
     struct arena arena;
@@ -318,9 +319,9 @@ static void test_example_padding(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: fields in another order, or given twice, mean the same. Method: each record's fields
- * written backwards after a wrong first one; packed lists in two pieces. */
-static void test_other_orders(void **state)
+/* Goal: fields in another order, or given twice, have the same meaning. Method: each record's
+ * fields written backwards after a wrong first one; packed lists in two pieces. */
+static void test_fields_in_any_order_decode_alike(void **state)
 {
     static const uint64_t numbers[] = {3, 2, 1};
     const struct slice packed = slice_of(numbers, sizeof(numbers));
@@ -388,8 +389,9 @@ static void test_other_orders(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: the most that a row may hold fits, one more is refused. Method: entities with all names. */
-static void test_limits(void **state)
+/* Goal: the maximum that a row may hold fits, one more is refused. Method: entities with all
+ * names. */
+static void test_record_above_its_limit_is_refused(void **state)
 {
     struct entity_record entity;
     struct entity_record decoded;
@@ -426,7 +428,7 @@ static void test_limits(void **state)
 /* Goal: an envelope's times are within the contract's range, so that sums with them fit. Method:
  * the first and last valid ones, and their invalid neighbours, after a whole envelope: the last
  * counts. */
-static void test_times(void **state)
+static void test_times_out_of_range_are_corrupt(void **state)
 {
     static const int64_t first_us = INT64_C(-62135596800000000);
     static const int64_t last_us = INT64_C(253402300799999999);
@@ -492,8 +494,8 @@ static void test_subject_kinds(void **state)
         assert_int_equal(record_encode_##kind(&arena, &record, &bytes), ERR_INTERNAL);             \
     } while (0)
 
-/* Goal: an invalid record never reaches the disk. Method: each rule broken by itself. */
-static void test_broken_records_are_not_written(void **state)
+/* Goal: an invalid record is never written. Method: each rule broken separately. */
+static void test_invalid_record_is_not_written(void **state)
 {
     struct slice bytes = {NULL, 0};
     struct arena arena;
@@ -547,9 +549,9 @@ static void test_broken_records_are_not_written(void **state)
         assert_int_equal(record_decode_##kind(buffer_slice(&buffer), &record), ERR_CORRUPT);       \
     } while (0)
 
-/* Goal: rows that say what can't be are reported, never guessed at. Method: each sample with a later
- * field that breaks one rule. */
-static void test_broken_rows_are_corrupt(void **state)
+/* Goal: rows with impossible values are reported as corrupt. Method: each sample with a later field
+ * that breaks one rule. */
+static void test_invalid_row_is_corrupt(void **state)
 {
     static const uint8_t zeros[UUID_BYTES];
     const struct slice no_id = slice_of(zeros, sizeof(zeros));
@@ -587,20 +589,19 @@ static void test_broken_rows_are_corrupt(void **state)
 int run_record_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_records_come_back),
-        cmocka_unit_test(test_hostile_bytes),
-        cmocka_unit_test(test_numbers_are_no_bytes),
-        cmocka_unit_test(test_head_agrees_with_nanopb),
-        cmocka_unit_test(test_example_agrees_with_nanopb),
+        cmocka_unit_test(test_records_round_trip),
+        cmocka_unit_test(test_hostile_bytes_make_no_invalid_record),
+        cmocka_unit_test(test_number_in_place_of_bytes_is_refused),
+        cmocka_unit_test(test_head_decoder_agrees_with_nanopb),
+        cmocka_unit_test(test_example_decoder_agrees_with_nanopb),
         cmocka_unit_test(test_example_ids),
-        cmocka_unit_test(test_example_numbers),
-        cmocka_unit_test(test_example_padding),
-        cmocka_unit_test(test_other_orders),
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_times),
-        cmocka_unit_test(test_subject_kinds),
-        cmocka_unit_test(test_broken_records_are_not_written),
-        cmocka_unit_test(test_broken_rows_are_corrupt),
+        cmocka_unit_test(test_example_numbers_of_any_length_are_read),
+        cmocka_unit_test(test_example_rows_are_padded_to_fit_pages),
+        cmocka_unit_test(test_fields_in_any_order_decode_alike),
+        cmocka_unit_test(test_record_above_its_limit_is_refused),
+        cmocka_unit_test(test_times_out_of_range_are_corrupt),
+        cmocka_unit_test(test_invalid_record_is_not_written),
+        cmocka_unit_test(test_invalid_row_is_corrupt),
     };
 
     return cmocka_run_group_tests_name("records", tests, NULL, NULL);

@@ -56,9 +56,9 @@ static void expect(struct store_txn *txn, struct org_id org, uint32_t holdout_pe
     assert_int_equal(settings.match_mode, match_mode);
 }
 
-/* Goal: a change changes what it names, and no other organisation's. Method: one member, then the
- * other, then nothing new; each is an event with who did it. */
-static void test_changes(void **state)
+/* Goal: a change affects only the named members, and no other organisation's. Method: one member,
+ * then the other, then nothing new; each is an event with its actor. */
+static void test_change_affects_only_named_members(void **state)
 {
     struct store_world *world = *state;
     struct org_id org = store_world_org(1);
@@ -96,8 +96,8 @@ static void test_changes(void **state)
     store_abort(txn);
 }
 
-/* Goal: an organisation that is not there has no settings to change. Method: one without an event. */
-static void test_no_organisation(void **state)
+/* Goal: an unknown organisation has no settings to change. Method: one without an event. */
+static void test_unknown_organisation_has_no_settings(void **state)
 {
     struct store_world *world = *state;
     struct store_txn *txn = begin(world);
@@ -113,7 +113,7 @@ static void test_no_organisation(void **state)
 
 /* Goal: the row and the response depend only on the event. Method: applies an event to an
  * organisation that never saw it, and reads the settings back. */
-static void test_from_the_event(void **state)
+static void test_row_and_response_depend_only_on_the_event(void **state)
 {
     struct store_world *world = *state;
     struct org_id org = store_world_org(1);
@@ -140,7 +140,7 @@ static void test_from_the_event(void **state)
 }
 
 /* Goal: facts that no update wrote are refused. Method: each way of being wrong. */
-static void test_corrupt(void **state)
+static void test_facts_that_no_update_wrote_are_corrupt(void **state)
 {
     static const struct slice bad[] = {
         {(const uint8_t *)"", 0}, /* no bytes follow */
@@ -171,12 +171,14 @@ static void test_corrupt(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_changes, store_world_set_up, store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_no_organisation, store_world_set_up,
+        cmocka_unit_test_setup_teardown(test_change_affects_only_named_members, store_world_set_up,
                                         store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_from_the_event, store_world_set_up,
-                                        store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_corrupt, store_world_set_up, store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_unknown_organisation_has_no_settings,
+                                        store_world_set_up, store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_row_and_response_depend_only_on_the_event,
+                                        store_world_set_up, store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_facts_that_no_update_wrote_are_corrupt,
+                                        store_world_set_up, store_world_tear_down),
     };
 
     return cmocka_run_group_tests_name("settings", tests, NULL, NULL);

@@ -43,7 +43,7 @@ static struct family_sketch sketch_of_words(const char *const *words, size_t cou
 
 /* Goal: the hash of a feature never changes, since sketches are stored. Method: values computed by a
  * second implementation (Python: FNV-1a 64, MurmurHash3's finaliser, low 32 bits, of which 3 are the kind). */
-static void test_hash(void **state)
+static void test_hash_of_a_feature_never_changes(void **state)
 {
     static const char *const words[] = {"tinvoice|6|9", "ttotal|60|100", "v12", "h9|130",
                                         "h4|120",       "fHelvetica/90", "",    "p595|842"};
@@ -56,9 +56,9 @@ static void test_hash(void **state)
     assert_memory_equal(sketch.features, hashes, sizeof(hashes));
 }
 
-/* Goal: order and repetitions do not matter, and few features are no sketch. Method: eight words
+/* Goal: order and repetitions do not matter, and few features are not a sketch. Method: eight words
  * forwards, backwards and twice; seven of them. */
-static void test_few(void **state)
+static void test_few_features_are_not_a_sketch(void **state)
 {
     static const char *const words[] = {"a", "b", "c", "d", "e", "f", "g", "h",
                                         "h", "g", "f", "e", "d", "c", "b", "a"};
@@ -77,7 +77,7 @@ static void test_few(void **state)
 }
 
 /* Goal: similarities at the limits are exact. Method: sketches that share a known number. */
-static void test_similarity(void **state)
+static void test_similarity_at_the_limits_is_exact(void **state)
 {
     struct family_sketch ten = range(0, 10, FAMILY_FEATURE_WORD);
     struct family_sketch none = {.count = 0};
@@ -143,7 +143,7 @@ static bool are_family(struct family_sketch left, struct family_sketch right)
 
 /* Goal: fonts and rulings do not suffice for a family of pages with words. Method: pages as similar with and
  * without the words that it takes: six, or half of those of the page with fewer. */
-static void test_words(void **state)
+static void test_words_are_required_for_a_family(void **state)
 {
     (void)state;
     assert_true(are_family(page_of(6, 20, 10, 1), page_of(6, 20, 10, 2)));
@@ -156,7 +156,7 @@ static void test_words(void **state)
 
 /* Goal: the best match does not depend on the order of offers; the newest of equals wins. Method: all
  * orders of three candidates, two of which are as similar. */
-static void test_match(void **state)
+static void test_best_match_does_not_depend_on_order(void **state)
 {
     static const unsigned orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
                                           {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
@@ -190,7 +190,7 @@ static void test_match(void **state)
 }
 
 /* Goal: the difference of two sketches names the kinds. Method: fonts are shared, words are not. */
-static void test_difference(void **state)
+static void test_difference_names_the_kinds(void **state)
 {
     struct family_sketch left = range(0, 8, FAMILY_FEATURE_FONT);
     struct family_sketch right = range(0, 8, FAMILY_FEATURE_FONT);
@@ -215,9 +215,9 @@ static void test_difference(void **state)
     assert_int_equal(counts[FAMILY_FEATURE_PAGE], 0);
 }
 
-/* Goal: bytes are those that were written, and others are refused. Method: all lengths, and each rule
+/* Goal: the written bytes are read back, and others are refused. Method: all lengths, and each rule
  * broken. */
-static void test_bytes(void **state)
+static void test_bytes_round_trip(void **state)
 {
     struct family_sketch full = range(0, 128, FAMILY_FEATURE_WORD);
     struct family_sketch read;
@@ -365,9 +365,9 @@ static void check_similarity(const struct model *left, const struct model *right
     assert_int_equal(sums[0] + sums[1] + sums[2], of);
 }
 
-/* Goal: sketches are those of a model that keeps all features. Method: random sets of all sizes, with
- * much, little and nothing in common; symmetric, and there and back as bytes. */
-static void test_model(void **state)
+/* Goal: sketches equal those of a model that keeps all features. Method: random sets of all sizes,
+ * with much, little and nothing in common; symmetric, and round trips as bytes. */
+static void test_sketches_equal_the_model(void **state)
 {
     static struct model left;
     static struct model right;
@@ -403,10 +403,14 @@ static void test_model(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hash),       cmocka_unit_test(test_few),
-        cmocka_unit_test(test_similarity), cmocka_unit_test(test_words),
-        cmocka_unit_test(test_match),      cmocka_unit_test(test_difference),
-        cmocka_unit_test(test_bytes),      cmocka_unit_test(test_model),
+        cmocka_unit_test(test_hash_of_a_feature_never_changes),
+        cmocka_unit_test(test_few_features_are_not_a_sketch),
+        cmocka_unit_test(test_similarity_at_the_limits_is_exact),
+        cmocka_unit_test(test_words_are_required_for_a_family),
+        cmocka_unit_test(test_best_match_does_not_depend_on_order),
+        cmocka_unit_test(test_difference_names_the_kinds),
+        cmocka_unit_test(test_bytes_round_trip),
+        cmocka_unit_test(test_sketches_equal_the_model),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

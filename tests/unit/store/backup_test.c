@@ -184,9 +184,9 @@ static void expect_refused(struct world *world, enum err wanted, const char *why
     }
 }
 
-/* Goal: what was backed up is there again, and opens. Method: a folder that is not there, an empty one,
- * and one with what a restore that was cut off has left. */
-static void test_round(void **state)
+/* Goal: a restored backup has the same rows, and opens. Method: a missing folder, an empty one, and
+ * one with the remains of an interrupted restore. */
+static void test_restored_backup_opens(void **state)
 {
     struct world *world = *state;
     struct path path = path_of(world, "restored");
@@ -224,9 +224,9 @@ static void test_round(void **state)
     }
 }
 
-/* Goal: a file that is cut short or has another byte anywhere is refused, and nothing is made. Method:
- * many lengths; a changed bit in each part of the file. */
-static void test_damaged(void **state)
+/* Goal: a file that is truncated or has another byte anywhere is refused, and nothing is created.
+ * Method: many lengths; a changed bit in each part of the file. */
+static void test_damaged_backup_is_refused(void **state)
 {
     struct world *world = *state;
     size_t data_end = world->size - BACKUP_END_BYTES;
@@ -265,9 +265,9 @@ static void test_damaged(void **state)
     expect_refused(world, ERR_CORRUPT, "incomplete or changed");
 }
 
-/* Goal: a file that is not a backup, or that only another program can read, is named so. Method:
- * other files; heads of later and of former versions, sealed accordingly. */
-static void test_foreign(void **state)
+/* Goal: a file that is not a backup, or that only another version can read, is reported as such.
+ * Method: other files; headers of later and of former versions, sealed accordingly. */
+static void test_foreign_file_is_named(void **state)
 {
     struct world *world = *state;
     size_t data_end = world->size - BACKUP_END_BYTES;
@@ -299,7 +299,7 @@ static void test_foreign(void **state)
 
 /* Goal: a backup of a store that was damaged is not restored. Method: a page of its data destroyed, and
  * the file sealed over that. */
-static void test_of_a_damaged_store(void **state)
+static void test_backup_of_a_damaged_store_is_refused(void **state)
 {
     struct world *world = *state;
 
@@ -310,9 +310,9 @@ static void test_of_a_damaged_store(void **state)
     assert_false(is_there(world, "restored"));
 }
 
-/* Goal: a folder that another process has, or that has a file, is refused and left alone. Method: a lock
- * on it; a file of any name. */
-static void test_folder_in_use(void **state)
+/* Goal: a folder that another process has open, or that has a file, is refused and unchanged.
+ * Method: a lock on it; a file of any name. */
+static void test_folder_in_use_is_refused(void **state)
 {
     struct world *world = *state;
     struct path path = path_of(world, "restored");
@@ -335,11 +335,11 @@ static void test_folder_in_use(void **state)
 int run_backup_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_round, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_damaged, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_foreign, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_of_a_damaged_store, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_folder_in_use, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_restored_backup_opens, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_damaged_backup_is_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_foreign_file_is_named, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_backup_of_a_damaged_store_is_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_folder_in_use_is_refused, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -137,7 +137,7 @@ static enum err check(struct world *world, uint64_t pages_max,
 
 /* Goal: no store that LMDB wrote is refused. Method: hundreds of random transactions, rows of all
  * sizes put and deleted, a reader that keeps old pages; checked whole and with limits after each. */
-static void test_whole_files(void **state)
+static void test_valid_store_is_never_refused(void **state)
 {
     struct world *world = *state;
     struct store_txn *reader = NULL;
@@ -224,8 +224,9 @@ static void expect_refused(struct world *world, const char *part)
     }
 }
 
-/* Goal: a meta page is believed only where all of it fits. Method: each number of it changed. */
-static void test_meta_pages(void **state)
+/* Goal: a meta page is accepted only if all of it is consistent. Method: each number of it
+ * changed. */
+static void test_invalid_meta_page_is_rejected(void **state)
 {
     struct world *world = *state;
     static const struct {
@@ -255,9 +256,9 @@ static void test_meta_pages(void **state)
     expect_refused(world, "does not fit the other");
 }
 
-/* Goal: a page that is not what its tree wants is found, in any place. Method: the root of the list
- * of tables and a thousand pages at random: zeroed, filled, exchanged, cut off. */
-static void test_pages(void **state)
+/* Goal: a page that is not what its tree expects is found, in any place. Method: the root of the
+ * list of tables and a thousand pages at random: zeroed, filled, exchanged, truncated. */
+static void test_damaged_page_is_found_anywhere(void **state)
 {
     struct world *world = *state;
     uint8_t whole[PAGE];
@@ -298,7 +299,7 @@ static void put_entry(uint8_t *bytes)
 
 /* Goal: entries begin at even places, as LMDB reads them. Method: a leaf whose two entries fill it, by their
  * sizes, and are whole; the second at its place, and at an odd one within the first. */
-static void test_odd_entry(void **state)
+static void test_entry_at_an_odd_place_is_damage(void **state)
 {
     static const uint16_t places[] = {PAGE - 16, PAGE - 17};
 
@@ -321,9 +322,9 @@ static void test_odd_entry(void **state)
     }
 }
 
-/* Goal: a file that ends early, or has another thing in its place, is refused, and never read as
- * if it were new. Method: cut at many places; a folder; nothing at all. */
-static void test_files(void **state)
+/* Goal: a file that ends early, or is of another type, is refused, and never read as if it were
+ * new. Method: truncated at many places; a folder; nothing at all. */
+static void test_truncated_file_is_never_read_as_new(void **state)
 {
     struct world *world = *state;
     char aside[sizeof(world->path) + 8];
@@ -389,10 +390,10 @@ static uint64_t place_of_free_page(struct world *world, const struct lmdb_meta *
     return page.number * PAGE + (uint64_t)(node.value.data - bytes) + sizeof(uint64_t);
 }
 
-/* Goal: a page that is in a table and free too is found in a store that is too large to be read whole:
- * it would be written over. Method: the first leaf of a table in the place of a free page; all pages, and
- * fewer than there are. */
-static void test_leaf_that_is_free(void **state)
+/* Goal: a page that is both in a table and free is found in a store that is too large to be read
+ * whole: it would be overwritten. Method: the first leaf of a table in the place of a free page;
+ * all pages, and fewer than there are. */
+static void test_page_in_a_table_and_free_is_found(void **state)
 {
     struct world *world = *state;
     struct store_lmdb_check_report report;
@@ -428,9 +429,9 @@ static int64_t slow_monotonic_us(const struct clock *clock)
     return slow->now_us;
 }
 
-/* Goal: the limit of time holds where each page takes long. Method: 100 ms, on a clock by which a page
+/* Goal: the time limit is kept if each page takes long. Method: 100 ms, on a clock by which a page
  * takes 10. */
-static void test_limit_of_time(void **state)
+static void test_time_limit_is_kept_with_slow_pages(void **state)
 {
     struct world *world = *state;
     struct slow_clock slow = {.clock = {.monotonic_us = slow_monotonic_us}};
@@ -446,13 +447,13 @@ static void test_limit_of_time(void **state)
 int run_damage_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_whole_files, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_meta_pages, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_pages, setup, teardown),
-        cmocka_unit_test(test_odd_entry),
-        cmocka_unit_test_setup_teardown(test_files, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_leaf_that_is_free, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_limit_of_time, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_valid_store_is_never_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_invalid_meta_page_is_rejected, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_damaged_page_is_found_anywhere, setup, teardown),
+        cmocka_unit_test(test_entry_at_an_odd_place_is_damage),
+        cmocka_unit_test_setup_teardown(test_truncated_file_is_never_read_as_new, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_page_in_a_table_and_free_is_found, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_time_limit_is_kept_with_slow_pages, setup, teardown),
     };
 
     return cmocka_run_group_tests_name("damaged files", tests, NULL, NULL);

@@ -135,9 +135,9 @@ static bool on_progress(void *user, uint64_t bytes)
     return ++world->calls != world->calls_max;
 }
 
-/* Goal: a copy is one moment of the store, and opens as a store. Method: while it is taken, rows that
- * belong together are changed and added between any two pieces of it. */
-static void test_copy(void **state)
+/* Goal: a copy is one moment of the store, and opens as a store. Method: while it is made, rows
+ * that belong together are changed and added between any two pieces of it. */
+static void test_copy_is_a_consistent_store(void **state)
 {
     struct world *world = *state;
     struct path path = path_of(world, "/verify");
@@ -159,9 +159,9 @@ static void test_copy(void **state)
     assert_int_equal(check_pairs(world->backend), PAIRS + world->writes);
 }
 
-/* Goal: a copy stops on request, and keeps to its rate. Method: a stop at the first piece and
- * later; a rate that makes some megabytes take their time, by a clock. */
-static void test_copy_ends(void **state)
+/* Goal: a copy stops on request, and limits its rate. Method: a stop at the first piece and later;
+ * a rate that makes some megabytes take their time, by a clock. */
+static void test_copy_stops_on_request_and_limits_its_rate(void **state)
 {
     struct world *world = *state;
     struct path path = path_of(world, "/verify");
@@ -210,9 +210,9 @@ static void reopen(struct world *world)
     assert_false(is_there(world, "/" STORE_LMDB_REBUILD_FOLDER));
 }
 
-/* Goal: the new store takes the old one's place, which is gone then. Method: a replacement while the
- * old one is open. */
-static void test_replace(void **state)
+/* Goal: the new store takes the old one's place, which is then deleted. Method: a replacement while
+ * the old one is open. */
+static void test_replaced_store_is_gone(void **state)
 {
     struct world *world = *state;
 
@@ -233,9 +233,9 @@ static void rename_in(struct world *world, const char *from, const char *to)
     assert_int_equal(rename(old.text, new.text), 0);
 }
 
-/* Goal: cut off at any step, the next opening finds one of the two stores, whole, and nothing else.
- * Method: each step's names, made by hand. */
-static void test_replace_cut_off(void **state)
+/* Goal: interrupted at any step, the next opening finds one of the two stores, whole, and nothing
+ * else. Method: each step's names, made by hand. */
+static void test_interrupted_replacement_leaves_one_store(void **state)
 {
     struct world *world = *state;
 
@@ -267,9 +267,9 @@ static void test_replace_cut_off(void **state)
     assert_int_equal(check_pairs(world->backend), 5);
 }
 
-/* Goal: the old store goes only when the new one was found whole: until then it is the one to go
- * back to. Method: cut off after the renames, the new file cut short; then it is taken away. */
-static void test_replace_with_a_damaged_one(void **state)
+/* Goal: the old store is deleted only after the new one was found whole: until then it can be
+ * restored. Method: interrupted after the renames, the new file truncated; then it is removed. */
+static void test_old_store_is_kept_until_the_new_one_is_checked(void **state)
 {
     struct world *world = *state;
     struct path path = path_of(world, "");
@@ -289,8 +289,9 @@ static void test_replace_with_a_damaged_one(void **state)
     assert_int_equal(check_pairs(world->backend), 5);
 }
 
-/* Goal: a replacement that can't be leaves the old store in its place. Method: there is no new one. */
-static void test_replace_fails(void **state)
+/* Goal: a replacement that fails leaves the old store in its place. Method: the new one is
+ * missing. */
+static void test_failed_replacement_keeps_the_old_store(void **state)
 {
     struct world *world = *state;
 
@@ -305,12 +306,16 @@ static void test_replace_fails(void **state)
 int run_folder_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_copy, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_copy_ends, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_replace, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_replace_cut_off, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_replace_with_a_damaged_one, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_replace_fails, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_copy_is_a_consistent_store, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_copy_stops_on_request_and_limits_its_rate, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_replaced_store_is_gone, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_interrupted_replacement_leaves_one_store, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_old_store_is_kept_until_the_new_one_is_checked, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_failed_replacement_keeps_the_old_store, setup,
+                                        teardown),
     };
 
     return cmocka_run_group_tests_name("store folder", tests, NULL, NULL);

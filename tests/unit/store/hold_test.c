@@ -116,9 +116,9 @@ static void fill(struct store_backend *backend, uint64_t from)
     }
 }
 
-/* Goal: no removal of a file lets a second process in. Method: the files by which processes know each
- * other are removed, then all others; a second opening comes after both. */
-static void test_files_removed(void **state)
+/* Goal: no removal of a file admits a second process. Method: the lock files are removed, then all
+ * others; a second opening after both. */
+static void test_removed_lock_files_admit_no_second_process(void **state)
 {
     struct world *world = *state;
     struct store_backend *backend = open_at(world, "data");
@@ -134,9 +134,9 @@ static void test_files_removed(void **state)
     expect_refused(world, "data", ERR_CORRUPT, "data.mdb is missing");
 }
 
-/* Goal: a program that locks only errata.pid, as earlier ones did, keeps others out, and its number
- * is named. Method: such a lock. */
-static void test_earlier_program(void **state)
+/* Goal: a program that locks only errata.pid, as earlier ones did, excludes others, and its process
+ * id is named. Method: such a lock. */
+static void test_lock_of_an_earlier_program_is_respected(void **state)
 {
     struct world *world = *state;
     char holder[64];
@@ -151,9 +151,9 @@ static void test_earlier_program(void **state)
     store_lmdb_close(open_at(world, "data"));
 }
 
-/* Goal: the lock is the folder's, whichever path leads to it, and the file's, whichever folder it is in.
- * Method: links to both. */
-static void test_links(void **state)
+/* Goal: the lock belongs to the folder, for any path to it, and to the file, for any folder it is
+ * in. Method: links to both. */
+static void test_lock_is_found_through_any_path(void **state)
 {
     struct world *world = *state;
     struct path data = path_of(world, "data");
@@ -173,9 +173,9 @@ static void test_links(void **state)
     store_lmdb_close(backend);
 }
 
-/* Goal: nothing is acknowledged that ends with the process. Method: the file is removed between two
- * commits; reads go on. */
-static void test_lost_file(void **state)
+/* Goal: no write is acknowledged that would be lost when the process ends. Method: the file is
+ * removed between two commits; reads continue. */
+static void test_write_to_a_removed_file_is_not_acknowledged(void **state)
 {
     struct world *world = *state;
     struct store_backend *backend = open_at(world, "data");
@@ -234,9 +234,9 @@ static bool is_copy(struct world *world, const char *name)
     return copied;
 }
 
-/* Goal: a copy of an open store is one until somebody has accepted it. Method: copy the files, open the
- * copy again and again. */
-static void test_copy_of_an_open_store(void **state)
+/* Goal: a copy of an open store is reported until it is accepted. Method: copy the files, open the
+ * copy repeatedly. */
+static void test_copy_of_an_open_store_needs_acceptance(void **state)
 {
     struct world *world = *state;
     struct store_backend *backend = open_at(world, "data");
@@ -256,9 +256,9 @@ static void test_copy_of_an_open_store(void **state)
     assert_false(is_copy(world, "data"));
 }
 
-/* Goal: a copy with pages of two commits is refused, and the message names what to do. Method: the meta
- * pages are copied, then many rows are written, then the rest is copied. */
-static void test_torn_copy(void **state)
+/* Goal: a copy with pages of two commits is refused, and the message names the remedy. Method: the
+ * meta pages are copied, then many rows are written, then the rest is copied. */
+static void test_inconsistent_copy_is_refused(void **state)
 {
     struct world *world = *state;
     struct store_backend *backend = open_at(world, "data");
@@ -274,9 +274,10 @@ static void test_torn_copy(void **state)
     assert_false(is_copy(world, "data"));
 }
 
-/* Goal: what is not a copy is not mistaken for one. Method: a copy of a closed store; one whose process
- * was killed, in its place and moved; a state that a power cut left empty, or half written. */
-static void test_not_a_copy(void **state)
+/* Goal: a store that is not a copy is not taken for one. Method: a copy of a closed store; one
+ * whose process was killed, in its place and moved; a state that a power cut left empty, or half
+ * written. */
+static void test_original_store_is_not_taken_for_a_copy(void **state)
 {
     struct world *world = *state;
     struct path state_path = path_of(world, "copy/db/state");
@@ -301,9 +302,9 @@ static void test_not_a_copy(void **state)
     assert_false(is_copy(world, "copy"));
 }
 
-/* Goal: a map that this process has no addresses for is refused before anything is made. Method: more
- * than any process has. */
-static void test_map_too_large(void **state)
+/* Goal: a map that does not fit into the address space is refused before anything is created.
+ * Method: more than any process has. */
+static void test_map_without_address_space_is_refused(void **state)
 {
     struct world *world = *state;
     struct path path = path_of(world, "data");
@@ -318,14 +319,19 @@ static void test_map_too_large(void **state)
 int run_hold_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_files_removed, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_earlier_program, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_links, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_lost_file, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_copy_of_an_open_store, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_torn_copy, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_not_a_copy, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_map_too_large, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_removed_lock_files_admit_no_second_process, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_lock_of_an_earlier_program_is_respected, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_lock_is_found_through_any_path, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_write_to_a_removed_file_is_not_acknowledged, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_copy_of_an_open_store_needs_acceptance, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_inconsistent_copy_is_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_original_store_is_not_taken_for_a_copy, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_map_without_address_space_is_refused, setup, teardown),
     };
 
     return cmocka_run_group_tests_name("store hold", tests, NULL, NULL);

@@ -8,7 +8,7 @@
 
 static const char ID[] = "0192f0c0-1111-7222-8333-44445555aBcD";
 
-static void test_every_beginning_of_a_uuid_matches(void **state)
+static void test_each_prefix_of_a_uuid_matches(void **state)
 {
     struct id_prefix prefix;
     struct uuid id;
@@ -76,7 +76,7 @@ static void test_an_id_shorter_than_the_prefix_does_not_match(void **state)
 int run_id_prefix_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_beginning_of_a_uuid_matches),
+        cmocka_unit_test(test_each_prefix_of_a_uuid_matches),
         cmocka_unit_test(test_another_digit_does_not_match),
         cmocka_unit_test(test_other_text_is_refused),
         cmocka_unit_test(test_an_id_shorter_than_the_prefix_does_not_match),

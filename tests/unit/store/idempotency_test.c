@@ -37,7 +37,7 @@ static void keep(struct store_world *world, struct store_txn *txn, uint8_t org, 
 
 /* Goal: a repeat gets the first result for 24 hours, from any hour on; another request under the
  * same key, another key and another organisation do not. Method: move the clock. */
-static void test_found_for_a_day(void **state)
+static void test_repeat_is_found_for_24_hours(void **state)
 {
     struct store_world *world = *state;
     struct store_txn *txn = begin_write(world);
@@ -72,10 +72,10 @@ static void test_found_for_a_day(void **state)
     store_abort(txn);
 }
 
-/* Goal: a clock that is put back by days makes no repeated write a new one, and one that was ahead
- * for a while costs no more than the hours that it has left rows in. Method: rows of several hours,
- * of this key and of others, the clock put back after all of them. */
-static void test_clock_put_back(void **state)
+/* Goal: a clock that is set back by days makes no repeated write a new one, and one that was ahead
+ * for a while costs no more than the hours that have rows. Method: rows of several hours, of this
+ * key and of others, the clock set back after all of them. */
+static void test_clock_set_back_keeps_repeats(void **state)
 {
     struct store_world *world = *state;
     struct store_txn *txn = begin_write(world);
@@ -97,8 +97,9 @@ static void test_clock_put_back(void **state)
     store_abort(txn);
 }
 
-/* Goal: a write that appended nothing is repeated as such. Method: keep and find an empty result. */
-static void test_empty_result(void **state)
+/* Goal: a write that appended nothing is repeated as such. Method: store and find an empty
+ * result. */
+static void test_empty_result_is_repeated(void **state)
 {
     struct store_world *world = *state;
     struct store_txn *txn = begin_write(world);
@@ -130,9 +131,9 @@ static size_t expire_once(struct store_world *world, struct store_txn *txn, size
     return count;
 }
 
-/* Goal: old rows of every organisation go, a bounded number a call, and young ones stay. Method: rows
- * of two ages in three organisations; sweep until nothing more goes. */
-static void test_expire(void **state)
+/* Goal: old rows of every organisation are deleted, a bounded number in each call, and new ones
+ * stay. Method: rows of two ages in three organisations; sweep until nothing is left to delete. */
+static void test_old_rows_expire_in_bounded_sweeps(void **state)
 {
     struct store_world *world = *state;
     struct store_txn *txn = begin_write(world);
@@ -186,10 +187,10 @@ static enum err find(struct store_world *world, struct store_txn *txn, struct ke
     return idempotency_find(&world->ctx, txn, &key, &result);
 }
 
-/* Goal: a clock that is put ahead wrongly, and back, costs no key its window, neither while it is ahead nor
- * after it; one that stays ahead lets the rows go a day later. Method: a jump of a month, swept, undone;
- * another one that stays. */
-static void test_clock_put_ahead(void **state)
+/* Goal: a clock that is set ahead wrongly, and back, shortens no key's window, neither while it is
+ * ahead nor after it; if it stays ahead, the rows are deleted a day later. Method: a jump of a
+ * month, swept, undone; another one that stays. */
+static void test_clock_set_ahead_keeps_the_window(void **state)
 {
     struct store_world *world = *state;
     struct store_txn *txn = begin_write(world);
@@ -215,9 +216,10 @@ static void test_clock_put_ahead(void **state)
     store_abort(txn);
 }
 
-/* Goal: keys of a clock that was ahead hold for a day after it was put back, and then end: neither do they
- * answer writes for years, nor do their rows stay. Method: keys before, during and after an excursion. */
-static void test_keys_of_a_clock_ahead(void **state)
+/* Goal: keys of a clock that was ahead are valid for a day after it was set back, and then end:
+ * neither do they repeat writes for years, nor do their rows stay. Method: keys before, during and
+ * after an excursion. */
+static void test_keys_of_a_clock_ahead_last_a_day(void **state)
 {
     struct store_world *world = *state;
     struct store_txn *txn = begin_write(world);
@@ -243,10 +245,10 @@ static void test_keys_of_a_clock_ahead(void **state)
     store_abort(txn);
 }
 
-/* Goal: a server that starts while the clock is wrong, before the machine hears the time, costs no key its
- * window either. Method: a sweep that begins on a clock that is a month ahead; it is put right; and one
- * that begins on a clock that stays. */
-static void test_started_on_a_clock_that_is_ahead(void **state)
+/* Goal: a server that starts while the clock is wrong, before the time is synchronised, shortens no
+ * key's window. Method: a sweep that begins on a clock that is a month ahead; it is corrected; and
+ * one that begins on a clock that stays. */
+static void test_start_with_a_clock_ahead_keeps_the_window(void **state)
 {
     struct store_world *world = *state;
     struct store_txn *txn = begin_write(world);
@@ -270,19 +272,20 @@ static void test_started_on_a_clock_that_is_ahead(void **state)
 int run_idempotency_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_found_for_a_day, store_world_set_up,
+        cmocka_unit_test_setup_teardown(test_repeat_is_found_for_24_hours, store_world_set_up,
                                         store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_clock_put_back, store_world_set_up,
+        cmocka_unit_test_setup_teardown(test_clock_set_back_keeps_repeats, store_world_set_up,
                                         store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_clock_put_ahead, store_world_set_up,
+        cmocka_unit_test_setup_teardown(test_clock_set_ahead_keeps_the_window, store_world_set_up,
                                         store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_started_on_a_clock_that_is_ahead, store_world_set_up,
+        cmocka_unit_test_setup_teardown(test_start_with_a_clock_ahead_keeps_the_window,
+                                        store_world_set_up, store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_keys_of_a_clock_ahead_last_a_day, store_world_set_up,
                                         store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_keys_of_a_clock_ahead, store_world_set_up,
+        cmocka_unit_test_setup_teardown(test_empty_result_is_repeated, store_world_set_up,
                                         store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_empty_result, store_world_set_up,
+        cmocka_unit_test_setup_teardown(test_old_rows_expire_in_bounded_sweeps, store_world_set_up,
                                         store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_expire, store_world_set_up, store_world_tear_down),
     };
 
     return cmocka_run_group_tests_name("idempotency", tests, NULL, NULL);

@@ -101,7 +101,7 @@ static bool message_has(const struct world *world, const char *part)
 
 /* Goal: only the owner can access a new store, and committed data is there when it is opened again.
  * Method: modes of the folder and its files; a row; the map's default size. */
-static void test_make_and_open(void **state)
+static void test_created_store_is_private_and_reopens(void **state)
 {
     struct world *world = *state;
     struct key key = key_meta_global(SLICE("mine"));
@@ -131,9 +131,9 @@ static void test_make_and_open(void **state)
     store_lmdb_close(NULL);
 }
 
-/* Goal: one process at a time. Method: open twice; the second error names the process that has
- * it. */
-static void test_locked(void **state)
+/* Goal: only one process opens a store. Method: open twice; the second error names the process that
+ * has it. */
+static void test_second_process_is_refused(void **state)
 {
     struct world *world = *state;
     struct store_backend *backend = open_store(world);
@@ -148,10 +148,10 @@ static void test_locked(void **state)
     store_lmdb_close(backend);
 }
 
-/* Goal: a server that is started right after one that was killed gets the folder, though a child of
- * that one, which has not executed its program yet, has the lock still. Method: a process that
+/* Goal: a server that starts right after one that was killed gets the folder, though a child of
+ * that one, which has not executed its program yet, still has the lock. Method: a process that
  * opens the store, and leaves a child for a moment. */
-static void test_locked_by_an_orphan(void **state)
+static void test_lock_of_a_dying_child_is_waited_for(void **state)
 {
     struct world *world = *state;
     const struct timespec moment = {0, 150 * 1000 * 1000};
@@ -170,9 +170,9 @@ static void test_locked_by_an_orphan(void **state)
     store_lmdb_close(backend);
 }
 
-/* Goal: a newer format is refused with the reason, and left untouched. Method: raise the version in the
- * store, open it, compare the file's time and size. */
-static void test_newer_format(void **state)
+/* Goal: a newer format is refused with the reason, and left unchanged. Method: raise the version in
+ * the store, open it, compare the file's time and size. */
+static void test_newer_format_is_refused_unchanged(void **state)
 {
     struct world *world = *state;
     struct key key = key_meta_global(SLICE("format"));
@@ -192,9 +192,9 @@ static void test_newer_format(void **state)
     assert_int_equal(before.st_mtim.tv_nsec, after.st_mtim.tv_nsec);
 }
 
-/* Goal: an older format is opened for those who rebuilds it, and refused to all others; one that is
- * too old to all. Method: lower the version in the store, open it both ways. */
-static void test_older_format(void **state)
+/* Goal: an older format is opened only for a rebuild; one that is too old is always refused.
+ * Method: lower the version in the store, open it both ways. */
+static void test_older_format_opens_only_for_a_rebuild(void **state)
 {
     struct world *world = *state;
     struct key key = key_meta_global(SLICE("format"));
@@ -215,8 +215,9 @@ static void test_older_format(void **state)
     assert_true(message_has(world, "it can't be migrated by this program"));
 }
 
-/* Goal: a store whose format is not said is refused. Method: its row gone, and one that does not decode. */
-static void test_no_format(void **state)
+/* Goal: a store without a format is refused. Method: its row deleted, and one that does not
+ * decode. */
+static void test_store_without_a_format_is_refused(void **state)
 {
     struct world *world = *state;
     struct key key = key_meta_global(SLICE("format"));
@@ -260,9 +261,10 @@ static void drop_table(const struct world *world, const char *name)
     mdb_env_close(env);
 }
 
-/* Goal: a store that lacks a table is refused, but for what an older format need not have, since it is
- * rebuilt. Method: a table of each class taken out, in this format and in an older one. */
-static void test_missing_table(void **state)
+/* Goal: a store that lacks a table is refused, except tables that an older format need not have,
+ * since it is rebuilt. Method: a table of each class removed, in this format and in an older
+ * one. */
+static void test_store_without_a_table_is_refused(void **state)
 {
     static const enum store_table tables[] = {TABLE_EVENT, TABLE_COUNTER, TABLE_IDEMPOTENCY};
     struct world *world = *state;
@@ -307,7 +309,7 @@ static void write_file(struct world *world, const char *name, size_t size)
 
 /* Goal: an interrupted creation is started over, and a file that is not a store is refused, not
  * replaced. Method: garbage in db.new/, then in db/. */
-static void test_damaged_files(void **state)
+static void test_interrupted_creation_starts_over(void **state)
 {
     struct world *world = *state;
     struct store_backend *backend = NULL;
@@ -325,9 +327,9 @@ static void test_damaged_files(void **state)
     assert_int_equal(stat_of(world, "db/data.mdb").st_size, 20000);
 }
 
-/* Goal: a store that can't be made whole is not left half, and is made by the next start. Method: a file may
- * grow to three pages only, which is too few for the tables. */
-static void test_creation_fails(void **state)
+/* Goal: a store that can't be created completely leaves nothing, and is created by the next start.
+ * Method: a file may grow to three pages only, which is too few for the tables. */
+static void test_failed_creation_leaves_nothing(void **state)
 {
     static const char *const made[] = {"db/data.mdb", "db/lock.mdb", "db/state", "db"};
     struct world *world = *state;
@@ -355,8 +357,8 @@ static void test_creation_fails(void **state)
     store_lmdb_close(open_store(world));
 }
 
-/* Goal: a configuration that makes no sense says why. Method: no path, a tiny map. */
-static void test_bad_configuration(void **state)
+/* Goal: an invalid configuration is refused with the reason. Method: no path, a tiny map. */
+static void test_invalid_configuration_is_refused(void **state)
 {
     struct world *world = *state;
     struct store_backend *backend = NULL;
@@ -397,9 +399,9 @@ static enum err fill_map(struct store_backend *backend, uint64_t *ret_rows)
     }
 }
 
-/* Goal: a full map is a full disk, is not the end, and loses nothing. Method: fill a small one, read
- * all, delete it, write again. */
-static void test_full_map(void **state)
+/* Goal: a full map is reported as a full disk, can be freed again, and loses nothing. Method: fill
+ * a small one, read all, delete it, write again. */
+static void test_full_map_loses_nothing(void **state)
 {
     struct world *world = *state;
     struct store_backend *backend = NULL;
@@ -433,7 +435,7 @@ static void test_full_map(void **state)
 
 /* Goal: warming reads without changing, stops on request, and works with empty and filled tables.
  * Method: before and after a few thousand rows. */
-static void test_warm_up(void **state)
+static void test_warm_up_reads_without_changes(void **state)
 {
     struct world *world = *state;
     struct store_backend *backend = open_store(world);
@@ -458,10 +460,10 @@ static void test_warm_up(void **state)
     store_lmdb_close(backend);
 }
 
-/* Goal: killed at any moment, the store opens and has everything that was committed. Method: a
- * child that commits a row at a time and reports each on a pipe, killed after some; each reported
- * one is there. */
-static void test_kill(void **state)
+/* Goal: a store whose process is killed at any moment opens and has everything that was committed.
+ * Method: a child that commits one row at a time and reports each on a pipe, killed after some;
+ * each reported one is stored. */
+static void test_killed_process_loses_no_commit(void **state)
 {
     struct world *world = *state;
     struct store_backend *backend = NULL;
@@ -506,19 +508,20 @@ static void test_kill(void **state)
 int run_lmdb_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_make_and_open, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_locked, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_locked_by_an_orphan, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_newer_format, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_older_format, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_no_format, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_missing_table, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_damaged_files, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_creation_fails, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_bad_configuration, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_full_map, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_warm_up, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_kill, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_created_store_is_private_and_reopens, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_second_process_is_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_lock_of_a_dying_child_is_waited_for, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_newer_format_is_refused_unchanged, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_older_format_opens_only_for_a_rebuild, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_store_without_a_format_is_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_store_without_a_table_is_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_interrupted_creation_starts_over, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_failed_creation_leaves_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_invalid_configuration_is_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_full_map_loses_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_warm_up_reads_without_changes, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_killed_process_loses_no_commit, setup, teardown),
     };
 
     return cmocka_run_group_tests_name("lmdb", tests, NULL, NULL);

@@ -57,9 +57,9 @@ static void fill(struct store_world *world, uint8_t org, size_t count)
     }
 }
 
-/* Goal: a read transaction keeps the head that its snapshot has, and no longer. Method: two
- * organisations, asked by turns while another transaction appends, before and after a renewal. */
-static void test_head_of_a_snapshot(void **state)
+/* Goal: a read transaction has the head of its snapshot, until it is renewed. Method: two
+ * organisations, queried by turns while another transaction appends, before and after a renewal. */
+static void test_reader_keeps_the_head_of_its_snapshot(void **state)
 {
     struct store_world *world = *state;
     struct store_txn *txn = NULL;
@@ -83,9 +83,9 @@ static void test_head_of_a_snapshot(void **state)
     store_abort(txn);
 }
 
-/* Goal: what is appended is read. Method: one event with every field, from the append's view and from
- * the table, by number and by id. */
-static void test_append_and_read(void **state)
+/* Goal: an appended event is read back. Method: one event with every field, from the append's view
+ * and from the table, by number and by id. */
+static void test_appended_event_is_read_back(void **state)
 {
     struct store_world *world = *state;
     struct org_id org = store_world_org(1);
@@ -130,7 +130,7 @@ static void test_append_and_read(void **state)
 
 /* Goal: recorded_at is the later of the clock and the last event's, created_at the clock's, and ids
  * grow, for any clock. Method: a clock that stops, goes back and goes on. */
-static void test_time_never_goes_back(void **state)
+static void test_recorded_at_never_decreases(void **state)
 {
     static const int64_t steps_us[] = {0, 0, -5000000, 3, 6000000};
     struct store_world *world = *state;
@@ -171,10 +171,10 @@ static uint64_t next_seq(struct store_cursor *cursor)
     return seq;
 }
 
-/* Goal: a live event whose place in the log does not follow from its date is found by it: each one that has
- * the recorded_at of the event before it, and no other. Method: a clock ahead, put back, at the very
- * microsecond of the log's end, and after it. */
-static void test_events_apart(void **state)
+/* Goal: a live event whose place in the log does not follow from its date is found by it: each one
+ * that has the recorded_at of the event before it, and no other. Method: a clock ahead, set back,
+ * at the exact microsecond of the log's end, and after it. */
+static void test_event_is_found_by_its_date(void **state)
 {
     static const int64_t steps_us[] = {0, 5000000, -5000000, 1000, 4999000, 1};
     static const uint64_t apart[] = {5, 4, 3}; /* by created_at, newest first */
@@ -198,9 +198,9 @@ static void test_events_apart(void **state)
     store_abort(txn);
 }
 
-/* Goal: an event is found by its main subject, newest first, and a backfilled one by its time too.
+/* Goal: an event is found by its main subject, newest first, and a backfilled one by its time, too.
  * Method: live and backfilled events, the rows walked. */
-static void test_index_rows(void **state)
+static void test_event_is_found_by_subject_and_time(void **state)
 {
     struct store_world *world = *state;
     struct org_id org = store_world_org(1);
@@ -249,8 +249,9 @@ static void test_index_rows(void **state)
     store_abort(txn);
 }
 
-/* Goal: a draft that is not the next event, or lies about its time, is refused. Method: one of each. */
-static void test_wrong_drafts(void **state)
+/* Goal: a draft that is not the next event, or has a wrong time, is refused. Method: one of
+ * each. */
+static void test_invalid_draft_is_refused(void **state)
 {
     struct store_world *world = *state;
     struct store_txn *txn = begin(world->backend, STORE_WRITE);
@@ -279,7 +280,7 @@ static void test_wrong_drafts(void **state)
 }
 
 /* Goal: a time finds the last event recorded by then. Method: before, at and between all events. */
-static void test_seq_at_time(void **state)
+static void test_time_finds_the_last_event_by_then(void **state)
 {
     struct store_world *world = *state;
     struct org_id org = store_world_org(1);
@@ -305,8 +306,8 @@ static void test_seq_at_time(void **state)
     store_abort(txn);
 }
 
-/* Goal: a walk gives every event in order, from anywhere. Method: upwards and downwards. */
-static void test_walk(void **state)
+/* Goal: a walk returns every event in order, from any place. Method: upwards and downwards. */
+static void test_walk_returns_events_in_order(void **state)
 {
     struct store_world *world = *state;
     struct org_id org = store_world_org(1);
@@ -359,9 +360,9 @@ static enum err verify(struct store_world *world, uint64_t limit, struct log_che
     return err;
 }
 
-/* Goal: the chain holds for what was written, in pieces too, and for nothing else. Method: change each
- * byte of a stored event in turn; drop an event; forge the head's neighbour. */
-static void test_chain(void **state)
+/* Goal: the chain is valid for the written events, in pieces, too, and for nothing else. Method:
+ * change each byte of a stored event in turn; drop an event; forge the head's neighbour. */
+static void test_chain_detects_any_change(void **state)
 {
     struct store_world *world = *state;
     struct key last = key_event(store_world_org(1), 10);
@@ -402,9 +403,9 @@ static void put_head(struct store_world *world, const struct org_head_record *he
     assert_int_equal(store_commit(txn), OK);
 }
 
-/* Goal: a damaged head is corrupt where no number or time can follow it, and never counted on from.
- * Method: the last number, and the last time, that there are. */
-static void test_last_head(void **state)
+/* Goal: a damaged head is corrupt if no number or time can follow it, and never continued from.
+ * Method: the largest number, and the largest time. */
+static void test_impossible_head_is_corrupt(void **state)
 {
     const struct org_head_record heads[] = {
         {.last_seq = UINT64_MAX, .last_recorded_at_us = 1, .last_envelope_sha256 = {{1}}},
@@ -453,7 +454,7 @@ static void expect_same_table(struct store_backend *a, struct store_backend *b,
 
 /* Goal: a replay makes the generic rows again, byte for byte, and refuses a gap. Method: walk one
  * store, apply to an empty one, compare; then apply an event twice. */
-static void test_replay(void **state)
+static void test_replay_makes_the_same_rows(void **state)
 {
     struct store_world *world = *state;
     struct org_id org = store_world_org(1);
@@ -502,9 +503,9 @@ static enum err note_append(const struct log_engine *engine, struct store_txn *t
     return ERR_EXISTS;
 }
 
-/* Goal: an engine hears of all events of a batch, by organisation, and its refusal is passed on; the
- * one in the tables has them and no others. Method: three events of two organisations. */
-static void test_engine(void **state)
+/* Goal: an engine gets all events of a batch, by organisation, and its refusal is passed on; the
+ * default one stores them and no others. Method: three events of two organisations. */
+static void test_engine_gets_all_events_of_a_batch(void **state)
 {
     static const struct log_engine_ops ops = {.append = note_append};
     const struct log_engine *in_tables = log_engine_in_tables();
@@ -538,24 +539,30 @@ static void test_engine(void **state)
 int run_log_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_append_and_read, store_world_set_up,
+        cmocka_unit_test_setup_teardown(test_appended_event_is_read_back, store_world_set_up,
                                         store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_events_apart, store_world_set_up,
+        cmocka_unit_test_setup_teardown(test_event_is_found_by_its_date, store_world_set_up,
                                         store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_time_never_goes_back, store_world_set_up,
+        cmocka_unit_test_setup_teardown(test_recorded_at_never_decreases, store_world_set_up,
                                         store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_index_rows, store_world_set_up, store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_wrong_drafts, store_world_set_up,
+        cmocka_unit_test_setup_teardown(test_event_is_found_by_subject_and_time, store_world_set_up,
                                         store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_seq_at_time, store_world_set_up,
+        cmocka_unit_test_setup_teardown(test_invalid_draft_is_refused, store_world_set_up,
                                         store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_walk, store_world_set_up, store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_chain, store_world_set_up, store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_head_of_a_snapshot, store_world_set_up,
+        cmocka_unit_test_setup_teardown(test_time_finds_the_last_event_by_then, store_world_set_up,
                                         store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_last_head, store_world_set_up, store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_replay, store_world_set_up, store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_engine, store_world_set_up, store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_walk_returns_events_in_order, store_world_set_up,
+                                        store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_chain_detects_any_change, store_world_set_up,
+                                        store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_reader_keeps_the_head_of_its_snapshot,
+                                        store_world_set_up, store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_impossible_head_is_corrupt, store_world_set_up,
+                                        store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_replay_makes_the_same_rows, store_world_set_up,
+                                        store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_engine_gets_all_events_of_a_batch, store_world_set_up,
+                                        store_world_tear_down),
     };
 
     return cmocka_run_group_tests_name("log", tests, NULL, NULL);

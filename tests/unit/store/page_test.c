@@ -76,9 +76,9 @@ static struct page make_page(struct store_world *world, struct store_txn *txn,
     return page;
 }
 
-/* Goal: a call looks at PAGE_ROWS_MAX rows and no more, and says whether there are more. Method: one row
- * less, as many, and one more, of which none is an item; an empty prefix. */
-static void test_rows(void **state)
+/* Goal: a call examines at most PAGE_ROWS_MAX rows, and reports whether there are more. Method: one
+ * row less, as many, and one more, none of which is an item; an empty prefix. */
+static void test_page_examines_a_bounded_number_of_rows(void **state)
 {
     struct store_world *world = *state;
     struct store_txn *txn = begin(world);
@@ -101,9 +101,10 @@ static void test_rows(void **state)
     store_abort(txn);
 }
 
-/* Goal: a page of exactly PAGE_BYTES_MAX is whole, one byte more belongs to the next page, and one item
- * that is larger than a page is a page. Method: items that fill a page, in a body that has bytes before. */
-static void test_bytes(void **state)
+/* Goal: a page of exactly PAGE_BYTES_MAX is whole, one byte more belongs to the next page, and an
+ * item that is larger than a page is a page of its own. Method: items that fill a page, in a body
+ * that already has bytes. */
+static void test_page_has_a_bounded_number_of_bytes(void **state)
 {
     struct store_world *world = *state;
     struct store_txn *txn = begin(world);
@@ -135,9 +136,9 @@ static void test_bytes(void **state)
     store_abort(txn);
 }
 
-/* Goal: a page goes on from one range of rows to the next with the same bounds. Method: as many rows as a
- * page may look at, split between two ranges, and one more. */
-static void test_two_ranges(void **state)
+/* Goal: a page continues from one range of rows to the next with the same bounds. Method: as many
+ * rows as a page may examine, split between two ranges, and one more. */
+static void test_page_continues_in_the_next_range(void **state)
 {
     struct store_world *world = *state;
     struct store_txn *txn = begin(world);
@@ -164,7 +165,7 @@ static void test_two_ranges(void **state)
 
 /* Goal: rows without an item do not count, and pages without a body count rows. Method: every third
  * row is an item; the same walk without a body. */
-static void test_items(void **state)
+static void test_rows_without_an_item_do_not_count(void **state)
 {
     struct store_world *world = *state;
     struct store_txn *txn = begin(world);
@@ -185,9 +186,10 @@ static void test_items(void **state)
     store_abort(txn);
 }
 
-/* Goal: a list goes on after the place of the page before, in both orders, though rows came and went
- * meanwhile. Method: rows before and after the place, and the place's own row removed. */
-static void test_continuation(void **state)
+/* Goal: a list continues after the place of the page before, in both orders, even if rows were
+ * added and removed meanwhile. Method: rows before and after the place, and the place's own row
+ * removed. */
+static void test_list_continues_after_its_place(void **state)
 {
     struct store_world *world = *state;
     struct store_txn *txn = begin(world);
@@ -222,11 +224,15 @@ static void test_continuation(void **state)
 int run_page_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_rows, store_world_set_up, store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_bytes, store_world_set_up, store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_two_ranges, store_world_set_up, store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_items, store_world_set_up, store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_continuation, store_world_set_up,
+        cmocka_unit_test_setup_teardown(test_page_examines_a_bounded_number_of_rows,
+                                        store_world_set_up, store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_page_has_a_bounded_number_of_bytes, store_world_set_up,
+                                        store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_page_continues_in_the_next_range, store_world_set_up,
+                                        store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_rows_without_an_item_do_not_count, store_world_set_up,
+                                        store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_list_continues_after_its_place, store_world_set_up,
                                         store_world_tear_down),
     };
 

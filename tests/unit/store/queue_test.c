@@ -19,7 +19,7 @@ static struct org_id org_of(uint32_t number)
 
 /* Goal: organisations take turns, and each keeps its order. Method: one with many requests, two with
  * few. */
-static void test_turns(void **state)
+static void test_organisations_take_turns(void **state)
 {
     static const uint32_t orgs[] = {1, 1, 1, 1, 2, 2, 3};
     static const size_t wanted[] = {0, 4, 6, 1, 5, 2, 3};
@@ -47,7 +47,7 @@ static void test_turns(void **state)
 /* Goal: the queue and each organisation's half have limits, in requests and in bytes; a request
  * larger than a share is accepted by itself, and leaves others their half. Method: up to each limit
  * and one more. */
-static void test_limits(void **state)
+static void test_queue_is_bounded_per_organisation(void **state)
 {
     struct work_request *requests = calloc(WORK_QUEUE_REQUESTS_MAX + 1, sizeof(*requests));
     struct work_request large = {.org = org_of(1), .bytes = 12u << 20};
@@ -89,10 +89,10 @@ static void test_limits(void **state)
     free(requests);
 }
 
-/* Goal: the search for an organisation survives any order of coming and going. Method: random pushes
- * and pops over thousands of organisations; each's requests, numbered by their deadlines, come out in
- * order. */
-static void test_random_traffic(void **state)
+/* Goal: the search for an organisation works for any order of pushes and pops. Method: random
+ * pushes and pops over thousands of organisations; each organisation's requests, numbered by their
+ * deadlines, are popped in order. */
+static void test_random_traffic_keeps_each_order(void **state)
 {
     enum {
         ORGS = 3000,
@@ -137,9 +137,9 @@ static void test_random_traffic(void **state)
 int run_queue_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_turns),
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_random_traffic),
+        cmocka_unit_test(test_organisations_take_turns),
+        cmocka_unit_test(test_queue_is_bounded_per_organisation),
+        cmocka_unit_test(test_random_traffic_keeps_each_order),
     };
 
     return cmocka_run_group_tests_name("writer's queue", tests, NULL, NULL);

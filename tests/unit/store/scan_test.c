@@ -60,9 +60,10 @@ static void check(struct store_txn *txn, const struct scan_case *expected)
     scan_deinit(&scan);
 }
 
-/* Goal: each bound of a scan, in both orders. Method: five rows, with a row before and after the prefix;
- * as many rows as the bound, one less, one more; after a row that exists, and after one that does not. */
-static void test_bounds(void **state)
+/* Goal: a scan ends at each bound, in both orders. Method: five rows, with a row before and after
+ * the prefix; as many rows as the bound, one less, one more; after a row that exists, and after one
+ * that does not. */
+static void test_scan_ends_at_each_bound(void **state)
 {
     static const struct scan_case cases[] = {
         {STORE_ASCENDING, 0, ROWS - 1, ROWS - 1, ROWS - 1, true},
@@ -87,7 +88,7 @@ static void test_bounds(void **state)
 
 /* Goal: a place outside the prefix is refused, and deinit accepts a zeroed scan. Method: another
  * organisation's key. */
-static void test_refused(void **state)
+static void test_place_outside_of_the_prefix_is_refused(void **state)
 {
     struct store_world *world = *state;
     struct store_txn *txn = begin(world);
@@ -109,8 +110,10 @@ static void test_refused(void **state)
 int run_scan_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_bounds, store_world_set_up, store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_refused, store_world_set_up, store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_scan_ends_at_each_bound, store_world_set_up,
+                                        store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_place_outside_of_the_prefix_is_refused,
+                                        store_world_set_up, store_world_tear_down),
     };
 
     return cmocka_run_group_tests_name("scan", tests, NULL, NULL);

@@ -24,7 +24,7 @@ static void learn(struct writer_cost *cost, uint32_t small, uint32_t large, int6
 }
 
 /* Goal: the sync and the cost of each request are distinguished. Method: commits of two sizes. */
-static void test_parts_are_distinguished(void **state)
+static void test_sync_and_request_costs_are_distinguished(void **state)
 {
     struct writer_cost cost = {0};
 
@@ -40,7 +40,7 @@ static void test_parts_are_distinguished(void **state)
 
 /* Goal: a batch has 20 ms of work, more on a disk whose sync takes longer, and at least one request.
  * Method: the same work with syncs of several lengths, and work that is longer than all. */
-static void test_work_of_a_batch(void **state)
+static void test_batch_has_work_for_its_sync_time(void **state)
 {
     static const struct {
         int64_t sync_us;
@@ -64,9 +64,9 @@ static void test_work_of_a_batch(void **state)
     }
 }
 
-/* Goal: one stall changes nothing, a disk that became slow or fast is known after half a window and one
- * commit. Method: single commits of 5 s, then commits of 50 ms, then of 1 ms. */
-static void test_stalls_and_changes(void **state)
+/* Goal: one stall changes nothing; a disk that became slow or fast is detected after half a window
+ * and one commit. Method: single commits of 5 s, then commits of 50 ms, then of 1 ms. */
+static void test_single_stall_does_not_change_the_estimate(void **state)
 {
     struct writer_cost cost = {0};
 
@@ -89,8 +89,8 @@ static void test_stalls_and_changes(void **state)
     assert_int_equal(cost.shortest_us, MS);
 }
 
-/* Goal: a cost for each request that noise made does not keep batches small. Method: large commits were
- * slow by chance; then all have the same size. */
+/* Goal: a cost per request that was caused by noise does not keep batches small. Method: large
+ * commits were slow by chance; then all have the same size. */
 static void test_noise_is_forgotten(void **state)
 {
     struct writer_cost cost = {0};
@@ -108,8 +108,8 @@ static void test_noise_is_forgotten(void **state)
     assert_true(limit >= 100);
 }
 
-/* Goal: nothing is forecast from too few commits, and a forecast without a commit fades. Method: one
- * commit less than a window; then time passes. */
+/* Goal: too few commits give no forecast, and a forecast without a commit fades. Method: one commit
+ * less than a window; then time passes. */
 static void test_forecasts_fade(void **state)
 {
     struct writer_cost cost = {0};
@@ -132,7 +132,7 @@ static void test_forecasts_fade(void **state)
 
 /* Goal: a request waits for the full batches before its own, and its own. Method: work of 1 ms with a
  * sync of 10 ms: batches of 20. */
-static void test_wait_by_batches(void **state)
+static void test_forecast_counts_full_batches(void **state)
 {
     struct writer_cost cost = {0};
 
@@ -147,7 +147,7 @@ static void test_wait_by_batches(void **state)
 
 /* Goal: on a slow disk a batch waits until most callers are back, for a third of a sync, and at most
  * 20 ms. Method: callers that come back, and some that do not. */
-static void test_wait_for_callers(void **state)
+static void test_slow_disk_waits_for_callers(void **state)
 {
     struct writer_gather gather = {0};
 
@@ -169,8 +169,8 @@ static void test_wait_for_callers(void **state)
     writer_gather_end(&gather, 1);
 }
 
-/* Goal: there is no wait on a fast disk, nor where a full batch waits already. Method: both. */
-static void test_no_wait_for_callers(void **state)
+/* Goal: there is no wait on a fast disk, nor if a full batch is already queued. Method: both. */
+static void test_fast_disk_does_not_wait_for_callers(void **state)
 {
     struct writer_gather gather = {0};
 
@@ -197,7 +197,7 @@ static uint32_t count_waits(struct writer_gather *gather, uint32_t commits, uint
 
 /* Goal: callers that do not wait for their answers are not waited for. Method: too few come back; the
  * waits become rare; then callers come back, and each commit has one again. */
-static void test_waits_that_do_not_pay(void **state)
+static void test_useless_waits_become_rare(void **state)
 {
     struct writer_gather gather = {0};
     uint32_t waits = 0;
@@ -212,11 +212,15 @@ static void test_waits_that_do_not_pay(void **state)
 int run_writer_cost_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parts_are_distinguished), cmocka_unit_test(test_work_of_a_batch),
-        cmocka_unit_test(test_stalls_and_changes),      cmocka_unit_test(test_noise_is_forgotten),
-        cmocka_unit_test(test_forecasts_fade),          cmocka_unit_test(test_wait_by_batches),
-        cmocka_unit_test(test_wait_for_callers),        cmocka_unit_test(test_no_wait_for_callers),
-        cmocka_unit_test(test_waits_that_do_not_pay),
+        cmocka_unit_test(test_sync_and_request_costs_are_distinguished),
+        cmocka_unit_test(test_batch_has_work_for_its_sync_time),
+        cmocka_unit_test(test_single_stall_does_not_change_the_estimate),
+        cmocka_unit_test(test_noise_is_forgotten),
+        cmocka_unit_test(test_forecasts_fade),
+        cmocka_unit_test(test_forecast_counts_full_batches),
+        cmocka_unit_test(test_slow_disk_waits_for_callers),
+        cmocka_unit_test(test_fast_disk_does_not_wait_for_callers),
+        cmocka_unit_test(test_useless_waits_become_rare),
     };
 
     return cmocka_run_group_tests_name("writer_cost", tests, NULL, NULL);

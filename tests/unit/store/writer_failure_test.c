@@ -28,7 +28,7 @@ static void expect_no_lie(struct writer_world *world, uint32_t count)
 
 /* Goal: a member that fails after its put does not affect others. Method: the third of five fails
  * late; all run again one by one, four are stored. */
-static void test_late_failure(void **state)
+static void test_late_failure_does_not_affect_others(void **state)
 {
     struct writer_world *world = *state;
 
@@ -50,8 +50,8 @@ static void test_late_failure(void **state)
 
 /* Goal: a transaction in which the store failed is not used again, even if nothing was put. Method:
  * the third of five fails before its put, as corrupt and by the disk; all run again one by one,
- * four are stored, and writing goes on. */
-static void test_failure_of_the_store_before_a_put(void **state)
+ * four are stored, and writing continues. */
+static void test_transaction_of_a_failed_store_is_not_reused(void **state)
 {
     static const enum err errors[] = {ERR_CORRUPT, ERR_IO};
     struct writer_world *world = *state;
@@ -73,9 +73,9 @@ static void test_failure_of_the_store_before_a_put(void **state)
     assert_true(writer_read_stats(world->writer).writable);
 }
 
-/* Goal: a full disk refuses at once, is probed each second, and ends by itself. Method: commits fail
- * with a full disk, then do not. */
-static void test_full_disk(void **state)
+/* Goal: a full disk refuses at once, is probed each second, and recovers by itself. Method: commits
+ * fail with a full disk, then do not. */
+static void test_full_disk_refuses_until_a_probe_succeeds(void **state)
 {
     struct writer_world *world = *state;
 
@@ -124,7 +124,7 @@ static void test_full_until_the_reserve_fits(void **state)
 
 /* Goal: a batch that is too large for the map is written in parts. Method: the first commit fails as
  * full, those of single members do not. */
-static void test_too_large_together(void **state)
+static void test_batch_too_large_for_the_map_is_split(void **state)
 {
     struct writer_world *world = *state;
 
@@ -137,10 +137,10 @@ static void test_too_large_together(void **state)
     assert_true(writer_read_stats(world->writer).writable);
 }
 
-/* Goal: writes that went through in the reserve's room are the last ones until it is made again.
- * Method: a batch fails as full, and so does one after a member that fits; their members fit one by
- * one, and the reserve can't be made. */
-static void test_full_after_a_batch_that_fitted_in_parts(void **state)
+/* Goal: writes that used the reserve's room are the last ones until it is restored. Method: a batch
+ * fails as full, and so does one after a member that fits; their members fit one by one, and the
+ * reserve can't be restored. */
+static void test_writes_stop_once_the_reserve_is_used(void **state)
 {
     static const uint64_t full_members[] = {0, 1};
     struct writer_world *world = *state;
@@ -169,7 +169,7 @@ static void test_full_after_a_batch_that_fitted_in_parts(void **state)
 
 /* Goal: a failing sync fails only its batch; three in a row stop writing until a probe succeeds.
  * Method: commits that fail with an I/O error, one and then three. */
-static void test_failing_sync(void **state)
+static void test_three_failing_syncs_stop_writing(void **state)
 {
     struct writer_world *world = *state;
     uint32_t next = 0;
@@ -199,10 +199,10 @@ static void test_failing_sync(void **state)
     assert_int_equal(writer_read_stats(world->writer).commit_failures, 4);
 }
 
-/* Goal: no one is refused for what was never stored: a member may have been refused for what
- * another one of its batch had put. Method: a put, a refusal beside it, and a member that was never
- * started; the commit fails. */
-static void test_refused_beside_a_failed_commit(void **state)
+/* Goal: no request is refused because of a write that was not stored: a member may have been
+ * refused for a put of another one of its batch. Method: a put, a refusal beside it, and a member
+ * that was never started; the commit fails. */
+static void test_refusal_by_an_unstored_write_is_retried(void **state)
 {
     struct writer_world *world = *state;
 
@@ -223,7 +223,7 @@ static void test_refused_beside_a_failed_commit(void **state)
 
 /* Goal: if the store refuses everything, all waiting requests fail at once. Method: a broken commit
  * with a batch and more in the queue. */
-static void test_broken_store(void **state)
+static void test_broken_store_fails_all_requests_at_once(void **state)
 {
     struct writer_world *world = *state;
 
@@ -239,9 +239,9 @@ static void test_broken_store(void **state)
 }
 
 /* Goal: one error at any call of the store, of any kind, loses nothing that was acknowledged and
- * stores nothing that was not. Method: a scenario of three batches, again and again, with the nth
- * call failing, until n is after its end. */
-static void test_an_error_at_every_call(void **state)
+ * stores nothing that was not. Method: a scenario of three batches, repeated with the nth call
+ * failing, until n is after its end. */
+static void test_error_at_any_call_loses_no_acknowledged_write(void **state)
 {
     static const enum err errors[] = {ERR_DISK_FULL, ERR_IO, ERR_MEMORY, ERR_UNAVAILABLE};
     unsigned points = 0;
@@ -280,25 +280,25 @@ static void test_an_error_at_every_call(void **state)
 int run_writer_failure_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_late_failure, writer_world_set_up,
-                                        writer_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_failure_of_the_store_before_a_put, writer_world_set_up,
-                                        writer_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_full_disk, writer_world_set_up,
-                                        writer_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_late_failure_does_not_affect_others,
+                                        writer_world_set_up, writer_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_transaction_of_a_failed_store_is_not_reused,
+                                        writer_world_set_up, writer_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_full_disk_refuses_until_a_probe_succeeds,
+                                        writer_world_set_up, writer_world_tear_down),
         cmocka_unit_test_setup_teardown(test_full_until_the_reserve_fits, writer_world_set_up,
                                         writer_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_too_large_together, writer_world_set_up,
-                                        writer_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_full_after_a_batch_that_fitted_in_parts,
+        cmocka_unit_test_setup_teardown(test_batch_too_large_for_the_map_is_split,
                                         writer_world_set_up, writer_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_failing_sync, writer_world_set_up,
+        cmocka_unit_test_setup_teardown(test_writes_stop_once_the_reserve_is_used,
+                                        writer_world_set_up, writer_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_three_failing_syncs_stop_writing, writer_world_set_up,
                                         writer_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_refused_beside_a_failed_commit, writer_world_set_up,
-                                        writer_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_broken_store, writer_world_set_up,
-                                        writer_world_tear_down),
-        cmocka_unit_test(test_an_error_at_every_call),
+        cmocka_unit_test_setup_teardown(test_refusal_by_an_unstored_write_is_retried,
+                                        writer_world_set_up, writer_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_broken_store_fails_all_requests_at_once,
+                                        writer_world_set_up, writer_world_tear_down),
+        cmocka_unit_test(test_error_at_any_call_loses_no_acknowledged_write),
     };
 
     return cmocka_run_group_tests_name("writer's failures", tests, NULL, NULL);

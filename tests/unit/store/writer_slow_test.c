@@ -79,9 +79,9 @@ static double measure_rate(struct writer_world *world, uint32_t caller_count)
     return (double)callers.answered * 1e6 / (double)start_us;
 }
 
-/* Goal: on any disk a group commit is shared by all that wait for it. Method: 4, 32 and 128 callers, syncs
- * of 0 to 200 ms, work of 50 us for each request: at least .45 of what one batch of them all gives (half of
- * them wait for the next batch). */
+/* Goal: on any disk a group commit is shared by all waiting requests. Method: 4, 32 and 128
+ * callers, syncs of 0 to 200 ms, work of 50 us for each request: at least .45 of the rate of one
+ * batch of them all (half of them wait for the next batch). */
 static void test_slow_syncs_are_shared(void **state)
 {
     static const int64_t syncs_us[] = {0, 10 * MS, 20 * MS, 50 * MS, 200 * MS};
@@ -115,7 +115,7 @@ static void learn_slow_disk(struct writer_world *world)
 /* Goal: a request that can't be answered within its deadline is refused at once, others are not. Method:
  * commits of 100 ms; requests with deadlines around that, first of an empty queue, then of one of more
  * than a batch. */
-static void test_refused_for_its_deadline(void **state)
+static void test_request_that_misses_its_deadline_is_refused_at_once(void **state)
 {
     struct writer_world *world = *state;
     int64_t now_us = world->store.clock.monotonic_us;
@@ -162,9 +162,9 @@ static void test_forecast_is_fair(void **state)
     writer_world_run(world);
 }
 
-/* Goal: a request whose deadline no commit can meet any more is not started. Method: it waits until 50 ms
+/* Goal: a request whose deadline no commit can meet is not started. Method: it waits until 50 ms
  * are left of it. */
-static void test_not_started_too_late(void **state)
+static void test_request_without_time_for_a_commit_is_not_started(void **state)
 {
     struct writer_world *world = *state;
 
@@ -179,9 +179,10 @@ static void test_not_started_too_late(void **state)
     assert_int_equal(world->puts[1].result, OK);
 }
 
-/* Goal: a forecast that is wrong locks no caller out. Method: the disk becomes fast; all requests have short
- * deadlines; without a commit they are taken again after seconds, and the next ones at once. */
-static void test_forecast_recovers(void **state)
+/* Goal: a wrong forecast does not refuse callers permanently. Method: the disk becomes fast; all
+ * requests have short deadlines; without a commit they are accepted again after seconds, and the
+ * next ones at once. */
+static void test_wrong_forecast_recovers(void **state)
 {
     struct writer_world *world = *state;
     enum err err = ERR_BUSY;
@@ -210,13 +211,13 @@ int run_writer_slow_tests(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_slow_syncs_are_shared, writer_world_set_up,
                                         writer_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_refused_for_its_deadline, writer_world_set_up,
-                                        writer_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_request_that_misses_its_deadline_is_refused_at_once,
+                                        writer_world_set_up, writer_world_tear_down),
         cmocka_unit_test_setup_teardown(test_forecast_is_fair, writer_world_set_up,
                                         writer_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_not_started_too_late, writer_world_set_up,
-                                        writer_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_forecast_recovers, writer_world_set_up,
+        cmocka_unit_test_setup_teardown(test_request_without_time_for_a_commit_is_not_started,
+                                        writer_world_set_up, writer_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_wrong_forecast_recovers, writer_world_set_up,
                                         writer_world_tear_down),
     };
 

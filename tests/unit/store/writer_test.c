@@ -9,9 +9,10 @@
 
 #include <unistd.h>
 
-/* Goal: what waits is written in one commit and answered in order, after it. Method: ten requests of
- * one organisation, one step; the row is there and the table's version has grown when done runs. */
-static void test_one_batch(void **state)
+/* Goal: waiting requests are written in one commit and answered in order, after it. Method: ten
+ * requests of one organisation, one step; the row is stored and the table's version has grown when
+ * done runs. */
+static void test_waiting_requests_share_a_commit(void **state)
 {
     struct writer_world *world = *state;
     struct writer_stats stats;
@@ -45,7 +46,7 @@ static void test_one_batch(void **state)
 
 /* Goal: a batch is bounded in requests and bytes, and a request larger than a batch is written by
  * itself. Method: more than fit. */
-static void test_batch_limits(void **state)
+static void test_batch_is_bounded(void **state)
 {
     struct writer_world *world = *state;
 
@@ -67,9 +68,9 @@ static void test_batch_limits(void **state)
     writer_complete(world->writer);
 }
 
-/* Goal: a request that refuses does not affect its neighbours. Method: the middle one of three
- * refuses. */
-static void test_own_decision(void **state)
+/* Goal: a request that is refused does not affect its neighbours. Method: the middle one of three
+ * is refused. */
+static void test_refused_request_does_not_affect_others(void **state)
 {
     struct writer_world *world = *state;
 
@@ -89,7 +90,7 @@ static void test_own_decision(void **state)
 }
 
 /* Goal: a batch of only refusals makes no commit. Method: one request that refuses. */
-static void test_nothing_to_commit(void **state)
+static void test_batch_of_refusals_makes_no_commit(void **state)
 {
     struct writer_world *world = *state;
     struct put_request *put = writer_world_put(world, 0, 1);
@@ -101,8 +102,9 @@ static void test_nothing_to_commit(void **state)
     assert_int_equal(writer_read_stats(world->writer).commits, 0);
 }
 
-/* Goal: what is cancelled or too late is not started. Method: one of each between two others. */
-static void test_deadline_and_cancel(void **state)
+/* Goal: a request that is cancelled or too late is not started. Method: one of each between two
+ * others. */
+static void test_cancelled_or_late_request_is_not_started(void **state)
 {
     struct writer_world *world = *state;
     static const enum err wanted[] = {OK, ERR_CANCELLED, ERR_DEADLINE, OK};
@@ -124,8 +126,8 @@ static void test_deadline_and_cancel(void **state)
     }
 }
 
-/* Goal: a draining writer takes nothing more and finishes what it has. Method: submit around it. */
-static void test_drain(void **state)
+/* Goal: a draining writer accepts nothing and finishes its queue. Method: submit around it. */
+static void test_draining_writer_finishes_its_queue(void **state)
 {
     struct writer_world *world = *state;
 
@@ -147,7 +149,8 @@ static enum err run_slowly(struct work_request *request, struct store_txn *txn)
     return store_put(txn, TABLE_EXAMPLE_MARK, key_slice(&key), SLICE("slow"));
 }
 
-/* Goal: batches stay near their time, and grow again when they are quick. Method: requests of 1 ms. */
+/* Goal: batches stay near their time limit, and grow again when they are quick. Method: requests of
+ * 1 ms. */
 static void test_batches_keep_their_time(void **state)
 {
     struct writer_world *world = *state;
@@ -198,9 +201,9 @@ static void write_by_thread(struct writer_world *world, struct writer *writer, i
     }
 }
 
-/* Goal: the thread writes what is submitted, wakes the loop, and ends; what it acknowledged is in the
- * file. Method: thousands of requests over LMDB, the store closed and opened again. */
-static void test_thread_over_lmdb(void **state)
+/* Goal: the thread writes submitted requests, wakes the loop, and ends; acknowledged writes are in
+ * the file. Method: thousands of requests over LMDB, the store closed and opened again. */
+static void test_acknowledged_writes_are_in_the_file(void **state)
 {
     struct writer_world *world = *state;
     struct store_lmdb_config lmdb = {.map_bytes = 1ull << 30, .reserve_bytes = 4096};
@@ -240,21 +243,22 @@ static void test_thread_over_lmdb(void **state)
 int run_writer_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_one_batch, writer_world_set_up,
+        cmocka_unit_test_setup_teardown(test_waiting_requests_share_a_commit, writer_world_set_up,
                                         writer_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_batch_limits, writer_world_set_up,
+        cmocka_unit_test_setup_teardown(test_batch_is_bounded, writer_world_set_up,
                                         writer_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_own_decision, writer_world_set_up,
+        cmocka_unit_test_setup_teardown(test_refused_request_does_not_affect_others,
+                                        writer_world_set_up, writer_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_batch_of_refusals_makes_no_commit, writer_world_set_up,
                                         writer_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_nothing_to_commit, writer_world_set_up,
-                                        writer_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_deadline_and_cancel, writer_world_set_up,
-                                        writer_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_drain, writer_world_set_up, writer_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_cancelled_or_late_request_is_not_started,
+                                        writer_world_set_up, writer_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_draining_writer_finishes_its_queue,
+                                        writer_world_set_up, writer_world_tear_down),
         cmocka_unit_test_setup_teardown(test_batches_keep_their_time, writer_world_set_up,
                                         writer_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_thread_over_lmdb, writer_world_set_up,
-                                        writer_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_acknowledged_writes_are_in_the_file,
+                                        writer_world_set_up, writer_world_tear_down),
     };
 
     return cmocka_run_group_tests_name("writer", tests, NULL, NULL);

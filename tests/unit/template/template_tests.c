@@ -67,8 +67,8 @@ static void expect(const char *text, const char *wanted, const char *others)
     arena_deinit(&arena);
 }
 
-/* Goal: tokens are filled in any place. Method: alone, twice, with spaces, side by side. */
-static void test_tokens(void **state)
+/* Goal: tokens are filled in at any place. Method: a single one, two, with spaces, side by side. */
+static void test_tokens_are_filled_in_anywhere(void **state)
 {
     (void)state;
     expect("", "", "");
@@ -85,7 +85,7 @@ static void test_tokens(void **state)
 }
 
 /* Goal: text that is not a token is kept byte for byte. Method: each way of being almost one. */
-static void test_almost(void **state)
+static void test_text_similar_to_a_token_is_kept(void **state)
 {
     static const char *const texts[] = {
         "{",       "{{",      "{{A",       "{{A}",          "{A}}",
@@ -101,7 +101,7 @@ static void test_almost(void **state)
 }
 
 /* Goal: braces around a token stay. Method: three and four of them, and tokens within tokens. */
-static void test_braces(void **state)
+static void test_braces_around_a_token_stay(void **state)
 {
     (void)state;
     expect("{{{A}}}", "{alpha}", "");
@@ -112,9 +112,9 @@ static void test_braces(void **state)
     expect("{{{{", "{{{{", "");
 }
 
-/* Goal: a value is never read again, nor together with what is around it. Method: values that are a
+/* Goal: a value is never expanded, nor together with the text around it. Method: values that are a
  * token, half of one, and that would complete one. */
-static void test_no_double_expansion(void **state)
+static void test_values_are_not_expanded(void **state)
 {
     (void)state;
     expect("{{B}}", "{{A}}", "");
@@ -127,7 +127,7 @@ static void test_no_double_expansion(void **state)
 
 /* Goal: names without a value stay as they were written, and are listed once, in order. Method: several,
  * repeated, in other cases. */
-static void test_others(void **state)
+static void test_names_without_a_value_stay(void **state)
 {
     (void)state;
     expect("{{Z}} {{A}} {{ Y }} {{Z}}", "{{Z}} alpha {{ Y }} {{Z}}", "Z,Y");
@@ -135,8 +135,8 @@ static void test_others(void **state)
     expect("{{{{Z}}", "{{{{Z}}", "Z");
 }
 
-/* Goal: long names are names; too many of them are refused. Method: 1 KB, and one more than fit. */
-static void test_sizes(void **state)
+/* Goal: long names are valid; too many of them are refused. Method: 1 KB, and one more than fit. */
+static void test_too_many_names_are_refused(void **state)
 {
     char text[1032] = "{{";
     struct template template;
@@ -165,9 +165,9 @@ static void test_sizes(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: what the size says is exact where a value is large and is often. Method: 1 MB, four
+/* Goal: the computed size is exact for a large value that occurs often. Method: 1 MB, four
  * times. */
-static void test_large_values(void **state)
+static void test_size_is_exact_for_large_values(void **state)
 {
     struct template_value value = {true, {NULL, (size_t)1 << 20}};
     struct template template;
@@ -181,7 +181,7 @@ static void test_large_values(void **state)
 }
 
 /* Goal: a name is letters, digits and `_`. Method: each kind of byte. */
-static void test_names(void **state)
+static void test_name_is_letters_digits_and_underscore(void **state)
 {
     (void)state;
     assert_true(template_is_name(SLICE("azAZ09_")));
@@ -195,10 +195,14 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tokens),       cmocka_unit_test(test_almost),
-        cmocka_unit_test(test_braces),       cmocka_unit_test(test_no_double_expansion),
-        cmocka_unit_test(test_others),       cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_large_values), cmocka_unit_test(test_names),
+        cmocka_unit_test(test_tokens_are_filled_in_anywhere),
+        cmocka_unit_test(test_text_similar_to_a_token_is_kept),
+        cmocka_unit_test(test_braces_around_a_token_stay),
+        cmocka_unit_test(test_values_are_not_expanded),
+        cmocka_unit_test(test_names_without_a_value_stay),
+        cmocka_unit_test(test_too_many_names_are_refused),
+        cmocka_unit_test(test_size_is_exact_for_large_values),
+        cmocka_unit_test(test_name_is_letters_digits_and_underscore),
     };
 
     return cmocka_run_group_tests_name("template", tests, NULL, NULL);

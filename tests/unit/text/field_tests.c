@@ -40,9 +40,9 @@ static void expect(const char *text, const char *wanted)
     arena_deinit(&arena);
 }
 
-/* Goal: fences go, their content stays. Method: any length from three, both kinds, at line starts and
- * within lines, in disguise, and made by what goes between them. */
-static void test_fences_go(void **state)
+/* Goal: fences are removed, their content stays. Method: any length from three, both kinds, at line
+ * starts and within lines, in disguise, and made by the removal of text between them. */
+static void test_fences_are_removed(void **state)
 {
     (void)state;
     expect("```\nqty\n```", "\nqty\n");
@@ -58,9 +58,9 @@ static void test_fences_go(void **state)
     expect("```system: x", "x");
 }
 
-/* Goal: letters are brought to NFKC, before the marks are looked for and after them. Method: what
- * composes only once something between is gone. */
-static void test_normalised(void **state)
+/* Goal: letters are normalised to NFKC, before and after the removal of marks. Method: letters that
+ * compose only once the text between them is removed. */
+static void test_letters_are_normalised_to_nfkc(void **state)
 {
     (void)state;
     expect("A\xcc\x8a", "\xc3\x85"); /* a letter and its ring */
@@ -74,8 +74,8 @@ static void test_normalised(void **state)
                            "\xd8\xb9\xd9\x84\xd9\x8a\xd9\x87 \xd9\x88\xd8\xb3\xd9\x84\xd9\x85");
 }
 
-/* Goal: what is not allowed goes. Method: one of each kind. */
-static void test_allowed(void **state)
+/* Goal: forbidden characters are removed. Method: one of each kind. */
+static void test_forbidden_characters_are_removed(void **state)
 {
     (void)state;
     expect("\xcc\x88x", "x"); /* a mark without a letter */
@@ -115,10 +115,9 @@ static struct slice repeated(struct arena *arena, const char *piece, size_t coun
     return sanitise_text(arena, SANITISE_NOTE, buffer_slice(&text)).text;
 }
 
-/* Goal: 500 characters are left, cut between what a reader takes for one, and what came after many
- * marks is still found. Method: pieces of one and of several code points; piles of accents; marks
- * before. */
-static void test_cut(void **state)
+/* Goal: text is cut to 500 characters, between user-perceived characters, and text after many marks
+ * is kept. Method: sequences of one and of several code points; piles of accents; marks before. */
+static void test_text_is_cut_to_500_characters(void **state)
 {
     struct arena arena;
     struct slice clean = {NULL, 0};
@@ -140,7 +139,7 @@ static void test_cut(void **state)
 
 /* Goal: a text that cannot be made safe becomes empty and is counted. Method: bytes that are not
  * text, marks nested too deep, no memory. */
-static void test_fallbacks(void **state)
+static void test_unsafe_text_becomes_empty_and_counts(void **state)
 {
     struct arena arena;
     char nested[400] = {0};
@@ -192,9 +191,9 @@ static struct slice nested_marks(struct arena *arena, size_t rounds, size_t size
     return buffer_slice(&text);
 }
 
-/* Goal: a text may take as many rounds as the limit says and no more, and a long example fewer. Method: both
- * sides of each limit, and of the length from which an example is long. */
-static void test_rounds(void **state)
+/* Goal: a text may take as many rounds as the limit and no more, and a long example fewer. Method:
+ * both sides of each limit, and of the length from which an example is long. */
+static void test_rounds_are_limited(void **state)
 {
     static const struct {
         enum sanitise_profile profile;
@@ -225,9 +224,9 @@ static void test_rounds(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: notes are in quotes of their own, at most 2,000 characters of them. Method: honest, empty
- * and forging ones; six of 450 characters. */
-static void test_quotes(void **state)
+/* Goal: notes are in separate quotes, at most 2,000 characters of them. Method: honest, empty and
+ * forging ones; six of 450 characters. */
+static void test_notes_are_quoted_unforgeably(void **state)
 {
     struct arena arena;
     struct quote quote;
@@ -322,9 +321,9 @@ static const char *const parts[] = {"```",
                                     "\xef\xb8\x8f",
                                     "words of an honest note, "};
 
-/* Goal: every profile keeps its promises. Method: 20,000 random texts of marks and their parts, each in
- * every profile and in a quotation; what they must not have is looked for by other code. */
-static void test_random_keeps_promises(void **state)
+/* Goal: every profile keeps its guarantees. Method: 20,000 random texts of marks and their parts,
+ * each in every profile and in a quotation; other code searches for forbidden content. */
+static void test_random_texts_satisfy_every_profile(void **state)
 {
     struct random_seeded seeded;
     struct arena arena;
@@ -366,10 +365,14 @@ static void test_random_keeps_promises(void **state)
 int run_field_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fences_go), cmocka_unit_test(test_normalised),
-        cmocka_unit_test(test_allowed),   cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_fallbacks), cmocka_unit_test(test_rounds),
-        cmocka_unit_test(test_quotes),    cmocka_unit_test(test_random_keeps_promises),
+        cmocka_unit_test(test_fences_are_removed),
+        cmocka_unit_test(test_letters_are_normalised_to_nfkc),
+        cmocka_unit_test(test_forbidden_characters_are_removed),
+        cmocka_unit_test(test_text_is_cut_to_500_characters),
+        cmocka_unit_test(test_unsafe_text_becomes_empty_and_counts),
+        cmocka_unit_test(test_rounds_are_limited),
+        cmocka_unit_test(test_notes_are_quoted_unforgeably),
+        cmocka_unit_test(test_random_texts_satisfy_every_profile),
     };
 
     return cmocka_run_group_tests_name("fields", tests, NULL, NULL);

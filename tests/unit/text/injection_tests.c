@@ -171,17 +171,17 @@ static size_t check_file(const char *path, void (*check)(struct arena *, struct 
     return count;
 }
 
-/* Goal: nothing of the known attacks' marks is left in any profile. Method: each string says what must be
- * gone; the promises are looked for beside that. */
-static void test_known_injections(void **state)
+/* Goal: no mark of the known attacks is left in any profile. Method: each string lists the text
+ * that must be removed; the guarantees are checked, too. */
+static void test_known_injections_leave_no_mark(void **state)
 {
     (void)state;
     assert_true(check_file(FOLDER "strings.jsonl", check_injection) >= 150);
 }
 
-/* Goal: notes and guidelines of real life come through, in any language. Method: each says what it
- * becomes where that is not itself: NFKC, marks, a role that a line really begins with. */
-static void test_honest_texts(void **state)
+/* Goal: real notes and guidelines are kept, in any language. Method: each has its expected result
+ * if that differs: NFKC, marks, a role at the start of a line. */
+static void test_honest_texts_are_kept(void **state)
 {
     (void)state;
     assert_true(check_file(FOLDER "honest.jsonl", check_honest) >= 60);
@@ -190,8 +190,8 @@ static void test_honest_texts(void **state)
 int run_injection_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known_injections),
-        cmocka_unit_test(test_honest_texts),
+        cmocka_unit_test(test_known_injections_leave_no_mark),
+        cmocka_unit_test(test_honest_texts_are_kept),
     };
 
     return cmocka_run_group_tests_name("injections", tests, NULL, NULL);

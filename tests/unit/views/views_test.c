@@ -233,7 +233,8 @@ static void check_same(const struct viewed_view *read, const struct viewed_view 
     check_list(&read->weights, &written->weights);
 }
 
-/* Goal: views write what protobuf-c writes, and read it back. Method: random views of every member. */
+/* Goal: views write the bytes of protobuf-c, and read them back. Method: random views of every
+ * member. */
 static void test_round_trip_equals_protobuf_c(void **state)
 {
     struct random_seeded seeded;
@@ -267,8 +268,8 @@ static struct viewed_view sample(struct arena *arena)
     return view;
 }
 
-/* Goal: facts and content make one message, however they are cut. Method: both ranges of a view, read
- * as parts, and as one. */
+/* Goal: facts and content make one message, for any split. Method: both ranges of a view, read as
+ * parts, and as one. */
 static void test_parts_are_one_message(void **state)
 {
     struct viewed_view view = sample(*state);
@@ -293,10 +294,10 @@ static void test_parts_are_one_message(void **state)
         ERR_CORRUPT);
 }
 
-/* Goal: a range of numbers is read and nothing of the rest, of which nothing is checked; what is
- * always set counts only within the range. Method: the facts of a message, all and to below a field; its
- * content, which has no id; a number below the range; a cut field in the range and after it. */
-static void test_a_range_is_read(void **state)
+/* Goal: only a range of numbers is read and checked; fields that are always set are required only
+ * within the range. Method: the facts of a message, all and to below a field; its content, which
+ * has no id; a number below the range; a truncated field in the range and after it. */
+static void test_range_of_fields_is_read_without_the_rest(void **state)
 {
     struct viewed_view view = sample(*state);
     struct viewed_view read;
@@ -379,7 +380,7 @@ static enum err read_after_id(struct arena *arena, struct slice fields)
     return viewed_view_read(buffer_slice(&buffer), &read);
 }
 
-/* Goal: every way in which a message can be wrong is refused. Method: a table of fields after an id. */
+/* Goal: every invalid form of a message is refused. Method: a table of fields after an id. */
 static void test_damage_is_refused(void **state)
 {
     static const struct {
@@ -437,8 +438,8 @@ static void test_missing_field_is_refused(void **state)
     assert_int_equal(viewed_view_read(write_view(&without_id, *state), &read), ERR_CORRUPT);
 }
 
-/* Goal: reading never leaves the message. Method: each prefix, and each byte changed, in a block of
- * its own, under the sanitizer. */
+/* Goal: reading never leaves the message. Method: each prefix, and each byte changed, in a separate
+ * block, under the sanitizer. */
 static void test_any_bytes_are_read_safely(void **state)
 {
     struct viewed_view view = sample(*state);
@@ -466,7 +467,8 @@ static void test_any_bytes_are_read_safely(void **state)
     assert_true(refused > bytes.size / 2);
 }
 
-/* Goal: a message is put as a field of another with its length. Method: an Inner into a Viewed. */
+/* Goal: a message is written as a field of another, with its length. Method: an Inner into a
+ * Viewed. */
 static void test_view_is_put_as_a_field(void **state)
 {
     struct inner_view inner = {.seq = 9, .word = SLICE("word")};
@@ -494,7 +496,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_round_trip_equals_protobuf_c, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_parts_are_one_message, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_a_range_is_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_range_of_fields_is_read_without_the_rest, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(test_lists_are_walked, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_damage_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_missing_field_is_refused, set_up, tear_down),

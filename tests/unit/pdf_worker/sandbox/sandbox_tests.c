@@ -95,9 +95,9 @@ static int run_all(bool landlock)
     return failed;
 }
 
-/* Goal: from the sandbox nothing can be reached but fonts and CMaps. Method: each probe in a child; it
- * must meet its errno or its signal. */
-static void test_landlock(void **state)
+/* Goal: only fonts and CMaps can be reached from the sandbox. Method: each probe in a child; it
+ * must get its errno or its signal. */
+static void test_sandbox_reaches_only_fonts_and_cmaps(void **state)
 {
     (void)state;
     if (!has_landlock()) {
@@ -109,7 +109,7 @@ static void test_landlock(void **state)
 
 /* Goal: on a kernel without Landlock no file can be opened. Method: the same, with Landlock
  * disabled. */
-static void test_closed(void **state)
+static void test_no_file_opens_without_landlock(void **state)
 {
     (void)state;
     assert_int_equal(run_all(false), 0);
@@ -196,9 +196,8 @@ static int try_call(void)
     return syscall(tried_call, -1, 0, 0, 0, 0, 0) < 0 ? errno : 0;
 }
 
-/* Goal: no other call passes than those that were thought about. Method: each number there is, in a
- * child. */
-static void test_all_calls(void **state)
+/* Goal: only the listed system calls pass. Method: each number, in a child. */
+static void test_only_listed_system_calls_pass(void **state)
 {
     (void)state;
     for (int landlock = 0; landlock < 2; landlock++) {
@@ -235,9 +234,9 @@ static void assert_status(pid_t pid, const char *line)
     assert_non_null(strstr(text, line));
 }
 
-/* Goal: the process is as pdf_control.h and the sandbox say: limits, class, no new rights, filter.
- * Method: a child that waits in the sandbox, looked at from outside. */
-static void test_process(void **state)
+/* Goal: the process has the state that pdf_control.h and the sandbox document: limits, class, no
+ * new rights, filter. Method: a child that waits in the sandbox, examined from outside. */
+static void test_process_has_its_limits_and_filter(void **state)
 {
     struct sandbox sandbox;
     int entered[2];
@@ -293,9 +292,9 @@ static bool can_become_unprivileged(void)
     return status == 0;
 }
 
-/* Goal: rights are gone for good, and fonts stay readable. Method: a child gives them up, tries to
- * take them back or to use them, and reads. */
-static void test_rights(void **state)
+/* Goal: rights are dropped permanently, and fonts stay readable. Method: a child drops them, tries
+ * to regain or use them, and reads. */
+static void test_rights_are_dropped_for_good(void **state)
 {
     const bool was_root = can_become_unprivileged();
     int status = 0;
@@ -318,8 +317,8 @@ static void test_rights(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* Goal: a limit that is lower already stays. Method: a child under a lower one enters. */
-static void test_lower_limit(void **state)
+/* Goal: a limit that is already lower is kept. Method: a child under a lower one enters. */
+static void test_lower_limit_is_kept(void **state)
 {
     const struct rlimit low = {8, 8};
     struct sandbox sandbox;
@@ -373,10 +372,9 @@ static int try_sandbox(bool landlock, bool forbidden)
     return WEXITSTATUS(status);
 }
 
-/* Goal: a system that lets rules be made, but no one be shut in, is noticed before the first
- * document. Method: each kind of sandbox is tried as it is, and under a filter that forbids
- * filters. */
-static void test_try(void **state)
+/* Goal: a system that accepts rules but cannot enforce them is detected before the first document.
+ * Method: each kind of sandbox is tried as it is, and under a filter that forbids filters. */
+static void test_unusable_sandbox_is_detected_before_the_first_document(void **state)
 {
     (void)state;
     assert_int_equal(try_sandbox(false, false), OK);
@@ -388,10 +386,13 @@ static void test_try(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_landlock),    cmocka_unit_test(test_closed),
-        cmocka_unit_test(test_process),     cmocka_unit_test(test_rights),
-        cmocka_unit_test(test_lower_limit), cmocka_unit_test(test_all_calls),
-        cmocka_unit_test(test_try),
+        cmocka_unit_test(test_sandbox_reaches_only_fonts_and_cmaps),
+        cmocka_unit_test(test_no_file_opens_without_landlock),
+        cmocka_unit_test(test_process_has_its_limits_and_filter),
+        cmocka_unit_test(test_rights_are_dropped_for_good),
+        cmocka_unit_test(test_lower_limit_is_kept),
+        cmocka_unit_test(test_only_listed_system_calls_pass),
+        cmocka_unit_test(test_unusable_sandbox_is_detected_before_the_first_document),
     };
 
     if (SANDBOX_SANITIZED) {

@@ -107,8 +107,8 @@ static void assert_serves(const struct peer *peer)
     assert_int_equal(answer.reason, PDF_READ);
 }
 
-/* Goal: READY says version, sandbox and Poppler. Method: read it. */
-static void test_ready(void **state)
+/* Goal: READY has the version, sandbox and Poppler. Method: read it. */
+static void test_ready_has_version_sandbox_and_poppler(void **state)
 {
     static const char *const closed[] = {"--without-landlock", NULL};
     struct peer peer;
@@ -128,7 +128,7 @@ static void test_ready(void **state)
 
 /* Goal: if the machine's memory runs out, the worker and its children are killed before the server,
  * whose open store counts as its memory. Method: the program's oom_score_adj. */
-static void test_first_to_go(void **state)
+static void test_worker_is_killed_before_the_server(void **state)
 {
     struct peer peer;
     char path[64];
@@ -151,7 +151,7 @@ static void test_first_to_go(void **state)
 
 /* Goal: a job is answered, its end is reported with its costs, and then its socket is closed.
  * Method: one of each kind of document that is answered. */
-static void test_answered(void **state)
+static void test_job_is_answered_with_its_costs(void **state)
 {
     const struct pdf_control_job explained = peer_message(PDF_JOB_EXPLAIN | PDF_JOB_PICTURE, "");
     struct peer peer;
@@ -189,7 +189,7 @@ static void test_answered(void **state)
 
 /* Goal: a child inherits only its document and its pipe: no other descriptors, environment, or
  * another job's password. Method: documents that report them. */
-static void test_child_has_little(void **state)
+static void test_child_inherits_only_document_and_pipe(void **state)
 {
     const struct pdf_control_job secret = peer_message(0, "0123456789");
     struct peer peer;
@@ -214,7 +214,7 @@ static void test_child_has_little(void **state)
 }
 
 /* Goal: jobs run side by side. Method: one is answered while two others sleep. */
-static void test_side_by_side(void **state)
+static void test_jobs_run_side_by_side(void **state)
 {
     struct peer peer;
     struct peer_job sleeping[2];
@@ -230,9 +230,9 @@ static void test_side_by_side(void **state)
     stop(&peer);
 }
 
-/* Goal: closing the job socket kills the child, and the server goes on. Method: the answer's pipe of a
- * sleeping child closes once its socket is closed. */
-static void test_cancel(void **state)
+/* Goal: closing the job socket kills the child, and the server continues. Method: the answer's pipe
+ * of a sleeping child closes once its socket is closed. */
+static void test_closed_job_socket_kills_the_child(void **state)
 {
     struct peer peer;
     struct peer_job job;
@@ -250,9 +250,9 @@ static void test_cancel(void **state)
     stop(&peer);
 }
 
-/* Goal: a child is killed at the wall limit, what it had written stays, and one that waits for its
- * reader is killed too. Method: a short limit; children that sleep, sleep later, and flood. */
-static void test_wall(void **state)
+/* Goal: a child is killed at the wall limit, its output until then is kept, and one that waits for
+ * its reader is killed, too. Method: a short limit; children that sleep, sleep later, and flood. */
+static void test_child_is_killed_at_the_wall_limit(void **state)
 {
     static const char *const brief[] = {"--wall-ms", "200", NULL};
     struct peer peer;
@@ -349,10 +349,9 @@ static void assert_waited(const struct pdf_control_end *end)
     }
 }
 
-/* Goal: the end of a child that was kept from the processor until the wall limit says for how long,
- * also where it waited in one piece to the very end. Method: one processor for a worker and for one
- * who takes all of it. */
-static void test_waiting(void **state)
+/* Goal: the end of a child that was starved of CPU until the wall limit reports its waiting time.
+ * Method: one processor for a worker and for a process that takes all of it. */
+static void test_starved_child_reports_its_waiting_time(void **state)
 {
     struct peer peer;
     struct pdf_answer answer;
@@ -371,10 +370,9 @@ static void test_waiting(void **state)
     stop(&peer);
 }
 
-/* Goal: a killed child that does not even get the processor to die on does not hold up its end, by
- * which the fork server would seem to hang. Method: the same with so many others that its turn comes
- * after several times the wall limit. */
-static void test_late_death(void **state)
+/* Goal: the end of a killed child that gets no CPU to exit is reported in time. Method: the same
+ * with so many others that its turn comes after several times the wall limit. */
+static void test_killed_child_without_cpu_does_not_delay_its_end(void **state)
 {
     const int most_ms = STARVED_WALL_MS + 2000; /* and half a second for this process */
     pid_t hogs[HOGS_MAX];
@@ -412,9 +410,9 @@ static void assert_signalled(const struct peer *peer, const char *text, int sign
     assert_int_equal(end.code, signal);
 }
 
-/* Goal: a child's death is reported as it was, and only its job fails. Method: children that abort,
- * trap, and call forbidden system calls. */
-static void test_deaths(void **state)
+/* Goal: a child's death is reported with its cause, and only its job fails. Method: children that
+ * abort, trap, and call forbidden system calls. */
+static void test_death_of_a_child_fails_only_its_job(void **state)
 {
     struct peer peer;
     struct pdf_answer answer;
@@ -437,7 +435,7 @@ static void test_deaths(void **state)
 
 /* Goal: an answer that no one reads is the child's failure, not its death. Method: the pipe's read
  * end is closed while the child blocks in it. */
-static void test_unread(void **state)
+static void test_unread_answer_is_a_failure_of_the_child(void **state)
 {
     struct peer peer;
     struct peer_job job;
@@ -491,7 +489,7 @@ static void send_wrong(const struct peer *peer, struct slice datagram, size_t co
 
 /* Goal: an invalid message starts nothing, is answered if it has a socket, leaves no descriptor
  * open and does not end the program. Method: each kind of wrong datagram. */
-static void test_nonsense(void **state)
+static void test_invalid_message_starts_nothing(void **state)
 {
     const struct slice nothing = {(const uint8_t *)"", 0};
     const struct pdf_control_job right = peer_message(0, "");
@@ -551,9 +549,8 @@ static int count_descriptors(pid_t pid)
     return count;
 }
 
-/* Goal: jobs leave nothing, however they end. Method: many of them; the number of descriptors is
- * unchanged. */
-static void test_leaves_nothing(void **state)
+/* Goal: jobs leave no descriptor open. Method: many of them; descriptors are counted. */
+static void test_jobs_leave_no_descriptor(void **state)
 {
     struct peer peer;
     int before = 0;
@@ -578,7 +575,7 @@ static void test_leaves_nothing(void **state)
 
 /* Goal: there are at most PDF_CHILDREN_MAX children, one more is refused, and when the control
  * socket closes all of them end, and the program too. Method: fill it with sleepers, then close. */
-static void test_full_and_end(void **state)
+static void test_children_are_bounded_and_end_with_the_program(void **state)
 {
     struct peer peer;
     struct peer_job jobs[PDF_CHILDREN_MAX];
@@ -607,7 +604,7 @@ static void test_full_and_end(void **state)
 
 /* Goal: signals to a whole group of processes do not end the program: a server that drains still has
  * jobs. Method: send them, then a job. */
-static void test_signals(void **state)
+static void test_signals_to_the_group_do_not_end_the_program(void **state)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD};
     struct peer peer;
@@ -644,9 +641,9 @@ static NORETURN void die_as_server(int test, int job_socket, int answer)
     _exit(1);
 }
 
-/* Goal: the program and its children do not outlive the server, even where its control socket stays
+/* Goal: the program and its children do not outlive the server, even if its control socket stays
  * open somewhere. Method: a process that starts it dies by itself; pipe and job socket close. */
-static void test_dies_with_server(void **state)
+static void test_program_ends_with_the_server(void **state)
 {
     int job[2];
     int answer[2];
@@ -705,9 +702,9 @@ static void expect_with(const char *argument, int code, const char *says)
     assert_non_null(strstr(said, says));
 }
 
-/* Goal: started by hand it says what it is, and serves no client; a mistake is named. Method: exit codes of each
- * way, and the words for it. */
-static void test_by_hand(void **state)
+/* Goal: started by hand it describes itself, and serves no client; a mistake is named. Method: exit
+ * codes of each way, and the texts. */
+static void test_program_started_by_hand_explains_itself(void **state)
 {
     (void)state;
     expect_with("--help", 0, "");
@@ -766,7 +763,7 @@ static void measure_really(const char *const *arguments, bool closed)
 }
 
 /* Goal: the real program measures a real document in either sandbox. Method: one page. */
-static void test_real(void **state)
+static void test_real_program_measures_a_document(void **state)
 {
     static const char *const without[] = {"--without-landlock", NULL};
 
@@ -778,15 +775,24 @@ static void test_real(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ready),          cmocka_unit_test(test_first_to_go),
-        cmocka_unit_test(test_answered),       cmocka_unit_test(test_child_has_little),
-        cmocka_unit_test(test_side_by_side),   cmocka_unit_test(test_cancel),
-        cmocka_unit_test(test_wall),           cmocka_unit_test(test_waiting),
-        cmocka_unit_test(test_late_death),     cmocka_unit_test(test_deaths),
-        cmocka_unit_test(test_unread),         cmocka_unit_test(test_nonsense),
-        cmocka_unit_test(test_leaves_nothing), cmocka_unit_test(test_full_and_end),
-        cmocka_unit_test(test_signals),        cmocka_unit_test(test_dies_with_server),
-        cmocka_unit_test(test_by_hand),        cmocka_unit_test(test_real),
+        cmocka_unit_test(test_ready_has_version_sandbox_and_poppler),
+        cmocka_unit_test(test_worker_is_killed_before_the_server),
+        cmocka_unit_test(test_job_is_answered_with_its_costs),
+        cmocka_unit_test(test_child_inherits_only_document_and_pipe),
+        cmocka_unit_test(test_jobs_run_side_by_side),
+        cmocka_unit_test(test_closed_job_socket_kills_the_child),
+        cmocka_unit_test(test_child_is_killed_at_the_wall_limit),
+        cmocka_unit_test(test_starved_child_reports_its_waiting_time),
+        cmocka_unit_test(test_killed_child_without_cpu_does_not_delay_its_end),
+        cmocka_unit_test(test_death_of_a_child_fails_only_its_job),
+        cmocka_unit_test(test_unread_answer_is_a_failure_of_the_child),
+        cmocka_unit_test(test_invalid_message_starts_nothing),
+        cmocka_unit_test(test_jobs_leave_no_descriptor),
+        cmocka_unit_test(test_children_are_bounded_and_end_with_the_program),
+        cmocka_unit_test(test_signals_to_the_group_do_not_end_the_program),
+        cmocka_unit_test(test_program_ends_with_the_server),
+        cmocka_unit_test(test_program_started_by_hand_explains_itself),
+        cmocka_unit_test(test_real_program_measures_a_document),
     };
 
     (void)signal(SIGPIPE, SIG_IGN);

@@ -100,7 +100,7 @@ class Floods(unittest.TestCase):
             with self.subTest(kind.name):
                 self.check(kind, run.result(), enough)
 
-    def test_all_kinds(self):
+    def test_each_attack_is_answered_and_others_are_served(self):
         few = ["--connections", str(CONNECTIONS)]
         calls = self.victim.calls
         with concurrent.futures.ThreadPoolExecutor(len(kinds.SLOW)) as later, \

@@ -23,13 +23,13 @@ class Roles(ServerCase):
         """An empty request: the role is checked before its content."""
         return client.raw_any(path, b"", 0.5)
 
-    def test_every_method_names_its_roles(self):
+    def test_every_method_has_roles(self):
         for path, method, rules in methods():
             self.assertTrue(rules.roles, f"{path} names no role in its options")
             self.assertNotEqual(rules.transaction, options.TRANSACTION_UNSPECIFIED, path)
             self.assertLessEqual(set(rules.backfill_roles), set(rules.roles), path)
 
-    def test_every_method_by_every_role(self):
+    def test_every_method_admits_only_its_roles(self):
         """FR-020 and the table of roles: allowed exactly where the options say."""
         clients = {role: self.server.client(self.admin.create_token(role).secret)
                    for role in ALL_ROLES}
@@ -44,7 +44,7 @@ class Roles(ServerCase):
                     if not path.endswith(("/CreateOrganization", "/Verify", "/Backup")):  # server flag
                         self.assertNotEqual(code, grpc.StatusCode.PERMISSION_DENIED, where)
 
-    def test_backfill_only(self):
+    def test_integrator_may_only_backfill(self):
         """INTEGRATOR captures history with its time; others may not give a time at all."""
         integrator = self.server.client(self.admin.create_token(roles.ROLE_INTEGRATOR).secret)
         service = self.server.client(self.admin.create_token(roles.ROLE_SERVICE).secret)
@@ -56,7 +56,7 @@ class Roles(ServerCase):
         self.assert_code(grpc.StatusCode.PERMISSION_DENIED, service.feedback.CaptureFeedbackEvent,
                          feedback_service.CaptureFeedbackEventRequest(event=old))
 
-    def test_a_viewer_sees_no_content(self):
+    def test_viewer_sees_no_content(self):
         """VIEWER: no `*_json`, no diff, no free text, in any shape of an event."""
         canary = "canary-" + secrets.token_hex(8)
         event = self.admin.capture(event_type=LINE, layout_fingerprint="viewer",
@@ -90,7 +90,7 @@ class Tokens(ServerCase):
         client.metadata = [("authorization", value) for value in values]
         return client.raw(self.PATH, b"")[0]
 
-    def test_what_is_no_token(self):
+    def test_invalid_token_is_refused(self):
         good = self.server.admin_token
         prefix, key_id, secret = good.split("_", 2)
         self.assertEqual((prefix, len(key_id), len(secret)), ("errata", 8, 43))
@@ -104,13 +104,13 @@ class Tokens(ServerCase):
             self.assertEqual(self.code_with(value), grpc.StatusCode.UNAUTHENTICATED, value)
         self.assertEqual(self.code_with(), grpc.StatusCode.UNAUTHENTICATED)
 
-    def test_every_method_wants_one(self):
+    def test_every_method_needs_a_token(self):
         no_one = self.server.client("")
         no_one.metadata = []
         for path, _, _ in methods():
             self.assertEqual(no_one.raw_any(path, b"")[0], grpc.StatusCode.UNAUTHENTICATED, path)
 
-    def test_expiry(self):
+    def test_expired_token_is_refused(self):
         soon = int((time.time() + 1.5) * 1e6)
         made = self.admin.create_token(roles.ROLE_ADMIN, expire_us=soon)
         client = self.server.client(made.secret)
@@ -124,7 +124,7 @@ class Tokens(ServerCase):
         self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, self.admin.create_token,
                          roles.ROLE_ADMIN, expire_us=past)
 
-    def test_revocation(self):
+    def test_revoked_token_is_refused_at_once(self):
         made = self.admin.create_token(roles.ROLE_SERVICE)
         client = self.server.client(made.secret)
         client.capture(event_type=LINE, after_json='{"a":1}')
@@ -139,7 +139,7 @@ class Tokens(ServerCase):
                   self.admin.admin.ListTokens(admin.ListTokensRequest()).tokens}
         self.assertTrue(listed[made.token.key_id].HasField("revoked_at"))
 
-    def test_a_secret_is_shown_once(self):
+    def test_secret_is_shown_once(self):
         key = [("idempotency-key", "make-" + secrets.token_hex(4))]
         request = admin.CreateTokenRequest(token=admin.Token(role=roles.ROLE_SERVICE))
         made = self.admin.admin.CreateToken(request, metadata=key)
@@ -149,11 +149,11 @@ class Tokens(ServerCase):
         self.assertNotIn(made.secret.split("_", 2)[2], error.details())
         self.assertNotIn(made.secret.split("_", 2)[2], self.server.read_log())
 
-    def test_people_are_bound_to_a_user(self):
+    def test_token_of_a_person_needs_a_user(self):
         for role in (roles.ROLE_OPERATOR, roles.ROLE_REVIEWER):
             self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, self.admin.create_token, role, "")
 
-    def test_the_server_flag(self):
+    def test_server_methods_need_the_server_flag(self):
         """Without it, another organisation does not exist; only such a token gives it on."""
         org = self.admin.create_org("flagless")
         plain = self.server.client(
@@ -171,7 +171,7 @@ class Tokens(ServerCase):
         self.assertEqual(self.blind(foreign, default.id),
                          self.blind(self.answer(plain, unknown), unknown))
 
-    def test_org_id_by_every_role(self):
+    def test_org_id_needs_the_server_flag(self):
         """Every method that takes an org_id: another organisation's is served only to the server
         flag, with a role that may call the method; all others get the reply for an unknown one."""
         org = self.admin.create_org("named-" + secrets.token_hex(4))

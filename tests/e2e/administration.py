@@ -66,7 +66,7 @@ class LastToken(unittest.TestCase):
     def revoke(self, token):
         self.client.admin.RevokeToken(admin.RevokeTokenRequest(key_id=key_id_of(token)))
 
-    def test_is_not_revoked(self):
+    def test_last_token_can_not_be_revoked(self):
         first = self.server.admin_token
         done = errata(self.server, "token", "revoke", key_id_of(first))
         self.assertEqual(done.returncode, 1, done)
@@ -80,7 +80,7 @@ class LastToken(unittest.TestCase):
             self.revoke(second)
         self.assertEqual(end.exception.code(), grpc.StatusCode.FAILED_PRECONDITION)
 
-    def test_that_ends_soon_is_a_warning(self):
+    def test_last_token_that_ends_soon_is_a_warning(self):
         """14 days before; a token that ends later, or never, ends the warning."""
         self.wait_for_health(SERVING)
         first = self.server.admin_token
@@ -105,7 +105,7 @@ class LastToken(unittest.TestCase):
         self.wait_for_health(SERVING)
         self.assertEqual(errata(self.server, "health", "errata.admin").returncode, 0)
 
-    def test_that_has_ended_is_a_warning(self):
+    def test_expired_last_token_is_a_warning(self):
         """From the start on too."""
         plain = self.client.create_token(roles.ROLE_ADMIN).secret
         for seconds in (2, 10, 40):  # the first that a busy machine revokes within
@@ -149,7 +149,7 @@ class NewToken(unittest.TestCase):
         done = errata(self.server, "admin", "verify")
         self.assertEqual(done.returncode, 0, done)
 
-    def test_a_lost_token_is_replaced(self):
+    def test_lost_token_is_replaced(self):
         """The store holds what it held, and one event more, that verify and rebuild know."""
         old = self.server.admin_token
         client = self.server.client()
@@ -182,7 +182,7 @@ class NewToken(unittest.TestCase):
         self.assertEqual((made[0].actor_user_id, made[0].token_created.server), ("system", True))
         self.assert_whole()
 
-    def test_refused_while_a_server_runs(self):
+    def test_new_token_is_refused_while_a_server_runs(self):
         old = self.server.admin_token
         done = self.make()
         self.assertEqual(done.returncode, 1, done)
@@ -191,7 +191,7 @@ class NewToken(unittest.TestCase):
         self.works(old)
         self.assert_whole()
 
-    def test_no_store_is_made(self):
+    def test_new_token_creates_no_store(self):
         self.assertEqual(self.server.stop(), 0)
         for data in (self.path("nothing"), self.path("db")):
             done = self.make(data)
@@ -199,7 +199,7 @@ class NewToken(unittest.TestCase):
             self.assertIn("no store", done.stderr)
         self.assertFalse(os.path.exists(self.path("nothing")))
 
-    def test_a_file_that_can_not_be_replaced(self):
+    def test_unwritable_token_file_is_reported(self):
         """The token is valid then, and the message says where its text is."""
         self.assertEqual(self.server.stop(), 0)
         os.rename(self.path(), self.path("old.token"))

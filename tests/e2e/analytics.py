@@ -66,7 +66,7 @@ class AnalyticsCase(ServerCase):
 
 
 class Scenarios(AnalyticsCase):
-    def test_us5_1_what_the_page_shows(self):
+    def test_us5_1_page_has_its_figures(self):
         """The last 30 days by default, each of them; corrected fields; layout coverage."""
         today = datetime.datetime.now(datetime.timezone.utc).date()
         counts = collections.Counter()
@@ -87,7 +87,7 @@ class Scenarios(AnalyticsCase):
         self.assertFalse(reported.HasField("correction_rate"))
         self.assert_recount()
 
-    def test_us5_2_corrected_fields_by_name(self):
+    def test_us5_2_corrected_fields_are_counted_by_name(self):
         """100 corrections of lines: 40 qty, 30 sku, 20 uom, 10 price, in any order."""
         fields = ["qty"] * 40 + ["sku"] * 30 + ["uom"] * 20 + ["price"] * 10
         random.Random(1).shuffle(fields)
@@ -103,7 +103,7 @@ class Scenarios(AnalyticsCase):
                          [("qty", 40), ("sku", 30)])
         self.assert_recount()
 
-    def test_us5_3_layout_coverage(self):
+    def test_us5_3_layouts_have_their_counts(self):
         """Ten layouts, three of them seen as documents: how often, how often corrected, and when last."""
         rows = [row for row in pdf_data.rows("layout") if row["path"].startswith("layout/gen-")]
         seen = collections.Counter()
@@ -133,7 +133,7 @@ class Scenarios(AnalyticsCase):
         self.assertEqual(last, sorted(last, reverse=True))
         self.assert_recount()
 
-    def test_us5_4_confidence_over_time(self):
+    def test_us5_4_confidence_is_averaged_by_day(self):
         """Mean confidence of each day: improving here; absent on a day without extractions."""
         for n, values in enumerate(((0.5, 0.7), (), (0.8,), (0.9, 0.9, 0.96))):
             for i, value in enumerate(values):
@@ -153,7 +153,7 @@ class Scenarios(AnalyticsCase):
         self.assertAlmostEqual(reported.correction_rate, 1 / 6)
         self.assert_recount()
 
-    def test_us5_5_one_layouts_corrections(self):
+    def test_us5_5_corrections_of_one_layout_are_listed(self):
         """An operator sees one layout's events, newest first, with what each changed."""
         self.capture_all([self.correction("qty", layout_fingerprint=f"p-{n % 2}", document_id=f"d-{n}")
                           for n in range(6)])
@@ -166,7 +166,7 @@ class Scenarios(AnalyticsCase):
 
 
 class Requirements(AnalyticsCase):
-    def test_fr_016_a_range_of_days(self):
+    def test_fr_016_range_of_days_is_counted(self):
         """Both ends included, days of UTC; what is outside is not counted; bad ranges are refused."""
         for text, seconds in (("2025-01-31", 86399), ("2025-02-01", 0), ("2025-02-28", 86399),
                               ("2025-03-01", 0)):
@@ -190,7 +190,7 @@ class Requirements(AnalyticsCase):
             error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, self.learned, **fields)
             self.assertLessEqual(names, set(bad_fields(error)), fields)
 
-    def test_fr_017_by_type_field_and_layout(self):
+    def test_fr_017_events_are_counted_by_type_field_and_layout(self):
         kinds = [LINE] * 5 + [FIELD] * 3 + [SELECTED] * 2 + [feedback.FEEDBACK_EVENT_TYPE_MAPPING_REJECTED]
         self.capture_all([feedback.FeedbackEvent(
             event_type=kind, layout_fingerprint=f"l-{n % 2}", before_json='{"a":1,"b":1}',
@@ -214,7 +214,7 @@ class Requirements(AnalyticsCase):
                           for r in reported.layout_stats}, {"l-0": (4, 6), "l-1": (4, 5)})
         self.assert_recount()
 
-    def test_fr_020_administrators_and_integrators_alone(self):
+    def test_fr_020_only_administrators_and_integrators_are_admitted(self):
         requests = (("GetLearningAnalytics", analytics.GetLearningAnalyticsRequest()),
                     ("ListLayoutCoverage", analytics.ListLayoutCoverageRequest()),
                     ("GetExperimentReport", analytics.GetExperimentReportRequest()))
@@ -234,7 +234,7 @@ class Requirements(AnalyticsCase):
         reported = other.analytics.GetLearningAnalytics(analytics.GetLearningAnalyticsRequest())
         self.assertEqual((sum(d.count for d in reported.events_by_day), list(reported.layout_stats)), (0, []))
 
-    def test_many_field_names(self):
+    def test_field_names_beyond_the_bound_count_as_other(self):
         """A thousand names a day are counted by name; the rest together, as `other`."""
         self.capture_all([self.correction(f"f{n:04d}", created_at=day("2025-04-01")) for n in range(1005)])
         self.capture_all([self.correction("f0003", created_at=day("2025-04-01"))])
@@ -243,7 +243,7 @@ class Requirements(AnalyticsCase):
         self.assertEqual((counts["f0003"], sum(counts.values()), len(counts)), (2, 1005, 1000))
         self.assertEqual(counts["other"], 5)
 
-    def test_sc_006_ninety_days_in_less_than_two_seconds(self):
+    def test_sc_006_ninety_days_take_less_than_two_seconds(self):
         """20,000 events of 200 layouts over 90 days: all that the page shows, by the slowest of 5."""
         first = datetime.date(2025, 1, 1)
         events = [self.correction(f"field-{n % 37}", FIELD if n % 5 == 0 else LINE,

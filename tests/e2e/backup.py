@@ -98,7 +98,7 @@ class Case(unittest.TestCase):
 
 
 class Backup(Case):
-    def test_under_load(self):
+    def test_backup_under_load_is_consistent(self):
         stop = threading.Event()
         written = []
 
@@ -139,7 +139,7 @@ class Backup(Case):
         self.assert_whole(restored, self.server)
         client.capture(event_type=LINE, layout_fingerprint="after", after_json='{"qty":1}')
 
-    def test_repeats_hold_after_a_restore(self):
+    def test_idempotency_keys_hold_after_a_restore(self):
         """The first answer, byte for byte, and the same answers of all reads."""
         request = feedback_service.CaptureFeedbackEventRequest(event=feedback.FeedbackEvent(
             event_type=LINE, layout_fingerprint="once", after_json='{"qty":9}'))
@@ -154,7 +154,7 @@ class Backup(Case):
             self.assertEqual(client.feedback.ListFeedbackEvents(listed).events,
                              self.client.feedback.ListFeedbackEvents(listed).events)
 
-    def test_the_file(self):
+    def test_backup_overwrites_no_file(self):
         """Never over another one unasked; `-` is a pipe; a refused one leaves nothing."""
         with open(self.path("b"), "w", encoding="ascii") as f:
             f.write("mine")
@@ -207,7 +207,7 @@ class CutOff(Case):
         self.assertGreater(len(next(call).data), 0)
         return call
 
-    def test_the_server_is_killed(self):
+    def test_killed_server_fails_the_backup(self):
         process = self.held_command()
         self.server.kill9()
         process.send_signal(signal.SIGCONT)
@@ -217,7 +217,7 @@ class CutOff(Case):
         self.server.start()
         self.assert_idle()
 
-    def test_the_client_is_killed(self):
+    def test_killed_client_does_not_prevent_the_next_backup(self):
         """Its output is not a backup, and does not hinder the next one."""
         process = self.held_command()
         process.kill()
@@ -228,7 +228,7 @@ class CutOff(Case):
         self.assertEqual(restore(self.path("b"), self.path("restored")).returncode, 0)
         self.assertFalse(os.path.exists(self.path("b.part")))
 
-    def test_one_at_a_time_and_cancelled(self):
+    def test_second_backup_is_refused_until_the_first_is_cancelled(self):
         call = self.held_stream()
         with self.assertRaises(grpc.RpcError) as second:
             next(self.client.admin.Backup(admin.BackupRequest()))
@@ -238,7 +238,7 @@ class CutOff(Case):
         call.cancel()
         self.assert_idle()
 
-    def test_a_client_that_does_not_read(self):
+    def test_backup_ends_if_the_client_does_not_read(self):
         """It is ended, and the snapshot is let go of."""
         call = self.held_stream()
         started = time.monotonic()
@@ -256,7 +256,7 @@ class CutOff(Case):
         self.assertIn("client too slow", end.exception.details())
         self.assert_idle()
 
-    def test_the_server_ends(self):
+    def test_stopping_server_ends_the_backup(self):
         call = self.held_stream()
         self.server.terminate()
         self.assertEqual(self.server.wait(), 0)
@@ -265,7 +265,7 @@ class CutOff(Case):
         with self.assertRaises(grpc.RpcError):
             list(call)
 
-    def test_a_restore_is_killed(self):
+    def test_killed_restore_is_repeated(self):
         """Each time nothing, or the whole store."""
         self.assertEqual(self.back_up().returncode, 0)
         data = self.path("restored")
@@ -298,7 +298,7 @@ class CutOff(Case):
 class Refused(Case):
     BATCHES = 2
 
-    def test_a_damaged_backup(self):
+    def test_damaged_backup_is_refused(self):
         self.assertEqual(self.back_up().returncode, 0)
         path, data = self.path("b"), self.path("restored")
         os.truncate(path, os.path.getsize(path) - EDGE)
@@ -307,7 +307,7 @@ class Refused(Case):
         self.assertIn("incomplete", done.stderr)
         self.assertFalse(os.path.exists(data))
 
-    def test_a_folder_that_is_not_empty(self):
+    def test_folder_that_is_not_empty_is_refused(self):
         self.assertEqual(self.back_up().returncode, 0)
         done = restore(self.path("b"), self.server.data)
         self.assertEqual(done.returncode, 1, done)
@@ -346,7 +346,7 @@ class SmallDisk(Case):
         with open(os.path.join(self.small, "ballast"), "wb") as f:
             os.posix_fallocate(f.fileno(), 0, info.f_bavail * info.f_frsize - (size_mb << 20))
 
-    def test_no_room_for_the_backup(self):
+    def test_full_disk_leaves_no_backup_file(self):
         self.leave(5)
         path = os.path.join(self.small, "b")
         done = run(command(self.server, "admin", "backup", path), text=True)
@@ -355,7 +355,7 @@ class SmallDisk(Case):
         self.assertEqual(os.listdir(self.small), ["ballast"])
         self.assert_idle()
 
-    def test_no_room_to_restore(self):
+    def test_full_disk_leaves_no_restored_store(self):
         self.assertEqual(self.back_up().returncode, 0)
         self.leave(50)
         data = os.path.join(self.small, "restored")
@@ -366,7 +366,7 @@ class SmallDisk(Case):
         os.unlink(os.path.join(self.small, "ballast"))
         self.assertEqual(restore(self.path("b"), data).returncode, 0)
 
-    def test_a_server_whose_disk_is_full(self):
+    def test_server_with_a_full_disk_can_be_backed_up(self):
         """Its store can still be had, and restored where there is room."""
         data = os.path.join(self.small, "store")
         os.mkdir(data, 0o700)

@@ -118,7 +118,7 @@ class Measures(Case):
             self.assertEqual(sum(count for _, _, count in run["histogram"]), run["answered"])
             self.assertLessEqual(USAGE, set(run["client"]))
 
-    def test_open_loop_of_a_mix(self):
+    def test_open_loop_makes_the_calls_of_its_mix(self):
         before = self.calls_of(EXAMPLES), self.calls_of(CAPTURE)
         report = self.report("--mix", "examples=80,capture=20", "--rate", 200, "--duration", "3s",
                              "--connections", 4)
@@ -137,7 +137,7 @@ class Measures(Case):
         self.assertTrue(all(s["rate"] >= 0 for s in run["series"]))
         self.assertEqual(len(run["series"]), 30)
 
-    def test_closed_loop(self):
+    def test_closed_loop_keeps_its_calls_in_flight(self):
         before = self.calls_of(EXAMPLES)
         report = self.report("--in-flight", 3, "--connections", 2, "--calls", 500)
         self.check_report(report)
@@ -146,13 +146,13 @@ class Measures(Case):
         self.assertEqual((run["started"], run["right"], run["unsent"]), (500, 500, 0))
         self.assertEqual(self.calls_of(EXAMPLES) - before, 500)
 
-    def test_warm_up_does_not_count(self):
+    def test_warm_up_is_not_counted(self):
         before = self.calls_of(EXAMPLES)
         report = self.report("--rate", 100, "--warm-up", "1s", "--duration", "1s")
         self.assertEqual(report["runs"][0]["started"], 100)
         self.assertEqual(self.calls_of(EXAMPLES) - before, 200)
 
-    def test_server_usage(self):
+    def test_report_has_the_servers_cpu(self):
         """The process that listens is found, or the one that is named is taken."""
         for arguments in ((), ("--server-pid", self.server.process.pid)):
             usage = self.report("--calls", 300, *arguments)["runs"][0]["server"]
@@ -161,7 +161,7 @@ class Measures(Case):
             self.assertGreater(usage["rss_anon_bytes"], 100_000)
             self.assertGreaterEqual(usage["rss_peak_bytes"], usage["rss_anon_bytes"])
 
-    def test_table(self):
+    def test_table_has_each_call(self):
         printed = self.bench("--mix", "examples,server-info", "--calls", 200).stdout
         self.assertRegex(printed, r"(?m)^call +calls +calls/s +mean +p50 .* max +bytes +wrong$")
         for name in ("examples", "server-info", "all"):
@@ -171,7 +171,7 @@ class Measures(Case):
         self.assertRegex(printed, r"(?m)^valid: every answer was right$")
         self.assertEqual(self.bench("--calls", 20, "--quiet").stdout, "")
 
-    def test_header_ways(self):
+    def test_each_form_of_headers_is_accepted(self):
         """Both ways of writing header fields are understood, with keys and fields of one's own."""
         for way in ("indexed", "literal"):
             report = self.report("--headers", way, "--mix", "capture,examples", "--calls", 200,
@@ -179,7 +179,7 @@ class Measures(Case):
             self.assertEqual(report["runs"][0]["right"], 200)
             self.assertEqual(report["settings"]["headers"], way)
 
-    def test_every_built_in_call(self):
+    def test_every_built_in_call_succeeds(self):
         """Each does what it is for on a server with a few events; layouts without documents are not
         found."""
         names = re.findall(r"(?m)^([a-z-]+)=", self.bench("--list-calls").stdout)
@@ -197,7 +197,7 @@ class Measures(Case):
                 else:
                     self.bench("--mix", name, "--calls", 10, *expect)
 
-    def test_sweep(self):
+    def test_sweep_finds_a_knee(self):
         report = self.report("--sweep", "50..200x2", "--duration", "500ms", "--knee-p99", "50s")
         self.check_report(report)
         sweep = report["sweep"]
@@ -208,7 +208,7 @@ class Measures(Case):
         self.assertEqual(sweep["p99_limit_us"], 50_000_000)
         self.assertEqual(sweep["knee_rate"], 200)
 
-    def test_sweep_that_fails(self):
+    def test_sweep_without_a_knee_fails(self):
         """It says that it failed and at what, and shows no time that was not measured."""
         token = self.path("unknown.token", "errata_00000000_" + "A" * 43)
         sweep = ("--sweep", "50..200x2", "--duration", "300ms")
@@ -228,7 +228,7 @@ class Measures(Case):
 
 
 class Times(Case):
-    def test_stall(self):
+    def test_stall_is_in_the_latencies(self):
         """The server stops for a second in the middle: in an open loop the calls that came due
         meanwhile have waited, one after the other; a closed loop has a single slow call."""
         results = {}
@@ -252,7 +252,7 @@ class Times(Case):
         self.assertGreater(closed["max"], 900_000)
         self.assertLess(closed["p90"], 300_000)
 
-    def test_interrupted(self):
+    def test_interrupted_run_is_reported(self):
         """The first SIGINT ends the measure; what was measured is reported."""
         bench = subprocess.Popen(self.command("--rate", 100, "--duration", "60s", "--json", "-"),
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -265,7 +265,7 @@ class Times(Case):
         self.assertEqual(run["right"], run["started"])
         self.assertTrue(any("interrupted" in note for note in run["notes"]))
 
-    def test_own_delay(self):
+    def test_own_delay_makes_the_run_invalid(self):
         """A generator that gets no time says that its run is not valid."""
         bench = subprocess.Popen(
             [BENCH, "--server", self.server.address, "--token-file", self.token, "--warm-up", "0",
@@ -280,7 +280,7 @@ class Times(Case):
 
 
 class Requests(Case):
-    def test_templates(self):
+    def test_templates_are_filled_in(self):
         """Each capture has keys of its own, and all of them arrive."""
         template = self.path("capture.json", """{"event": {
             "eventType": "EXTRACTION_LINE_CORRECTED", "actorUserId": "u-${hex:4}",
@@ -303,7 +303,7 @@ class Requests(Case):
         self.assertGreater(layouts.count(1), layouts.count(15))
         self.assertTrue(all(10 <= json.loads(e.after_json)["n"] <= 99 for e in events))
 
-    def test_ready_made_bodies(self):
+    def test_ready_made_bodies_are_sent(self):
         """Groups go with connections, and so do tokens: each organisation gets its own requests."""
         other = self.client.create_org("bench")
         token = self.client.create_token(1 + 5, org_id=other.id)  # ROLE_ADMIN
@@ -330,7 +330,7 @@ class Requests(Case):
             self.assertEqual({e.entity_id[:2] for e in events}, {f"g{group}"})
         theirs.close()
 
-    def test_expectations(self):
+    def test_unexpected_answer_is_wrong(self):
         self.bench("--mix", "get-layout", "--expect-status", "get-layout=NOT_FOUND", "--calls", 20)
         self.bench("--mix", "examples", "--expect-bytes", "50..100", "--calls", 20)
         report = self.report("--expect-bytes", "examples=1000..2000", "--calls", 20, code=1)
@@ -339,12 +339,12 @@ class Requests(Case):
         self.assertRegex(wrong["what"], r"^\d+ bytes$")
         self.assertEqual((wrong["call"], wrong["count"]), ("examples", 20))
 
-    def test_plain(self):
+    def test_plain_http2_is_measured(self):
         """Without gRPC's headers the server answers with an HTTP status."""
         self.bench("--plain", "--call", 'x=/no/path{"a": ${serial}}', "--expect-status", 415,
                    "--calls", 10)
 
-    def test_wrong_token(self):
+    def test_wrong_token_is_reported(self):
         token = self.path("wrong.token", "errata_00000000_" + "A" * 43)
         done = self.bench("--calls", 50, "--json", self.path("wrong.json"), code=1, token=token)
         self.assertRegex(done.stdout, r"INVALID: 50 of 50 answers to examples were wrong: "
@@ -355,7 +355,7 @@ class Requests(Case):
         self.assertEqual(report["runs"][0]["wrong_answers"][0]["what"], "UNAUTHENTICATED")
         self.assertEqual(report["runs"][0]["right"], 0)
 
-    def test_server_that_ends(self):
+    def test_lost_server_makes_the_run_invalid(self):
         """A server that dies in the middle: the run ends at once and says why."""
         with Server() as server:
             token = self.path("dying.token", server.admin_token)
@@ -387,13 +387,13 @@ class Writes(Case):
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         return done.stderr
 
-    def test_empty_then_own(self):
+    def test_empty_and_own_organisations_may_be_written(self):
         for mix in ("capture", "capture-batch", "extraction", "confirm"):
             _, token = self.new_token(f"own-{mix}")
             for _ in range(2):
                 self.write(token, "--mix", mix)
 
-    def test_data_of_others(self):
+    def test_foreign_data_refuses_writes(self):
         text, token = self.new_token("others")
         with_data = self.server.client(text)
         with_data.capture(event_type=3, entity_id="e1", layout_fingerprint="a")
@@ -408,7 +408,7 @@ class Writes(Case):
         self.assertEqual(len(with_data.events()), before + 5)
         with_data.close()
 
-    def test_each_token_is_looked_at(self):
+    def test_every_token_is_checked_before_writes(self):
         _, empty = self.new_token("each-empty")
         text, used = self.new_token("each-used")
         client = self.server.client(text)
@@ -417,7 +417,7 @@ class Writes(Case):
         self.write(empty, "--token-file", used, "--mix", "capture", "--connections", "2", code=2)
         self.write(empty, "--token-file", used, "--mix", "capture", "--connections", "1")
 
-    def test_unseen(self):
+    def test_unreadable_log_refuses_writes(self):
         """Where the server does not say what there is, nothing is written."""
         unknown = self.path("unseen.token", "errata_00000000_" + "A" * 43)
         self.assertIn("capture: the server does not say whether the organisation has data (authorization: the token is",
@@ -475,7 +475,7 @@ class OtherServices(Case):
     def tearDown(self):
         self.grpc_server.stop(0).wait()
 
-    def test_by_descriptors(self):
+    def test_other_services_are_called_by_descriptors(self):
         for way in ("indexed", "literal"):
             self.shop.requests.clear()
             self.bench("--descriptors", self.descriptors, "--call",
@@ -490,7 +490,7 @@ class OtherServices(Case):
             with open(self.token, encoding="ascii") as f:
                 self.assertEqual(self.shop.metadata[-1]["authorization"], f"Bearer {f.read().strip()}")
 
-    def test_unknown(self):
+    def test_unknown_method_is_refused(self):
         done = self.bench("--descriptors", self.descriptors, "--call", "f=shop.v1.Items/Fnd{}",
                           code=2, server=self.address)
         self.assertRegex(done.stderr, r"unknown method shop\.v1\.Items/Fnd; did you mean "
@@ -529,7 +529,7 @@ class Html(Case):
         with open(self.path("page.json"), encoding="utf-8") as f:
             return text, json.load(f)
 
-    def test_self_contained(self):
+    def test_page_has_no_references(self):
         """One file that asks no one for anything, with the same report in it."""
         title = 'Load </script><script>alert("1")</script> & more'
         text, report = self.make("--title", title, "--mix", "examples=9,capture=1", "--rate", 100,
@@ -550,7 +550,7 @@ class Html(Case):
         self.assertEqual(len(page.scripts), 2)
 
     @unittest.skipUnless(shutil.which("chromium"), "no Chromium here")
-    def test_drawn(self):
+    def test_page_draws_its_figures(self):
         """A browser draws every chart, of one run and of a sweep, without an error."""
         for arguments, charts in ((("--rate", 100, "--duration", "1s"), 4),
                                   (("--sweep", "50..100x2", "--duration", "500ms", "--knee-p99", "50s"),
@@ -568,7 +568,7 @@ class Html(Case):
 
 
 class Csv(Case):
-    def test_agrees_with_json(self):
+    def test_csv_agrees_with_json(self):
         """A record for all calls and one for each call, with the figures of the JSON report."""
         path = self.path("load.csv")
         report = self.report("--mix", "examples=80,capture=20", "--rate", 200, "--duration", "1s",
@@ -589,7 +589,7 @@ class Csv(Case):
             self.assertAlmostEqual(float(record["server_cpu_us_per_call"]),
                                    run["server"]["cpu_us_per_call"], delta=0.011)
 
-    def test_standard_output(self):
+    def test_csv_is_written_to_standard_output(self):
         """The table gives way to the CSV; JSON and CSV cannot both be there."""
         done = self.bench("--calls", 5, "--csv", "-")
         self.assertTrue(done.stdout.startswith("run,call,valid,"), done.stdout)
@@ -626,7 +626,7 @@ class Compare(Case):
                 for row in csv.DictReader(io.StringIO(done.stdout, newline=""))}
         return rows, done.stderr
 
-    def test_ratios(self):
+    def test_comparison_has_ratios(self):
         """Each figure with its ratio, second to first; calls by name."""
         def change(report):
             run = report["runs"][0]
@@ -647,13 +647,13 @@ class Compare(Case):
         self.assertEqual(rows["server CPU, us a call"][1:], ("", ""))
         self.assertEqual(rows["wrong answers"], ("0", "0", ""))
 
-    def test_table(self):
+    def test_table_has_each_call(self):
         done = self.compare(lambda report: report.update(title="after"))
         self.assertRegex(done.stdout, r"^A: .*a\.json, before\nB: .*b\.json, after\n\nfigure +A +B +B/A\n")
         self.assertRegex(done.stdout, r"\np99, us +[\d.]+ +[\d.]+ +1\.000\n")
         self.assertEqual(done.stderr, "")
 
-    def test_other_settings(self):
+    def test_different_settings_are_a_warning(self):
         """Differences in settings and machine are warnings; the server's address does not matter."""
         def change(report):
             report["settings"].update(connections=7, server="elsewhere:1")
@@ -665,14 +665,14 @@ class Compare(Case):
         self.assertIn("warning: the reports differ in settings.mix\n", done.stderr)
         self.assertIn("warning: the reports differ in environment.kernel", done.stderr)
 
-    def test_invalid(self):
+    def test_invalid_report_fails_the_comparison(self):
         """A report that is not valid is compared, with its problem as a warning, and ends with 1."""
         done = self.compare(lambda report: report.update(valid=False, problems=["it was too slow"]),
                             code=1)
         self.assertRegex(done.stderr, r"warning: .*b\.json is not valid: it was too slow\n")
         self.assertIn("calls/s", done.stdout)
 
-    def test_knee(self):
+    def test_comparison_uses_the_knee(self):
         """Of a sweep the run at the knee is compared."""
         def change(report):
             report["sweep"] = {"knee_run": 1, "knee_rate": 500}
@@ -682,7 +682,7 @@ class Compare(Case):
         self.assertEqual(rows["knee, calls/s"], ("", "500", ""))
         self.assertEqual(rows["calls/s"][1], "1000000.0")
 
-    def test_no_reports(self):
+    def test_missing_reports_are_refused(self):
         """Each file that is not a report is refused."""
         good = self.path("good.json", json.dumps(self.first))
         for name, text, sentence in (
@@ -707,13 +707,13 @@ class Compare(Case):
 
 
 class CommandLine(Case):
-    def test_no_arguments(self):
+    def test_no_arguments_print_usage(self):
         """Nothing is measured: the usage, and the exit code of a wrong command line."""
         done = subprocess.run([BENCH], capture_output=True, text=True, timeout=100, check=False)
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertRegex(done.stderr, r"^Usage: errata-bench --server .*\n(.*\n)*`errata-bench --help`")
 
-    def test_refused(self):
+    def test_invalid_options_are_refused(self):
         """Each mistake is described in a sentence with the expected form."""
         for arguments, sentence in (
                 (("--rate", "x"), r'--rate: invalid rate "x"; expected calls per second'),
@@ -757,13 +757,13 @@ class CommandLine(Case):
                 self.assertRegex(done.stderr, sentence)
                 self.assertEqual(done.stdout, "")
 
-    def test_no_server(self):
+    def test_unreachable_server_exits_with_3(self):
         done = self.bench("--calls", 1, server="127.0.0.1:1", code=3)
         self.assertRegex(done.stderr, r"cannot reach 127\.0\.0\.1:1: Connection refused")
         done = self.bench("--calls", 1, server="no-such-host.invalid:80", code=3)
         self.assertRegex(done.stderr, r"cannot find no-such-host\.invalid")
 
-    def test_not_http2(self):
+    def test_server_of_another_protocol_is_reported(self):
         """Somebody who speaks something else is distinguished from a server."""
         import socket
         with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -778,12 +778,12 @@ class CommandLine(Case):
             thread.join()
         self.assertRegex(done.stderr, "more than it may|closed the connection")
 
-    def test_unwritable(self):
+    def test_unwritable_report_exits_with_4(self):
         for option in ("--json", "--csv", "--html"):
             done = self.bench("--calls", 5, option, "/no/such/folder/file", code=4)
             self.assertRegex(done.stderr, "cannot write /no/such/folder/file: No such file")
 
-    def test_help(self):
+    def test_help_lists_every_option(self):
         """Help names every option and call; it fits a hundred columns."""
         text = self.bench("--help").stdout
         for name in ("--mix", "--sweep", "--preload", "get-layout", "${zipf:A..B:S}", "Exit codes"):
@@ -791,7 +791,7 @@ class CommandLine(Case):
         self.assertLessEqual(max(map(len, text.split("\n"))), 100)
         self.assertRegex(self.bench("--version").stdout, r"^errata-bench \d+\.\d+\.\d+\n$")
 
-    def test_preload(self):
+    def test_preload_fills_a_store(self):
         """A store that it filled is served, and has the layouts that its mix asks for."""
         data = self.path("preloaded")
         self.bench("--preload", 600, "--data", data, "--organizations", 2, "--layouts", 20)

@@ -122,7 +122,7 @@ class Cli(ServerCase):
         pathlib.Path(path).write_text(text)
         return path
 
-    def test_a_correction_comes_back(self):
+    def test_correction_becomes_an_example(self):
         """Captured by options, listed, shown with its diff, and served as an example."""
         made = self.run_cli("corrections", "capture", "--type", LINE, "--layout", "cli-1",
                             "--document", "d1", "--entity", "draft_order_line/3", "--before",
@@ -137,7 +137,7 @@ class Cli(ServerCase):
         self.assertEqual(hints, [{"input_snippet": "HX 10 pcs", "output": {"qty": 12}}])
         self.assertEqual(self.run_cli("examples", "cli-none"), "")
 
-    def test_an_import_repeated_stores_nothing_twice(self):
+    def test_repeated_import_stores_nothing_twice(self):
         """Batches with keys of their own; a bad line names itself and its batch stores nothing."""
         lines = [json.dumps({"event_type": LINE, "layout_fingerprint": "cli-import",
                              "after_json": json.dumps({"qty": n})}) for n in range(25)]
@@ -155,7 +155,7 @@ class Cli(ServerCase):
         listed = self.run_cli("corrections", "list", "--layout", "cli-import", "--all")
         self.assertEqual(len(listed.splitlines()), 1 + 25)
 
-    def test_tokens(self):
+    def test_tokens_are_created_listed_and_revoked(self):
         """A created token works until it is revoked; what is missing is asked for."""
         secret = self.run_cli("token", "create", "--role", "SERVICE", "--expires", "1d").strip()
         file = self.file("service", secret)
@@ -168,7 +168,7 @@ class Cli(ServerCase):
         self.assertIn("UNAUTHENTICATED", self.run_cli("--token-file", file, "examples", "x", code=1))
         self.assertIn("--role is missing", self.run_cli("token", "create", code=2))
 
-    def test_call(self):
+    def test_any_method_is_called_by_json(self):
         """Any method by a short name; unknown members and names are refused with what is near."""
         reply = json.loads(self.run_cli("call", "GetExamples", '{"layoutFingerprint": "x"}'))
         self.assertEqual(reply["matchLevel"], "MATCH_LEVEL_NONE")
@@ -182,7 +182,7 @@ class Cli(ServerCase):
         self.assertEqual(measured["calls"], 20)
         self.assertLessEqual(measured["p50_us"], measured["p99_us"])
 
-    def test_proto(self):
+    def test_published_files_are_written(self):
         """The published files by name, and all of them as a folder that protoc takes."""
         names = self.run_cli("proto").splitlines()
         self.assertIn("errata/v1/role.proto", names)
@@ -205,7 +205,7 @@ class Cli(ServerCase):
         self.assertIn("--out: empty", self.run_cli("proto", "--out", "", code=2))
         self.assertIn("cannot be written", self.run_cli("proto", "--out", "/dev/null/x", code=4))
 
-    def test_exit_codes(self):
+    def test_failures_have_their_exit_codes(self):
         """Usage 2, no server 3, a file that is not one 4, output that can't be written 4."""
         self.run_cli("health")
         self.assertIn('did you mean "corrections"?', self.run_cli("corections", code=2))
@@ -266,7 +266,7 @@ class Cli(ServerCase):
         self.assertIn(first, self.run_cli("layouts", "show", "--by-id", by_id))
         self.assertIn("NOT_FOUND", self.run_cli("layouts", "show", "read/none", code=1))
 
-    def test_what_does_not_go_in_says_why(self):
+    def test_refused_documents_have_a_reason(self):
         """One file of each kind of trouble among good ones: each has its row, and its reason in full."""
         folder = pathlib.Path(self.folder.name, "trouble")
         (folder / "deeper").mkdir(parents=True)
@@ -395,7 +395,7 @@ class Cli(ServerCase):
             self.assertEqual(client.profile(documents[0].layout_fingerprint).seen_count, 40)
             client.close()
 
-    def test_explain(self):
+    def test_explain_measures_locally(self):
         """Without a server: the fingerprint that a server computes, every table with why it counts."""
         nowhere = {"ERRATA_SERVER": "127.0.0.1:1", "ERRATA_TOKEN_FILE": "/nonexistent"}
         png = os.path.join(self.folder.name, "page.png")
@@ -428,7 +428,7 @@ class Cli(ServerCase):
         self.assertIn("cannot start", self.run_cli("layouts", "explain", words, "--worker",
                                                        "/nonexistent", code=4))
 
-    def test_a_table_of_documents_keeps_to_the_terminal(self):
+    def test_table_of_documents_fits_the_terminal(self):
         """Long paths lose their fronts; the text of a PDF can't steer the terminal."""
         sent = self.on_terminal(90, "layouts", "ingest", *SHEETS, "--no-color", "--id-prefix", "w-")
         table = [line for line in sent.split("\x1b[K")[-1].splitlines() if "1008 x 612" in line]
@@ -453,7 +453,7 @@ class Cli(ServerCase):
         os.waitpid(pid, 0)
         return out.decode().replace("\r\n", "\n")
 
-    def test_a_terminal(self):
+    def test_terminal_gets_tables_of_its_width(self):
         """Stored text can't steer the terminal, and tables keep to its width."""
         made = self.admin.capture(event_type=feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
                                   layout_fingerprint="cli-evil", document_id="d" * 100,

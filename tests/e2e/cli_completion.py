@@ -119,7 +119,7 @@ class Completion(ServerCase):
 
     # --- what may come next ---
 
-    def test_commands_and_options(self):
+    def test_commands_and_options_are_completed(self):
         """The tables are walked as the program walks them; nothing is offered where nothing fits."""
         self.assertEqual(self.candidates("lay"), ["layouts"])
         self.assertIn("help", self.candidates(""))
@@ -132,7 +132,7 @@ class Completion(ServerCase):
         self.assertEqual(self.candidates("nonsense", ""), [])
         self.assertEqual(self.candidates("health", "errata.pdf", ""), [])
 
-    def test_values(self):
+    def test_values_are_completed(self):
         """Words of the contract in any case, contexts, methods, and files where an argument is a
         file."""
         self.assertEqual(self.candidates("token", "create", "--role", "ad"), ["ADMIN"])
@@ -158,7 +158,7 @@ class Completion(ServerCase):
         self.assertEqual(self.candidates("corrections", "capture", "--before", ""), [])
         self.assertEqual(self.candidates("--token-file=to"), [":files --token-file="])
 
-    def test_what_the_server_knows(self):
+    def test_ids_of_the_server_are_completed(self):
         """Ids come from the server that the line names; text from there can't break the line."""
         event = self.admin.capture(event_type=feedback.FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED,
                                    document_id="a\u202eb").id
@@ -174,7 +174,7 @@ class Completion(ServerCase):
         out = self.run_cli("__complete", "fish", "--", "corrections", "show", event)
         self.assertEqual(out, f"{event}\tCUSTOMER_SELECTED, a\\u202eb\n")
 
-    def test_a_server_that_hangs_costs_no_time(self):
+    def test_hanging_server_does_not_delay_completion(self):
         """No one answers, or nothing comes: the shell goes on within a moment."""
         with socket.socket() as silent:
             silent.bind(("127.0.0.1", 0))
@@ -185,7 +185,7 @@ class Completion(ServerCase):
                 self.assertEqual(self.candidates("--server", server, "token", "revoke", ""), [])
                 self.assertLess(time.monotonic() - start, 3)  # 0.3 on a machine that is not busy
 
-    def test_bash_lines(self):
+    def test_bash_words_are_split_as_typed(self):
         """Bash breaks words where it likes; the answer is what belongs after its part."""
         def answer(rest, line):
             return self.run_cli("__complete", "bash", "--", rest, line).splitlines()
@@ -228,15 +228,15 @@ class Completion(ServerCase):
         finally:
             shell.close()
 
-    def test_bash(self):
+    def test_bash_completes_commands(self):
         """Each kind of word, in bash."""
         self.check_shell("bash")
 
-    def test_zsh(self):
+    def test_zsh_completes_commands(self):
         """The same, in zsh."""
         self.check_shell("zsh")
 
-    def test_fish(self):
+    def test_fish_completes_commands(self):
         """The same, in fish."""
         self.check_shell("fish")
 

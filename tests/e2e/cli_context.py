@@ -32,7 +32,7 @@ class Contexts(CliCase):
     def stored(self):
         return json.loads(self.config.read_text())
 
-    def test_the_first_one_is_used(self):
+    def test_first_context_becomes_current(self):
         """Added, it is the current one; its file's path is absolute; the token is not copied."""
         _, said = self.add("home", "--token-file", "admin.token")
         self.assertIn("is the current one", said)
@@ -44,7 +44,7 @@ class Contexts(CliCase):
         self.assertEqual(stat.S_IMODE(self.config.stat().st_mode), 0o600)
         self.assertEqual(stat.S_IMODE(self.config.parent.stat().st_mode), 0o700)
 
-    def test_a_token_from_standard_input(self):
+    def test_token_is_read_from_standard_input(self):
         """It is kept in the file, and displayed only by its key id."""
         token = self.server.admin_token
         self.add("home", "--token-stdin", stdin=token + "\n")
@@ -57,7 +57,7 @@ class Contexts(CliCase):
         self.assertIn("standard input is empty", self.add("none", "--token-stdin", code=4)[1])
         self.assertIn("holds no token", self.add("none", "--token-stdin", code=4, stdin="a b\n")[1])
 
-    def test_a_token_that_is_typed_is_not_shown(self):
+    def test_typed_token_is_not_shown(self):
         """On a terminal it is asked for, with the echo off."""
         token = self.server.admin_token
         terminal = Terminal([ERRATA, "context", "add", "typed", "--server", self.address,
@@ -69,7 +69,7 @@ class Contexts(CliCase):
         self.assertNotIn(token, out)
         self.assertEqual(self.stored()["contexts"]["typed"]["token"], token)
 
-    def test_use_rename_remove(self):
+    def test_contexts_are_selected_renamed_and_removed(self):
         """The current one follows its name, and is unset once it is removed."""
         self.add("one", "--token-file", "admin.token")
         self.add("two")
@@ -88,7 +88,7 @@ class Contexts(CliCase):
         self.cli("context", "use", "--none")
         self.assertIn("127.0.0.1:7443  (the default)", self.cli("context", "show")[0])
 
-    def test_mistakes(self):
+    def test_mistakes_are_reported(self):
         """Each error has the expected form; nothing is stored."""
         self.add("home")
         before = self.config.read_text()
@@ -106,7 +106,7 @@ class Contexts(CliCase):
         self.assertEqual(self.config.read_text(), before)
         self.assertIn('did you mean "home"?', self.cli("--context", "hom", "health", code=2)[1])
 
-    def test_who_goes_first(self):
+    def test_option_outranks_variable_and_context(self):
         """Command line, environment, context, default; `show` reports which, `health` asks that one."""
         with Server() as other:
             other.wait_for_pdf()
@@ -126,7 +126,7 @@ class Contexts(CliCase):
             self.cli("token", "list", "--context", "other", **variables)
             self.cli("token", "list", ERRATA_CONTEXT="other")
 
-    def test_a_token_goes_to_its_own_server(self):
+    def test_token_is_sent_only_to_its_server(self):
         """Another server that is named does not get the token of a context."""
         with Server() as other:
             self.add("home", "--token-file", "admin.token")
@@ -135,7 +135,7 @@ class Contexts(CliCase):
                 self.assertIn("authorization: missing; expected", said)
             self.assertIn(f"is for its own server, {self.address}", said)
 
-    def test_what_others_may_read_is_refused(self):
+    def test_readable_file_is_refused(self):
         """A file with a wrong mode, or in a folder that others may write: said, with what to do."""
         self.add("home", "--token-file", "admin.token")
         os.chmod(self.config, 0o644)
@@ -149,7 +149,7 @@ class Contexts(CliCase):
         self.config.write_text("{")
         self.assertIn("it is no JSON", self.cli("health", code=4)[1])
 
-    def test_what_is_not_known_is_kept(self):
+    def test_unknown_members_are_kept(self):
         """Members of a later version stay as they are written."""
         self.add("home")
         stored = self.stored()
@@ -168,7 +168,7 @@ class Contexts(CliCase):
         self.assertEqual([process.wait(60) for process in adding], [0] * 20)
         self.assertEqual(len(self.stored()["contexts"]), 20)
 
-    def test_without_a_home(self):
+    def test_missing_home_is_reported(self):
         """A service has none: it needs no contexts, until it asks for one."""
         bare = {"HOME": None}
         self.cli("health", "--server", self.address, **bare)

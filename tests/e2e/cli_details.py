@@ -16,7 +16,7 @@ ERRATAD = os.path.join(os.environ["ERRATA_BIN"], "erratad")
 
 
 class Details(CliCase):
-    def test_a_server_without_a_port(self):
+    def test_server_without_a_port_gets_the_default(self):
         for server in ("localhost", "127.0.0.1", "[::1]", "::1"):
             asked = subprocess.run([ERRATA, "--server", server, "health", "--json"], text=True,
                                    capture_output=True, env=self.environment(), check=False)
@@ -30,7 +30,7 @@ class Details(CliCase):
             _, said = self.run_cli("corrections", "list", typed, code=2)
             self.assertIn(f"unknown option '{typed.split('=')[0]}'", said)
 
-    def test_a_timeout_of_the_environment(self):
+    def test_timeout_is_read_from_the_environment(self):
         _, said = self.run_cli("health", code=2, environment=self.here(ERRATA_TIMEOUT="soon"))
         self.assertIn('ERRATA_TIMEOUT "soon": invalid duration', said)
         self.run_cli("health", environment=self.here(ERRATA_TIMEOUT="30s"))
@@ -45,7 +45,7 @@ class Details(CliCase):
         return subprocess.run([ERRATAD, *words], env=self.environment(**variables), text=True,
                               capture_output=True, check=False)
 
-    def test_variables_of_the_server(self):
+    def test_server_reads_its_variables(self):
         with tempfile.TemporaryDirectory() as folder:
             checked = self.erratad("--check-config", ERRATA_DATA=folder, ERRATA_LOG_LEVEL="debug")
             self.assertEqual((checked.returncode, checked.stderr), (0, ""))

@@ -88,7 +88,7 @@ class Failures(CliCase):
 
     # --- servers ---
 
-    def test_no_server(self):
+    def test_unreachable_server_is_reported(self):
         """The address, and where it comes from."""
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -100,7 +100,7 @@ class Failures(CliCase):
         self.assertIn("is the name right?", self.said("--server", "no.such.host.example:1", "health",
                                                       code=3))
 
-    def test_another_program(self):
+    def test_server_of_another_protocol_is_reported(self):
         """A web server, and one that hangs up, as a TLS server does: what is likely is said."""
         with peer(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n") as address:
             said = self.said("--server", address, "health", code=3)
@@ -109,7 +109,7 @@ class Failures(CliCase):
         with peer(b"") as address:
             self.assertIn("wants TLS", self.said("--server", address, "health", code=3))
 
-    def test_silence(self):
+    def test_silent_server_is_reported(self):
         """It takes the connection and says nothing: over when the call's time is."""
         with socket.socket() as silent:
             silent.bind(("127.0.0.1", 0))
@@ -121,20 +121,20 @@ class Failures(CliCase):
             self.assertIn(f"\rwaiting for {address}, 1 s\x1b[K", sent)
             self.assertIn("\r\x1b[K", sent.split("waiting for")[-1])
 
-    def test_no_address(self):
+    def test_malformed_address_is_refused(self):
         """An invalid address is reported before anything is asked."""
         for server in ("here:", "here:0", ":7443", "http://here:7443"):
             self.assertIn("expected HOST or HOST:PORT", self.said("--server", server, "health",
                                                                   code=2))
 
-    def test_another_version(self):
+    def test_unknown_method_of_another_version_is_explained(self):
         """A method that the server does not know."""
         with python_server() as address:
             said = self.said("--server", address, "token", "list", code=1)
         self.assertIn("UNIMPLEMENTED", said)
         self.assertIn("is the server of another version?", said)
 
-    def test_another_clock(self):
+    def test_clock_difference_is_explained(self):
         """Where the server stamps another time than ours, spans would surprise: it is said."""
         with python_server() as address:
             for words in (("token", "create", "--role", "ADMIN"),
@@ -149,7 +149,7 @@ class Failures(CliCase):
 
     # --- tokens ---
 
-    def test_tokens(self):
+    def test_refused_tokens_are_explained(self):
         """None, damaged, ended, revoked, of another role: which one it is, and where it came from."""
         none = self.said("token", "list", code=1, ERRATA_TOKEN_FILE=None)
         self.assertIn("no token was given", none)
@@ -176,7 +176,7 @@ class Failures(CliCase):
         self.assertIn("expected OPERATOR, REVIEWER, SERVICE, ADMIN", said)
         self.assertIn("--token-file or --context name another", said)
 
-    def test_a_token_in_a_file_of_its_own(self):
+    def test_token_file_problems_are_explained(self):
         """Readable only by its owner, and never replacing another file; no token is created without
         a place for it."""
         path = self.token("--role", "SERVICE")
@@ -190,7 +190,7 @@ class Failures(CliCase):
         self.said("token", "create", "--role", "OPERATOR", "--file", str(self.folder / "none"), code=1)
         self.assertFalse((self.folder / "none").exists())
 
-    def test_files(self):
+    def test_unreadable_files_are_reported(self):
         """One that is not there, a folder, one that only another may read, one that holds none."""
         (self.folder / "words").write_text("two words\n")
         (self.folder / "empty").write_text("\n")
@@ -211,7 +211,7 @@ class Failures(CliCase):
 
     # --- requests ---
 
-    def test_corrections_with_mistakes(self):
+    def test_invalid_correction_lists_every_field(self):
         """Each is reported by the place where it was written, and nothing is stored."""
         before = self.run_cli("events", "list", "--limit", "1", "--json")[0]
         capture = ("corrections", "capture")
@@ -237,7 +237,7 @@ class Failures(CliCase):
             self.assertIn(said, self.said(*words, code=code))
         self.assertEqual(self.run_cli("events", "list", "--limit", "1", "--json")[0], before)
 
-    def test_a_failure_as_json(self):
+    def test_failure_is_json_on_request(self):
         """Code, message, fields and what to do, as one object."""
         said = json.loads(self.said("--json", "corrections", "capture", "--type", "CUSTOMER_SELECTED",
                                     "--before", "[]", "--after", "x", code=1))

@@ -29,7 +29,7 @@ class Help(CliCase):
         listed = self.run_cli("help")[0].split("Options of every command")[0]
         return [m[1].split() for m in re.finditer(r"^  (\S+(?: [a-z]+)?)  ", listed, flags=re.M)]
 
-    def test_every_level(self):
+    def test_every_level_has_help(self):
         """All, groups, commands and topics; asked for by `help` or by an option, to standard output."""
         self.assertEqual(self.run_cli()[1], "")
         commands = self.commands()
@@ -45,7 +45,7 @@ class Help(CliCase):
             page = self.run_cli("help", *words)[0]
             self.assertIn("Examples", page, words)
 
-    def test_it_fits_a_screen(self):
+    def test_help_fits_a_screen(self):
         """The first page is one screen; no page is wider than its terminal."""
         self.assertLessEqual(len(self.on_terminal(80).splitlines()), 26)
         for width in (60, 80, 120):
@@ -55,7 +55,7 @@ class Help(CliCase):
                     example = line.startswith("  errata ") or line.startswith("  #")
                     self.assertTrue(example or len(line) <= width, (width, line))
 
-    def test_typos(self):
+    def test_typo_gets_a_suggestion(self):
         """The nearest is named: of commands, groups, topics, options, words, methods."""
         for words, said in ((["lyouts"], 'did you mean "layouts"?'),
                             (["layouts", "lst"], 'did you mean "layouts list"?'),
@@ -72,7 +72,7 @@ class Help(CliCase):
                             (["quite", "different"], "unknown command \"quite\"")):
             self.assertIn(said, self.run_cli(*words, code=2)[1])
 
-    def test_failures_are_json_where_asked(self):
+    def test_failures_are_json_on_request(self):
         """One object per line on standard error, for any failure, also before the command line is
         read."""
         for words, code in ((["--json", "lyouts"], 2), (["health", "--jsn", "--json"], 2),
@@ -164,7 +164,7 @@ class Help(CliCase):
 
     # --- pages that are made of the same ---
 
-    def test_the_manual_page(self):
+    def test_manual_page_is_valid(self):
         """It has every command, and no formatter finds anything wrong with it."""
         page = self.run_cli("__man", "November 22, 2026")[0]
         path = self.folder / "errata.1"

@@ -86,7 +86,7 @@ class Ids(CliCase):
             _, said = self.run_cli(*words, code=1)
             self.assertIn("no id begins so", said)
 
-    def test_every_kind_of_id(self):
+    def test_prefixes_of_every_kind_of_id_are_resolved(self):
         events = json.loads(self.run_cli("events", "list", "--all", "--json")[0])["events"]
         ids = [e["id"] for e in events]
         self.assertEqual(json.loads(self.run_cli("events", "show", self.unique(ids[1], ids))[0])
@@ -103,7 +103,7 @@ class Ids(CliCase):
         self.run_cli("token", "revoke", prefix)
         self.assertIn("revoked", self.run_cli("token", "list")[0])
 
-    def test_fingerprints(self):
+    def test_prefixes_of_fingerprints_are_resolved(self):
         table = self.on_terminal(80, "layouts", "profiles", "--no-color")
         for short in [row.split()[0] for row in table.splitlines()[1:]]:
             self.assertEqual(len(short), 8)
@@ -115,7 +115,7 @@ class Ids(CliCase):
         # Any text may be a layout: one that no fingerprint begins with stays as it is.
         self.run_cli("examples", "deadbeef00")
 
-    def test_examples_of_a_document(self):
+    def test_examples_are_found_by_document(self):
         document = PDFS[0].stem
         self.run_cli("corrections", "capture", "--type", LINE, "--document", document,
                      "--before", '{"qty": 1}', "--after", '{"qty": 2}')

@@ -27,7 +27,7 @@ class Imports(CliCase):
         out, _ = self.run_cli("corrections", "list", "--layout", layout, "--all", "--json")
         return [e for line in out.splitlines() for e in json.loads(line).get("events", [])]
 
-    def test_a_repeated_import_says_so(self):
+    def test_repeated_import_reports_stored_rows(self):
         path = self.events("repeat.jsonl", "im-repeat", 1200)
         for expected in ("events: 1,200 new, 0 already stored", "events: 0 new, 1,200 already stored"):
             self.assertIn(expected, self.run_cli("corrections", "import", path)[1])

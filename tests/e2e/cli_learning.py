@@ -106,7 +106,7 @@ class Learning(CliCase):
     def match(self, *words):
         return self.run_json("mappings", "match", *words)
 
-    def test_from_suggestion_to_use(self):
+    def test_mapping_goes_from_suggestion_to_use(self):
         """Suggested, matched as a candidate, confirmed, applied, counted once, superseded, rejected."""
         made, said = self.run_cli("mappings", "suggest", "--customer", "acme", "--sku", "HX-1",
                                   "--internal", "4711", "--confidence", "0.72")
@@ -138,7 +138,7 @@ class Learning(CliCase):
         _, said = self.run_cli("mappings", "confirm", made, "--internal", "4711", code=2)
         self.assertIn("leave --customer and --internal out", said)
 
-    def test_lists(self):
+    def test_mappings_are_listed_and_filtered(self):
         """Filters, CSV, and a list that says that it is empty."""
         self.confirm("lists", "A-1", "1")
         self.confirm("lists", "A-2", 'with "quotes", and commas')
@@ -157,7 +157,7 @@ class Learning(CliCase):
         out, _ = self.run_cli("mappings", "list", "--customer", "lists", environment=self.token("VIEWER"))
         self.assertEqual(len(out.splitlines()), 4)
 
-    def test_corrections_as_csv(self):
+    def test_corrections_are_written_as_csv(self):
         """Whole texts with any content, under the contract's names."""
         made = self.run_cli("corrections", "capture", "--type", LINE, "--layout", "csv-1", "--document", "d,1",
                             "--before", '{"note": "a"}', "--after", '{"note": "b, \\"c\\"\\nd", "x": 1}',
@@ -200,7 +200,7 @@ class Learning(CliCase):
         _, said = self.run_cli("mappings", "confirm", "--file", str(lines), "--sku", "J-1", code=2)
         self.assertIn("leave --sku out", said)
 
-    def test_wrong_lines(self):
+    def test_wrong_lines_are_reported(self):
         """What is missing or too much is named, and what was given."""
         for words, said in ((["confirm", "--customer", "a", "--sku", "b"], "--internal is missing"),
                             (["confirm", UNKNOWN, "--sku", "b", "--customer", "a"], "leave --customer"),
@@ -216,7 +216,7 @@ class Learning(CliCase):
         self.assertIn("none.csv can't be read", self.run_cli("mappings", "import", "none.csv", code=4)[1])
         self.assertIn("NOT_FOUND", self.run_cli("mappings", "show", UNKNOWN, code=1)[1])
 
-    def test_lines_from_files(self):
+    def test_lines_are_read_from_files(self):
         """CSV with columns in any order, JSON lines, more lines than one call takes."""
         self.confirm("files", "A-1", "1")
         text = "description;Customer SKU;customer-id\n\"two\nlines\";a-1;files\n;Z-9;files\n"
@@ -243,7 +243,7 @@ class Learning(CliCase):
         self.assertIn("lines[0].customer_id", said)
         self.assertIn("lines[0] is line 2 of -", said)
 
-    def test_import(self):
+    def test_csv_of_mappings_is_imported(self):
         """Rows are stored in order, invalid ones reported by line; a repeat stores nothing."""
         text = "customer_id,customer_sku,internal_sku,status,confidence,created_at,ignored\n"
         text += "".join(f"import,S-{n},I-{n},,,,x\n" for n in range(200))
@@ -281,7 +281,7 @@ class Learning(CliCase):
         self.assertIn("PERMISSION_DENIED", self.run_cli("mappings", "import", path, code=1,
                                                         environment=self.token("VIEWER"))[1])
 
-    def test_an_import_is_interrupted(self):
+    def test_interrupted_import_is_resumed(self):
         """Ctrl-C ends it at once and reports what is stored; the same command then does the rest."""
         path = self.file("long.csv", "customer_id,customer_sku,internal_sku\n" +
                          "".join(f"stopped,S-{n},I\n" for n in range(500)))
@@ -298,7 +298,7 @@ class Learning(CliCase):
         listed = rows(self.run_cli("mappings", "list", "--customer", "stopped", "--all", "--csv")[0])
         self.assertEqual((len(listed), {r["support_count"] for r in listed}), (500, {"1"}))
 
-    def test_what_was_exported_can_be_imported(self):
+    def test_exported_mappings_can_be_imported(self):
         """A list as CSV is a file to import, with quotes and wide letters."""
         self.confirm("export", 'a "b", c', "備考")
         out, _ = self.run_cli("mappings", "list", "--customer", "export", "--all", "--csv")
@@ -325,7 +325,7 @@ class Learning(CliCase):
     def put(self, name, text, *words):
         return self.run_cli("prompts", "put", name, "-", *words, stdin=text)[0].strip()
 
-    def test_templates(self):
+    def test_templates_are_stored_and_listed(self):
         """Versions count from 1; a text comes back byte for byte; what ships is version 0."""
         self.assertEqual(self.put("t1", TEMPLATE, "--comment", "the first"), "1")
         self.assertEqual(self.put("t1", TEMPLATE + "\n\n"), "2")
@@ -350,7 +350,7 @@ class Learning(CliCase):
         self.assertRegex(self.run_cli("prompts", "--version")[0], r"^errata \d")
         self.assert_fits("prompts", "list")
 
-    def test_prepare(self):
+    def test_prompt_is_prepared_from_a_template(self):
         """Values from the command line and from files, examples, and unused values are reported."""
         self.put("t2", TEMPLATE)
         event = self.run_cli("corrections", "capture", "--type", LINE, "--layout", "prompts-1",
@@ -384,7 +384,7 @@ class Learning(CliCase):
 
     # --- extractions, settings, sanitising ---
 
-    def test_record(self):
+    def test_extraction_is_recorded(self):
         """All flags reach the server; a reference is cited from standard input, once."""
         event = self.run_cli("corrections", "capture", "--type", LINE, "--layout", "ex-1", "--after",
                              '{"qty": 12}')[0].strip()
@@ -410,7 +410,7 @@ class Learning(CliCase):
                             "forged", code=1)[1]
         self.assertIn("exposure_refs[0]", said)
 
-    def test_settings(self):
+    def test_settings_are_shown_and_changed(self):
         """Shown, changed one by one, and refused where they are wrong."""
         self.assertRegex(self.run_cli("org", "settings")[0], r"holdout +0% .*\nmatch mode +EXACT\n")
         out, _ = self.run_cli("org", "settings", "--holdout", "15")
@@ -423,7 +423,7 @@ class Learning(CliCase):
         self.assertIn("NOT_FOUND", self.run_cli("org", "settings", UNKNOWN, code=1)[1])
         self.run_cli("org", "settings", "--holdout", "0", "--match-mode", "exact")
 
-    def test_held_out(self):
+    def test_held_out_document_gets_no_examples(self):
         """A document without examples says why; one with them says what its outcome is to cite."""
         self.run_cli("corrections", "capture", "--type", LINE, "--layout", "held", "--after", '{"qty": 12}')
         _, said = self.run_cli("examples", "held", "--document", "h1", "--hints")
@@ -441,7 +441,7 @@ class Learning(CliCase):
                                "--confidence", "0.8", "--exposure", reference)
         self.assertIn("the document is held out (arm CONTROL); it counts in the experiment if its layout had 3", said)
 
-    def test_sanitize(self):
+    def test_text_is_sanitised_by_profile(self):
         """Prints the sanitised text, and whether it was changed."""
         out, said = self.run_cli("reviews", "sanitize", "-", "--profile", "note", stdin="twelve, not ten")
         self.assertEqual((out, said), ("twelve, not ten", "it stays as it is\n"))
@@ -451,7 +451,7 @@ class Learning(CliCase):
 
     # --- what was learned ---
 
-    def test_what_was_learned(self):
+    def test_learning_report_has_its_figures(self):
         """What was just done is in the figures, in each table, and the tables agree."""
         org = self.run_cli("org", "create", "analytics")[0].strip()
         here = self.token("ADMIN", "--org", org)
@@ -506,7 +506,7 @@ class Learning(CliCase):
             self.assertIn("PERMISSION_DENIED", self.run_cli("analytics", *words, code=1,
                                                             environment=self.token("VIEWER"))[1])
 
-    def test_days(self):
+    def test_report_covers_the_requested_days(self):
         """Days in usual notations; an invalid one is reported before any request."""
         for words, said in ((["--start", "2026-02-30"], "not a date"), (["--start", "12h"], "not a date"),
                             (["--end", "tomorrow"], "not a date"), (["--table", "day"], "one of days, types")):
@@ -531,7 +531,7 @@ class Learning(CliCase):
         finally:
             server.stop(None)
 
-    def test_the_experiment_in_a_sentence(self):
+    def test_experiment_is_summarised_in_a_sentence(self):
         """Each result of a comparison, in words for people who decide."""
         good = {"relative_improvement": 0.169, "improvement_low": 0.091, "improvement_high": 0.253,
                 "p_value": 0.0002, "target_reached": True}
@@ -571,7 +571,7 @@ class Learning(CliCase):
                                   ("layout_fingerprint", "example_count")})
             self.assert_fits("analytics", "experiment", environment=environment)
 
-    def test_plots(self):
+    def test_trends_are_plotted(self):
         """A quarter on every width, in the letters that the terminal has, with gaps and wide names."""
         start = datetime.date(2026, 8, 24)
         reply = analytics.GetLearningAnalyticsResponse(start_date=str(start), end_date="2026-11-21",

@@ -73,7 +73,7 @@ class TerminalCase(CliCase):
                 for line in sent.splitlines():
                     self.assertLessEqual(columns(line), width, (words, width, line))
 
-    def test_columns_line_up(self):
+    def test_columns_are_aligned(self):
         """Wide letters too: the heading's words are where their columns begin."""
         lines = without_colours(self.on_terminal(200, "corrections", "list")).splitlines()
         start = lines[0].index("ACTOR")
@@ -84,7 +84,7 @@ class TerminalCase(CliCase):
             self.assertEqual(columns(before), start)
             self.assertTrue(before.endswith("  ") and line[at] != " ", line)
 
-    def test_a_pipe_gets_everything(self):
+    def test_pipe_gets_whole_values(self):
         """Whole ids, exact times, no colours; JSON is the reply as it is."""
         out, _ = self.run_cli("corrections", "list", "--layout", FINGERPRINT)
         self.assertIn(FINGERPRINT, out)
@@ -96,7 +96,7 @@ class TerminalCase(CliCase):
         listed = json.loads(self.run_cli("corrections", "list", "--limit", "1", "--json")[0])
         self.assertRegex(listed["events"][0]["createdAt"], r"\.\d+Z$")
 
-    def test_pages_of_a_thousand_line_up(self):
+    def test_pages_of_a_long_list_are_aligned(self):
         """2,500 rows in three pages: one heading, and every row in its columns."""
         events = "".join(json.dumps({"event_type": "CUSTOMER_SELECTED", "draft_order_id": "many",
                                      "actor_user_id": "u" * (1 + n // 900)}) + "\n" for n in range(2500))
@@ -109,7 +109,7 @@ class TerminalCase(CliCase):
         self.assertEqual(starts, {lines[0].index("TYPE")})
         self.assertEqual(sum(line.startswith("ID ") for line in lines), 1)
 
-    def test_nothing_and_one(self):
+    def test_empty_list_and_single_row_are_shown(self):
         """An empty list says so, and prints no lonely heading; a single row has one."""
         out, said = self.run_cli("corrections", "list", "--actor", "nobody")
         self.assertEqual((out, said), ("", "no corrections match\n"))
@@ -117,7 +117,7 @@ class TerminalCase(CliCase):
 
     # --- the terminal's ways ---
 
-    def test_colours(self):
+    def test_colours_follow_terminal_and_no_color(self):
         """Only on a terminal, and not if they are disabled."""
         self.assertIn("\x1b[1m", self.on_terminal(80, "token", "list"))
         for words, changes in ((("--no-color",), {}), ((), {"NO_COLOR": "1"}), ((), {"TERM": "dumb"})):
@@ -126,7 +126,7 @@ class TerminalCase(CliCase):
         self.assertIn("\x1b", self.on_terminal(80, "token", "list",
                                                environment=self.here(NO_COLOR="")))
 
-    def test_a_terminal_without_utf8(self):
+    def test_terminal_without_utf8_gets_ascii(self):
         """Only ASCII, in tables, texts and JSON."""
         ascii_only = self.here(LANG="C")
         event = json.loads(self.run_cli("corrections", "list", "--actor", "山田太郎", "--limit", "1",
@@ -139,7 +139,7 @@ class TerminalCase(CliCase):
         self.assertIn("\\u5c71\\u7530", self.on_terminal(120, "corrections", "list",
                                                          environment=ascii_only))
 
-    def test_a_reader_that_goes_away(self):
+    def test_closed_pipe_ends_the_command(self):
         """`head` ends a list, a watch and a stream at once, without a word."""
         for words in ("corrections list --all", "events list --all --json", "events watch --from-seq 1",
                       "call WatchEvents '{\"from_seq\": 1}'"):
@@ -149,7 +149,7 @@ class TerminalCase(CliCase):
 
     # --- progress ---
 
-    def test_progress_is_a_line_that_goes(self):
+    def test_progress_line_is_erased(self):
         """On a terminal: a bar with counts, gone before the table, and a summary at the end."""
         many = self.folder / "many"
         many.mkdir()
@@ -172,7 +172,7 @@ class TerminalCase(CliCase):
         self.assertIn("FILE", sent[last:])
         self.assertRegex(sent, rf"{count - 4} of {count} stored, 4 not, in [0-9.]+ s")
 
-    def test_no_progress_elsewhere(self):
+    def test_pipe_gets_no_progress(self):
         """No terminal: no line, no carriage return; nor on one that can't take a line back."""
         (self.folder / "few.jsonl").write_text('{"event_type": "CUSTOMER_SELECTED"}\n' * 2000)
         out, said = self.run_cli("corrections", "import", "few.jsonl", "--batch", "10")
@@ -182,7 +182,7 @@ class TerminalCase(CliCase):
                                 environment=self.here(TERM="dumb"))
         self.assertNotIn("\r", sent)
 
-    def test_import_shows_how_far(self):
+    def test_import_shows_its_progress(self):
         """A file has a bar; a pipe is read to its end first, and imported whole."""
         (self.folder / "long.jsonl").write_text('{"event_type": "CUSTOMER_SELECTED"}\n' * 10000)
         sent = self.on_terminal(80, "corrections", "import", "long.jsonl", "--batch", "5", "--again")

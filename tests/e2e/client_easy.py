@@ -31,13 +31,13 @@ class Easy(ServerCase):
         self.assertEqual((id_, examples, later), ("", "", ""))
         self.assertRegex(error, r"^INVALID_ARGUMENT: .*event\.before_json: ")
 
-    def test_unreachable_server(self):
+    def test_unreachable_server_is_reported(self):
         id_, error, examples, later = self.drive("easy-3", "a line", "{}", "{}", server="127.0.0.1:1")
         self.assertEqual((id_, examples), ("", ""))
         self.assertEqual(error, "UNAVAILABLE: cannot connect to 127.0.0.1:1: connection refused")
         self.assertEqual(later, error)
 
-    def test_wrong_token(self):
+    def test_wrong_token_is_reported(self):
         path = os.path.join(self.server.data, "no.token")
         with open(path, "w", encoding="ascii") as file:
             file.write("errata_nobody\n")

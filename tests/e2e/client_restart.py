@@ -44,7 +44,7 @@ class Restart(unittest.TestCase):
         self.assertEqual(sorted(stored_names(client)), sorted(names))
         client.close()
 
-    def test_token_is_rotated(self):
+    def test_rotated_token_loses_no_call(self):
         """A new token in the file and the old one revoked: calls in progress and later ones go on."""
         names = [f"e{n}" for n in range(CALLS)]
         client = self.server.client()
@@ -68,7 +68,7 @@ class Restart(unittest.TestCase):
         self.assertTrue(any(o.attempts == 2 for o in outcomes))
         self.assertEqual(driver.statistics["connections"], 1)
 
-    def test_killed_twice(self):
+    def test_calls_survive_two_kills(self):
         """By SIGKILL, in the middle of writes: with keys of the library, and of the caller."""
         names = [f"e{n}" for n in range(CALLS)]
         driver = self.drive([capture_call(name, f"key-{name}" if n % 2 else "-")
@@ -85,7 +85,7 @@ class Restart(unittest.TestCase):
         self.assertEqual(len({o.key for o in outcomes}), CALLS)
         self.assertEqual(driver.statistics["lost"], 2)
 
-    def test_leaves_and_comes_back(self):
+    def test_calls_survive_a_graceful_restart(self):
         """By SIGTERM: with the defaults of repeating, no one notices."""
         names = [f"e{n}" for n in range(CALLS)]
         driver = self.drive([capture_call(name) for name in names])
@@ -96,7 +96,7 @@ class Restart(unittest.TestCase):
         self.expect_all(outcomes, names)
         self.assertEqual(driver.statistics["connections"], 2)
 
-    def test_the_answer_is_lost(self):
+    def test_lost_answer_stores_nothing_twice(self):
         """The event is stored, its answer does not arrive: the repeat stores nothing."""
         with Proxy(self.server.address) as proxy:
             proxy.cuts = 2
@@ -108,7 +108,7 @@ class Restart(unittest.TestCase):
             self.assertEqual(outcomes[1].key, "mine")
             self.assertEqual(statistics["lost"], 2)
 
-    def test_the_program_is_killed(self):
+    def test_killed_program_stores_nothing_twice(self):
         """Whoever keeps the keys with the work may do all of it again."""
         names = [f"e{n}" for n in range(CALLS)]
         calls = [capture_call(name, f"work-{name}") for name in names]
@@ -118,7 +118,7 @@ class Restart(unittest.TestCase):
         self.assertLess(len(driver.outcomes), CALLS)
         self.expect_all(self.drive(calls).wait(), names)
 
-    def test_the_command_waits_a_moment(self):
+    def test_command_waits_for_a_restart(self):
         """`errata` finds a server that comes up meanwhile, and soon says so where none does."""
         port = free_port()
         command = [os.path.join(BIN, "errata"), "--server", f"127.0.0.1:{port}", "--token-file",

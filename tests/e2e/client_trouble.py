@@ -32,7 +32,7 @@ class Network(ServerCase):
     def run_calls(self, calls, **options):
         return run(self.proxy.address, self.server.admin_token, calls, **options)
 
-    def test_half_open(self):
+    def test_half_open_connection_is_detected(self):
         """Nothing comes any more, not even an end: calls go on over another connection."""
         driver = Driver(self.proxy.address, self.server.admin_token, [lookup_call()] * 200,
                         at_once=4, pause_ms=10, backoff_ms=5, **KEEPALIVE)
@@ -47,7 +47,7 @@ class Network(ServerCase):
             self.assertLess(outcome.ms, KEEPALIVE_MS)
         self.assertEqual(driver.statistics["lost"], 1)
 
-    def test_half_open_once_only(self):
+    def test_single_attempt_on_a_half_open_connection_is_unavailable(self):
         """With a single attempt, a call that may have been seen ends as UNAVAILABLE, and says why."""
         driver = Driver(self.proxy.address, self.server.admin_token, [capture_call("x")] * 100,
                         attempts=1, pause_ms=10, **KEEPALIVE)
@@ -59,7 +59,7 @@ class Network(ServerCase):
         self.assertIn("does not answer", failed[0].message)
         self.assertLess(failed[0].ms, KEEPALIVE_MS)
 
-    def test_nothing_gets_through(self):
+    def test_blocked_network_ends_calls_at_their_deadline(self):
         """New connections are as dead: a call ends at its deadline, or when tries are used up."""
         self.proxy.freezes_all = True
         outcomes, _ = self.run_calls([lookup_call()], timeout_ms=400)
@@ -73,7 +73,7 @@ class Network(ServerCase):
         self.assertEqual(statistics["failures"], 3)
         self.assertEqual(statistics["attempts"], 0)
 
-    def test_late_answers(self):
+    def test_answer_after_the_deadline_is_ignored(self):
         """A deadline holds, and an answer that comes after it disturbs no one."""
         driver = Driver(self.proxy.address, self.server.admin_token, [lookup_call()] * 100,
                         timeout_ms=300, pause_ms=10)
@@ -89,12 +89,12 @@ class Network(ServerCase):
         self.assertEqual({o.code for o in outcomes[-3:]}, {OK})
         self.assertEqual(driver.statistics["connections"], 1)
 
-    def test_byte_by_byte(self):
+    def test_answers_byte_by_byte_are_read(self):
         self.proxy.dribble = True
         outcomes, _ = self.run_calls([lookup_call()] * 3, timeout_ms=9000)
         self.assertEqual([(o.code, o.replies) for o in outcomes], [(OK, 1)] * 3)
 
-    def test_reset_in_an_answer(self):
+    def test_reset_in_an_answer_is_repeated(self):
         """A call that reads is asked again, and gives one reply; one that may not be ends."""
         self.proxy.cuts = 2
         outcomes, statistics = self.run_calls([lookup_call()], backoff_ms=5)
@@ -128,7 +128,7 @@ def babble(connection):
 class NoServer(unittest.TestCase):
     """Ports with a listener that is not a server."""
 
-    def test_each_ends_with_the_reason(self):
+    def test_each_call_ends_with_the_reason(self):
         for serve, reason in ((hang_up, "lost the connection"), (speak_http1, "not HTTP/2"),
                               (babble, "not HTTP/2"), (say_nothing, "accepted the connection but sent no HTTP/2 settings")):
             with self.subTest(serve.__name__), Peer(serve) as peer:
@@ -141,7 +141,7 @@ class NoServer(unittest.TestCase):
                 self.assertEqual(statistics["failures"], len(peer.times))
                 self.assertEqual(statistics["attempts"], 0)
 
-    def test_it_is_tried_ever_more_rarely(self):
+    def test_connection_attempts_back_off(self):
         """Whoever waits for a server that hangs up does not hammer at it."""
         with Peer(hang_up) as peer:
             began = time.monotonic()

@@ -16,7 +16,7 @@ def check(*arguments):
 
 
 class Configuration(unittest.TestCase):
-    def test_right_ones(self):
+    def test_valid_configuration_is_accepted(self):
         """Goal: what the help shows is taken. Method: each option in each way of writing it."""
         for arguments in (
             ["--data", "/tmp/x"],
@@ -30,7 +30,7 @@ class Configuration(unittest.TestCase):
             with self.subTest(arguments=arguments):
                 self.assertEqual(check(*arguments)[0], 0)
 
-    def test_wrong_ones(self):
+    def test_invalid_configuration_is_refused(self):
         """Goal: each wrong option is refused with a sentence that says what would be right. Method:
         one wrong thing after another."""
         for arguments, said in (
@@ -67,7 +67,7 @@ class Configuration(unittest.TestCase):
         handle.flush()
         return handle.name
 
-    def test_file(self):
+    def test_file_and_variables_have_their_precedence(self):
         """Goal: the file knows the flags' names, a flag wins, and an error names its line. Method:
         files right and wrong."""
         right = "# where\ndata = /tmp/x\n\n  listen=0.0.0.0:80  \nlog-level = debug\n"
@@ -84,7 +84,7 @@ class Configuration(unittest.TestCase):
                 self.assertEqual(status, 2)
                 self.assertIn(said, reported)
 
-    def test_help_and_version(self):
+    def test_help_names_every_option(self):
         """Goal: help names every option, and needs no data folder. Method: its text."""
         run = subprocess.run([BIN, "--help"], capture_output=True, text=True, timeout=20)
         self.assertEqual(run.returncode, 0)

@@ -66,7 +66,7 @@ class CopiedFolder(unittest.TestCase):
         self.assertIn("`erratad --restore FILE --data DIR`", run.stderr)
         return run.stderr
 
-    def test_of_a_server_without_writes(self):
+    def test_copy_of_an_idle_server_is_served_with_one_warning(self):
         """It holds together, so it is served, once with a warning; then it is a store of its own."""
         log, count = self.served(self.copy())
         self.assertIn(COPY, log)
@@ -86,7 +86,7 @@ class CopiedFolder(unittest.TestCase):
             f.write(first + rest)
         return data
 
-    def test_torn(self):
+    def test_torn_copy_is_refused(self):
         """Pages of several commits: refused, as often as it is started, and left as it is."""
         data = self.copy_slowly(META_BYTES)
         with open(os.path.join(data, "db", "data.mdb"), "rb") as f:
@@ -96,7 +96,7 @@ class CopiedFolder(unittest.TestCase):
         with open(os.path.join(data, "db", "data.mdb"), "rb") as f:
             self.assertEqual(f.read(), before)
 
-    def test_pages_that_fit_with_rows_that_do_not(self):
+    def test_copy_with_inconsistent_rows_is_found(self):
         """The pages are consistent: only the comparison with the log shows it."""
         data = self.copy()
         subprocess.run([os.path.join(BIN, "damage_row"), data, "example", "missing", "3"],
@@ -108,7 +108,7 @@ class CopiedFolder(unittest.TestCase):
                        capture_output=True, timeout=60)
         self.assertNotIn(COPY, self.served(data)[0])
 
-    def test_beside_writes(self):
+    def test_copy_during_writes_is_whole_or_refused(self):
         """`cp -r` under load, again and again: each copy is served whole, or refused."""
         stop = threading.Event()
 
@@ -146,7 +146,7 @@ class CopiedFolder(unittest.TestCase):
             finally:
                 server.close()
 
-    def test_restored(self):
+    def test_restored_backup_is_not_a_copy(self):
         """A backup that was taken while the store was open is restored as a store of its own."""
         file = self.path("backup")
         subprocess.run([os.path.join(BIN, "errata"), "admin", "backup", file, "--server",
@@ -157,21 +157,21 @@ class CopiedFolder(unittest.TestCase):
         with Server(data=self.path("restored")) as server:
             self.assertNotIn(COPY, server.read_log())
 
-    def test_after_a_clean_end(self):
+    def test_folder_moved_after_a_clean_end_opens(self):
         self.client.close()
         self.assertEqual(self.server.stop(), 0)
         log, count = self.served(self.copy())
         self.assertNotIn(COPY, log)
         self.assertGreaterEqual(count, 20)
 
-    def test_killed_and_moved(self):
+    def test_folder_moved_after_a_kill_opens(self):
         """A process that was killed leaves no copy, in its place nor where the folder is moved."""
         self.client.close()
         self.server.kill9()
         os.rename(self.path("data"), self.path("moved"))
         self.assertNotIn(COPY, self.served(self.path("moved"))[0])
 
-    def test_killed_and_copied(self):
+    def test_folder_copied_after_a_kill_is_checked_and_served(self):
         """It can't be distinguished from a copy of a running server: it is checked, and served."""
         self.client.close()
         self.server.kill9()
@@ -180,7 +180,7 @@ class CopiedFolder(unittest.TestCase):
         self.assertGreaterEqual(count, 20)
         self.assertNotIn(COPY, self.served(self.path("data"))[0])
 
-    def test_snapshot_of_the_volume(self):
+    def test_snapshot_of_the_volume_opens(self):
         """The file system as it is at one moment, on other blocks: the files are the same."""
         image, mounted = self.path("image"), self.path("mounted")
         os.mkdir(mounted)

@@ -30,7 +30,7 @@ class Capture(ServerCase):
         return self.admin.feedback.GetFeedbackEvent(
             feedback_service.GetFeedbackEventRequest(id=event_id)).event
 
-    def test_every_kind_of_action(self):
+    def test_every_event_type_is_stored(self):
         """US1.1 to US1.5, FR-003, FR-004, SC-001: each action is one event, as it was made."""
         actions = [
             (feedback.FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED,
@@ -55,7 +55,7 @@ class Capture(ServerCase):
             self.assertEqual(len(stored.org_id), 36)
             self.assertLess(abs(stored.created_at.ToMicroseconds() / 1e6 - time.time()), 60)
 
-    def test_json_comes_back_as_it_came(self):
+    def test_json_is_returned_unchanged(self):
         """Text within its limit keeps its white space, order, escapes and numbers."""
         odd = '{ "b":1.0,\n "a" : [ 1e3, "\\u00e9é" ], "n": 12345678901234567890 }'
         event = self.admin.capture(event_type=LINE, before_json="{}", after_json=odd)
@@ -63,7 +63,7 @@ class Capture(ServerCase):
         self.assertEqual(stored.after_json, odd)
         self.assertFalse(stored.reduced)
 
-    def test_fields_changed_and_diff(self):
+    def test_fields_changed_and_diff_are_computed(self):
         """US5.5: the names that changed are derived; Get and List answer the diff."""
         event = self.admin.capture(event_type=LINE, before_json='{"line_id":"7","qty":10,"sku":"A"}',
                                    after_json='{"line_id":"7","qty":12,"sku":"A"}')
@@ -107,7 +107,7 @@ class Capture(ServerCase):
                                  meta_json=text({"x": "y" * 66_000}))
         self.assertIn("event.meta_json", bad_fields(error))
 
-    def test_a_draft_that_is_gone(self):
+    def test_draft_without_values_is_accepted(self):
         """Edge (deleted drafts): an event is kept, with the id of its draft."""
         for _ in range(3):
             self.admin.capture(event_type=LINE, draft_order_id="draft-gone", after_json='{"qty":1}')
@@ -115,7 +115,7 @@ class Capture(ServerCase):
             feedback_service.ListFeedbackEventsRequest(draft_order_id="draft-gone")).events
         self.assertEqual(len(events), 3)
 
-    def test_several_people(self):
+    def test_several_actors_are_kept_apart(self):
         """Edge (different users, same draft): each event says who; the newest comes first."""
         for user in ("ann", "bob"):
             self.admin.capture(event_type=LINE, draft_order_id="draft-two", actor_user_id=user,
@@ -150,7 +150,7 @@ class Examples(ServerCase):
         return self.admin.capture(event_type=fields.pop("event_type", LINE),
                                   layout_fingerprint=fingerprint, **fields)
 
-    def test_the_last_three(self):
+    def test_newest_three_examples_are_returned(self):
         """US3.1, US3.3, FR-009, SC-003: of ten corrections the newest three, newest first."""
         for i in range(10):
             self.correct("ten", before_json=text({"qty": i}), after_json=text({"qty": i + 1}))
@@ -160,14 +160,14 @@ class Examples(ServerCase):
         hints = json.loads(reply.hint_examples_json)
         self.assertEqual([h["output"]["qty"] for h in hints], [10, 9, 8])
 
-    def test_none_for_an_unknown_layout(self):
+    def test_unknown_layout_has_no_examples(self):
         """US3.2: no feedback is an empty answer, not an error."""
         reply = self.admin.examples("never seen")
         self.assertEqual(len(reply.examples), 0)
         self.assertEqual(reply.hint_examples_json, "")
         self.assertEqual(reply.match_level, prompt_service.MATCH_LEVEL_NONE)
 
-    def test_snippet_and_output(self):
+    def test_example_has_snippet_and_output(self):
         """US3.4, FR-011 to FR-013: the first 1500 characters of the text, and the corrected JSON."""
         snippet = "Bestellung Nr. 7 für Ærø — " * 100
         self.correct("snippet", before_json='{"qty":10}', after_json='{"qty":12}',
@@ -180,7 +180,7 @@ class Examples(ServerCase):
         self.assertEqual(hint["output"], {"qty": 12})
         self.assertLessEqual(len(hint["input_snippet"]), SNIPPET_CHARACTERS_MAX)
 
-    def test_whole_corrected_output(self):
+    def test_example_has_the_whole_corrected_output(self):
         whole = '{"po":"4711","lines":[{"qty":12}]}'
         self.correct("whole", before_json='{"qty":10}', after_json='{"qty":12}',
                      corrected_output_json=whole)
@@ -211,7 +211,7 @@ class Examples(ServerCase):
         self.assertEqual(
             [json.loads(e.output)["qty"] for e in self.admin.examples("shared").examples], [12])
 
-    def test_corrected_again(self):
+    def test_example_shows_the_newest_correction(self):
         """Edge (same field several times): each is an event; the older one is marked superseded."""
         for qty in (11, 12):
             self.correct("again", entity_type="line", entity_id="l-1",
@@ -223,7 +223,7 @@ class Examples(ServerCase):
         self.assertEqual([json.loads(e.output)["qty"] for e in kept.examples], [12])
         self.assertEqual(json.loads(kept.hint_examples_json)[0]["output"], {"qty": 12})
 
-    def test_wide_corrections_of_one_entity(self):
+    def test_wide_corrections_of_one_entity_are_stored_fast(self):
         """Many corrections of one entity that have hundreds of fields take no writer's minute: at
         most 25 times what they take on entities of their own."""
         def batch(entity):
@@ -239,7 +239,7 @@ class Examples(ServerCase):
         apart = batch(lambda i: f"apart-{i}")
         self.assertLess(batch(lambda i: "one"), 25 * apart + 0.5)
 
-    def test_limit_and_view(self):
+    def test_limit_and_view_are_respected(self):
         for i in range(25):
             self.correct("views", document_id=f"doc-{i // 5}", after_json=text({"qty": i}))
         self.assertEqual(len(self.admin.examples("views", max_examples=20).examples), 20)
@@ -265,7 +265,7 @@ class Examples(ServerCase):
         self.assertEqual(reply.examples[1].created_at.ToJsonString(),
                          "2020-01-02T03:04:05.000006Z")
 
-    def test_time_travel(self):
+    def test_as_of_returns_the_examples_of_that_time(self):
         self.correct("travel", after_json='{"qty":1}')
         head = self.newest_seq()
         self.correct("travel", after_json='{"qty":2}')
@@ -292,7 +292,7 @@ class Layouts(ServerCase):
         return self.admin.layouts.ComputeFingerprint(
             layout.ComputeFingerprintRequest(metadata_json=metadata))
 
-    def test_as_the_reference_computes_it(self):
+    def test_fingerprint_equals_the_reference(self):
         """US2.1, FR-005: byte for byte what Python's json.dumps and round give."""
         for metadata in ('{"page_count":1,"page_dimensions":[[612,792]],"table_count":2,'
                          '"text_coverage_ratio":0.305}',
@@ -310,7 +310,7 @@ class Layouts(ServerCase):
             self.assertEqual(reply.layout_fingerprint,
                              hashlib.sha256(canonical.encode()).hexdigest())
 
-    def test_two_documents_of_one_layout(self):
+    def test_documents_of_one_layout_share_a_fingerprint(self):
         """US2.2; edge (a slight change is another layout)."""
         one = '{"page_count":1,"table_count":1,"text_coverage_ratio":0.31}'
         same = '{"text_coverage_ratio":0.3101, "table_count":1, "page_count":1, "title":"other"}'
@@ -319,7 +319,7 @@ class Layouts(ServerCase):
         self.assertEqual(self.compute(same).layout_fingerprint, first)
         self.assertNotEqual(self.compute(other).layout_fingerprint, first)
 
-    def test_bad_metadata(self):
+    def test_invalid_metadata_is_refused(self):
         for metadata in ("", "[]", "{", '{"text_coverage_ratio":null}',
                          '{"text_coverage_ratio":"a"}'):
             error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, self.compute, metadata)
@@ -337,7 +337,7 @@ class Lists(ServerCase):
         return self.client.feedback.ListFeedbackEvents(
             feedback_service.ListFeedbackEventsRequest(**fields))
 
-    def test_filters_and_pages(self):
+    def test_lists_are_filtered_and_paged(self):
         """FR-017, US5.5: by type, layout, document, entity, actor, field and time; in pages."""
         for i in range(30):
             self.client.capture(event_type=LINE if i % 3 else FIELD, layout_fingerprint=f"p-{i % 2}",
@@ -364,7 +364,7 @@ class Lists(ServerCase):
         self.assertEqual(len(seen), 30)
         self.assertEqual(seen, sorted(seen, reverse=True))
 
-    def test_the_corrections_of_one_order(self):
+    def test_corrections_of_one_order_are_listed(self):
         """One call lists an order's or a document's events, newest first, although more events were stored since than
         one call examines."""
         for i in range(3):
@@ -384,7 +384,7 @@ class Lists(ServerCase):
         rest = self.list(draft_order_id="order", page_size=2, page_token=first.next_page_token)
         self.assertEqual([json.loads(e.after_json)["qty"] for e in rest.events], [0])
 
-    def test_page_sizes(self):
+    def test_page_sizes_are_bounded(self):
         """A page size above 1000 counts as 1000, 0 as 50; a negative one is refused."""
         events = [feedback.FeedbackEvent(event_type=LINE, layout_fingerprint="sizes",
                                          after_json=text({"qty": i})) for i in range(1000)]
@@ -451,7 +451,7 @@ class Lists(ServerCase):
                     break
             self.assertEqual(seen, list(range(seen[0], seen[0] - 60, -1)))
 
-    def test_times_between_microseconds(self):
+    def test_time_filter_may_be_between_microseconds(self):
         """Events are at whole microseconds; a filter's bound may lie between two of them."""
         event = self.client.capture(event_type=LINE, after_json='{"qty":1}')
         at = event.created_at.ToNanoseconds()

@@ -42,7 +42,7 @@ class Crowded(unittest.TestCase):
         self.addCleanup(server.close)
         return server
 
-    def test_idle_ones_make_room(self):
+    def test_idle_connections_make_room(self):
         """Few descriptors: 300 idle peers one after another, beside a client that is served all the time."""
         server = self.serve(prefix=("prlimit", "--nofile=256:256"))
         self.assertRegex(server.read_log(), r"connections-max: 10000 exceed what 256 descriptors.* "
@@ -75,7 +75,7 @@ class Crowded(unittest.TestCase):
         for peer in peers:
             peer.close()
 
-    def test_none_is_idle(self):
+    def test_new_connection_is_closed_if_none_is_idle(self):
         """Refused: the command line names the reason as a likely one, and the log says it."""
         server = self.serve("--connections-max", "2")
         clients = [server.client() for _ in range(2)]

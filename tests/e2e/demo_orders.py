@@ -42,7 +42,7 @@ class Demo(unittest.TestCase):
         line = next(line for line in self.done.stdout.split("\n") if line.startswith(f"| {name} "))
         return [cell.strip() for cell in line.strip("|").split("|")][1:]
 
-    def test_sc_005_the_report_is_the_servers(self):
+    def test_sc_005_report_equals_the_servers_figures(self):
         """Arms, shares, uplift, interval and p-value of the text; and each month's."""
         with Server(data=self.data) as server:
             client = server.client()
@@ -92,7 +92,7 @@ class Demo(unittest.TestCase):
         self.assertIn("does not show that examples help", done.stdout)
         self.assertNotIn("does not show that examples help", self.done.stdout)
 
-    def test_what_it_says_of_bad_options(self):
+    def test_invalid_options_are_refused(self):
         for words, what in ((("--documents", "0"), "--documents is from"),
                             (("--start", "2999-01-01"), "end on"),
                             (("--start", "May"), "is not a date"), (("--data", BIN), "not empty"),

@@ -74,7 +74,7 @@ class ExtractionCase(ServerCase):
 
 
 class Recorded(ExtractionCase):
-    def test_what_is_answered_is_stored(self):
+    def test_response_equals_the_stored_extraction(self):
         made = self.record(document_id="d-1", draft_order_id="o-1", confidence=0.123456, model="m-7",
                            field_count=12)
         self.assertEqual((made.document_id, made.draft_order_id, made.model, made.field_count),
@@ -89,7 +89,7 @@ class Recorded(ExtractionCase):
                          (False, [], []))
         self.assertEqual(reported.extraction.document_id, "d-1")
 
-    def test_what_is_missing_or_wrong(self):
+    def test_invalid_extraction_is_refused_by_field(self):
         def names(**fields):
             error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, self.client.record_extraction,
                                      **fields)
@@ -103,7 +103,7 @@ class Recorded(ExtractionCase):
                               names(**{"layout_fingerprint": "x", "confidence": 0.5, field: value}))
         self.assertEqual(self.newest_seq(), 2)  # the organisation and its token
 
-    def test_the_layout_is_the_documents(self):
+    def test_layout_is_filled_in_from_the_document(self):
         layout = self.client.ingest("doc", pdf_data.small()).document.layout_fingerprint
         made = self.client.record_extraction(document_id="doc", draft_order_id="order", confidence=0.5)
         self.assertEqual(made.layout_fingerprint, layout)
@@ -112,7 +112,7 @@ class Recorded(ExtractionCase):
         self.assertIn("input_snippet", event.meta_json)
         self.assertEqual(self.coverage(layout).corrected_count, 1)
 
-    def test_corrected_once(self):
+    def test_extraction_is_corrected_once(self):
         """By its document or its draft, any number of corrections, of both kinds: one of one."""
         self.record(document_id="d-1", draft_order_id="o-1", field_count=10)
         for fields in ({"document_id": "d-1"}, {"draft_order_id": "o-1"},
@@ -123,7 +123,7 @@ class Recorded(ExtractionCase):
         self.assertEqual((row.extraction_count, row.corrected_count, row.correction_rate), (1, 1, 1.0))
         self.assert_recount()
 
-    def test_other_actions_are_no_corrections(self):
+    def test_other_actions_do_not_correct(self):
         self.record(document_id="d-1")
         for kind in (feedback.FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED, feedback.FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED):
             self.client.capture(event_type=kind, document_id="d-1", after_json='{"customer_id":"c"}')
@@ -151,7 +151,7 @@ class Recorded(ExtractionCase):
         return self.client.extractions.RecordExtraction(
             extraction_service.RecordExtractionRequest(extraction=one)).extraction
 
-    def test_fr_018_correction_rate_by_layout(self):
+    def test_fr_018_layouts_have_their_correction_rate(self):
         """Corrected by all, for each layout; a layout without extractions has no rate."""
         wanted = {}
         for n, (layout, count, corrected) in enumerate((("a", 10, 3), ("b", 4, 4), ("c", 5, 0))):
@@ -168,7 +168,7 @@ class Recorded(ExtractionCase):
         self.assertEqual(len(rows), 4)
         self.assert_recount()
 
-    def test_confidence_improvement(self):
+    def test_confidence_improvement_is_computed(self):
         """Mean confidence with an example minus that without any; absent below three of either."""
         examples = self.ready()
         carried, newest = examples[0].id, examples[2].id
@@ -230,7 +230,7 @@ class Recorded(ExtractionCase):
         self.assertEqual(self.coverage().extraction_count, 2)
         self.assert_recount()
 
-    def test_the_same_key_again(self):
+    def test_repeat_under_a_key_gets_the_first_answer(self):
         key = [("idempotency-key", "once")]
         request = extraction_service.RecordExtractionRequest(extraction=extraction.Extraction(
             document_id="d", layout_fingerprint="layout", confidence=0.5))
@@ -259,7 +259,7 @@ class Experiment(ExtractionCase):
         self.assertEqual(prompt.arm, CONTROL)
         self.assertEqual(self.client.examples("layout").arm, NONE)
 
-    def test_the_references_arm_goes_first(self):
+    def test_arm_of_the_reference_is_kept(self):
         """What was served stays what it was, though the holdout was changed meanwhile."""
         self.ready()
         self.client.update_settings(holdout_percent=100)
@@ -268,7 +268,7 @@ class Experiment(ExtractionCase):
         self.assertEqual(self.record(document_id="d", exposure_refs=[reference]).arm, CONTROL)
         self.assertEqual(self.record(document_id="e").arm, NONE)
 
-    def test_settings(self):
+    def test_holdout_setting_is_stored(self):
         def settings():
             return self.client.admin.GetSettings(admin.GetSettingsRequest()).settings
 
@@ -297,7 +297,7 @@ class Experiment(ExtractionCase):
         self.assertFalse(organization.HasField("p_value"))
         self.assert_recount()
 
-    def test_fields_of_an_arm(self):
+    def test_arm_has_its_fields(self):
         """Accuracy by field: each field that was corrected once, of those that reported their
         number of fields."""
         self.ready()
@@ -363,7 +363,7 @@ class Experiment(ExtractionCase):
         self.assertLess(found["same"].comparison.improvement_low, 0)
         self.assert_recount()
 
-    def test_sc_005_figures_of_a_textbook(self):
+    def test_sc_005_figures_equal_a_textbook(self):
         """The recount's own statistics: Koopman (1984), 36 of 40 beside 16 of 80, has 2.94 to 7.15."""
         arms = {TREATMENT: recount.Arm(), CONTROL: recount.Arm()}
         for arm, total, right in ((TREATMENT, 40, 36), (CONTROL, 80, 16)):
@@ -373,7 +373,7 @@ class Experiment(ExtractionCase):
         self.assertAlmostEqual(reported.improvement_high + 1, 7.15, places=2)
         self.assertTrue(reported.target_reached)
 
-    def test_sc_005_without_a_right_one(self):
+    def test_sc_005_uplift_is_computed_without_a_success(self):
         """Three with examples, all corrected, beside two, one corrected: minus all of it, or better."""
         self.client.update_settings(holdout_percent=50)
         self.ready()

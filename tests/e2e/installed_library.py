@@ -122,14 +122,14 @@ def symbols(path, *options):
 
 
 class Tree(unittest.TestCase):
-    def test_programs(self):
+    def test_installed_programs_run(self):
         """The server runs from there and finds its worker; the others say who they are."""
         server.wait_for_pdf()
         for program in ("erratad", "errata"):
             self.assertRegex(run(installed.path("bin", program), "--version"), r"\d+\.\d+\.\d+")
         self.assertTrue(os.access(installed.path("bin", "errata-bench"), os.X_OK))
 
-    def test_files(self):
+    def test_expected_files_are_installed(self):
         """Links of the shared library, and what comes along, where systems look for it."""
         self.assertEqual(os.readlink(installed.path("lib", "liberrata.so")), "liberrata.so.0")
         for name in ("doc/errata/LICENSE", "doc/errata/NOTICE", "doc/errata/README.md",
@@ -138,7 +138,7 @@ class Tree(unittest.TestCase):
                      "fish/vendor_completions.d/errata.fish"):
             self.assertGreater(os.path.getsize(installed.path("share", name)), 100, name)
 
-    def test_published_files(self):
+    def test_published_files_are_installed(self):
         """They are those that the command prints."""
         folder = installed.path("share", "errata", "proto")
         names = run(installed.path("bin", "errata"), "proto").splitlines()
@@ -149,7 +149,7 @@ class Tree(unittest.TestCase):
                 self.assertEqual(f.read(), run(installed.path("bin", "errata"), "proto", name), name)
         self.assertEqual(glob.glob(installed.path("include", "**", "options.pb-c.h"), recursive=True), [])
 
-    def test_nothing_leads_back(self):
+    def test_installed_files_do_not_name_the_build(self):
         """No text file of the tree names the source or the build folder."""
         for path in glob.glob(installed.path("**"), recursive=True):
             if os.path.isfile(path) and path.endswith((".pc", ".cmake", ".h", ".txt", "Makefile", ".1", "errata.fish")):
@@ -160,7 +160,7 @@ class Tree(unittest.TestCase):
 
 
 class Symbols(unittest.TestCase):
-    def test_shared(self):
+    def test_shared_library_exports_only_public_symbols(self):
         """It lets see what is public, and nothing else; and needs what pkg-config says."""
         path = installed.path("lib", "liberrata.so")
         exported = symbols(path, "--dynamic")
@@ -174,7 +174,7 @@ class Symbols(unittest.TestCase):
         needed = set(re.findall(r"\(NEEDED\).*\[lib([\w-]+)\.so", dynamic))
         self.assertEqual(needed, {"uv", "nghttp2", "z", "protobuf-c", "c"})
 
-    def test_pkg_config(self):
+    def test_pkg_config_names_the_library(self):
         """Users of the shared library link protobuf-c beside it; of the static one, all it needs."""
         shared = [word for word in installed.pkg_config("--libs") if word.startswith("-l")]
         static = installed.pkg_config("--static", "--libs")
@@ -194,7 +194,7 @@ class Symbols(unittest.TestCase):
         self.assertEqual(declared - symbols(installed.path("lib", "liberrata.so"), "--dynamic"), set())
         self.assertEqual(declared - symbols(installed.path("lib", "liberrata.a")), set())
 
-    def test_beside_messages_of_a_programs_own(self):
+    def test_library_links_beside_own_messages(self):
         """A program with its own copy of Google's messages links, and each side uses its own copy."""
         source = os.path.join(installed.scratch, "timestamps.c")
         with open(source, "w", encoding="ascii") as f:
@@ -212,7 +212,7 @@ class Symbols(unittest.TestCase):
                 *installed.pkg_config("--cflags"), *libs, env=installed.environment)
             run(program, env=installed.environment)
 
-    def test_static_beside_names_of_a_programs_own(self):
+    def test_static_library_links_beside_own_names(self):
         """What the static library hides does not meet what a program calls the same."""
         archive = installed.path("lib", "liberrata.a")
         visible = symbols(archive)
@@ -253,15 +253,15 @@ class Headers(unittest.TestCase):
             run(*compiler, "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-",
                 *installed.pkg_config("--cflags"), input=source, env=installed.environment)
 
-    def test_c(self):
+    def test_headers_compile_as_c(self):
         self.compile_all("gcc", "-std=c11", "-x", "c")
 
-    def test_cpp(self):
+    def test_headers_compile_as_cpp(self):
         if shutil.which("g++") is None:
             self.skipTest("there is no C++ compiler")
         self.compile_all("g++", "-std=c++11", "-x", "c++")
 
-    def test_programs_of_the_readme(self):
+    def test_programs_of_the_readme_compile(self):
         """Each program in client/README.md compiles and links unchanged, as C and as C++; the first one is
         at most eight lines long."""
         programs = installed.readme_programs()
@@ -271,7 +271,7 @@ class Headers(unittest.TestCase):
             installed.readme_program(number)
             installed.readme_program(number, "g++", "c++")
 
-    def test_examples_as_cpp(self):
+    def test_examples_compile_as_cpp(self):
         """A program in C++ can take them over without a warning."""
         folder = installed.path("share", "doc", "errata", "examples")
         for name in ("first_call.c", "stub_call.c", "extractor.c", "order.c"):
@@ -317,22 +317,22 @@ class Examples(unittest.TestCase):
         self.assertEqual([example.output for example in events],
                          ['{"sku": "XYZ-9", "qty": 40}', '{"sku": "ABC-123", "qty": 12}'])
 
-    def test_cmake_shared(self):
+    def test_examples_build_by_cmake_shared(self):
         folder = installed.build_with_cmake("cmake-shared")
         self.assertIn("liberrata.so.0", run("readelf", "-d", os.path.join(folder, "extractor")))
         self.use(folder, os.path.join(folder, "..", "orders"))
 
-    def test_cmake_static(self):
+    def test_examples_build_by_cmake_static(self):
         folder = installed.build_with_cmake("cmake-static", "-DERRATA_STATIC=ON")
         self.assertNotIn("liberrata", run("readelf", "-d", os.path.join(folder, "extractor")))
         self.use(folder, os.path.join(folder, "..", "orders"))
 
-    def test_pkg_config_shared(self):
+    def test_examples_build_by_pkg_config_shared(self):
         folder = installed.build_with_make("make-shared")
         self.assertIn("liberrata.so.0", run("readelf", "-d", os.path.join(folder, "extractor")))
         self.use(folder, os.path.join(folder, "orders"))
 
-    def test_pkg_config_static(self):
+    def test_examples_build_by_pkg_config_static(self):
         folder = installed.build_with_make("make-static", "STATIC=1")
         self.assertNotIn("liberrata", run("readelf", "-d", os.path.join(folder, "extractor")))
         self.use(folder, os.path.join(folder, "orders"))
@@ -352,7 +352,7 @@ class Examples(unittest.TestCase):
 
 
 class ServerThatIsAway(unittest.TestCase):
-    def test_comes_up_later(self):
+    def test_corrections_are_stored_once_the_server_is_up(self):
         """Documents are extracted meanwhile, and what was corrected is stored once the server is there."""
         built = installed.build_with_make("make-away")
         address = f"127.0.0.1:{free_port()}"

@@ -195,7 +195,7 @@ class Canaries(ServerCase):
                 self.assertNotIn(canary, message or "", who)
                 self.assertNotIn(canary.encode(), body, who)
 
-    def test_callers_do_not_notice(self):
+    def test_replies_do_not_show_other_organisations(self):
         """Fields, ids, the secret and the key id of one in everything that the others receive."""
         said = self.speak()
         token = self.last_token
@@ -214,7 +214,7 @@ class Canaries(ServerCase):
             client.close()
         self.expect_none(self.listen_without_token(), "no token")
 
-    def test_nor_does_the_log(self):
+    def test_log_does_not_show_content(self):
         """Not what was said, nor the secret; the organisation is named in each line, as it should be."""
         self.speak()
         self.canaries.append(self.last_token.secret.split("_", 2)[2])
@@ -373,7 +373,7 @@ class Walls(ServerCase):
                     asked += 1
         self.assertGreater(asked, 20)
 
-    def test_questions_of_one_do_not_depend_on_the_other(self):
+    def test_replies_do_not_depend_on_the_other_organisation(self):
         """Byte-equal answers of A before and after B writes with all of A's names."""
         org = self.admin.create_org("quiet-" + secrets.token_hex(4))
         mine = self.server.client(self.admin.create_token(roles.ROLE_ADMIN, org_id=org.id).secret)

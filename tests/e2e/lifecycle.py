@@ -28,7 +28,7 @@ def event(**fields):
 
 
 class FirstStart(unittest.TestCase):
-    def test_first_start_and_restart(self):
+    def test_first_start_creates_a_token_and_a_restart_keeps_it(self):
         """The first start makes org and token, once; a restart keeps both and all events."""
         with Server() as server:
             token = server.admin_token
@@ -56,7 +56,7 @@ class FirstStart(unittest.TestCase):
             self.assertGreater(second.id, stored.id)
             self.assertNotIn(token.split("_", 2)[2], server.read_log())
 
-    def test_files_are_closed_to_others(self):
+    def test_files_are_private(self):
         with Server() as server:
             for folder, _, names in os.walk(server.data):
                 for name in names:
@@ -64,7 +64,7 @@ class FirstStart(unittest.TestCase):
                         mode = stat.S_IMODE(os.stat(os.path.join(folder, name)).st_mode)
                         self.assertEqual(mode & 0o077, 0, f"{name} has mode {mode:o}")
 
-    def test_second_server_on_the_same_data(self):
+    def test_second_server_on_the_same_data_is_refused(self):
         with Server() as server:
             run = subprocess.run([os.path.join(BIN, "erratad"), "--data", server.data, "--listen",
                                   "127.0.0.1:0"], capture_output=True, text=True, timeout=20)
@@ -79,15 +79,15 @@ class FirstStart(unittest.TestCase):
         self.assertNotEqual(run.returncode, 0, arguments)
         return run.stderr
 
-    def test_bad_flags_say_what_would_be_right(self):
+    def test_invalid_flags_are_refused_with_the_expected_form(self):
         self.assertIn("--no-such-flag", self.refused("--no-such-flag"))
         self.assertIn("127.0.0.1:99999", self.refused("--listen", "127.0.0.1:99999"))
         self.assertIn("nonsense", self.refused("--listen", "nonsense"))
 
-    def test_no_address_of_the_world_without_tls(self):
+    def test_public_address_without_tls_is_refused(self):
         self.assertRegex(self.refused("--listen", "0.0.0.0:0"), "speaks cleartext")
 
-    def test_data_that_is_no_store(self):
+    def test_folder_that_is_not_a_store_is_refused(self):
         """A damaged store is refused with the reason, and left as it is."""
         with Server() as server:
             server.stop()
@@ -106,7 +106,7 @@ class FirstStart(unittest.TestCase):
 
 
 class Idempotency(unittest.TestCase):
-    def test_a_repeat_gets_the_first_answer(self):
+    def test_repeat_under_a_key_gets_the_first_answer(self):
         """Byte for byte, across a restart too; the event is there once."""
         with Server() as server:
             client = server.client()
@@ -153,7 +153,7 @@ class Idempotency(unittest.TestCase):
 
 
 class Drain(unittest.TestCase):
-    def test_what_runs_is_finished(self):
+    def test_drain_finishes_running_calls(self):
         """SIGTERM under load: every call gets an answer or a clean refusal; exit code 0."""
         with Server() as server:
             clients = [server.client() for _ in range(4)]
@@ -199,7 +199,7 @@ class Drain(unittest.TestCase):
                     break
             self.assertLessEqual(set(stored), kept, "an acknowledged capture is gone")
 
-    def test_health_and_streams_end(self):
+    def test_drain_ends_health_and_streams(self):
         """A watcher is notified; a stream that would last for ever does not delay the shutdown."""
         with Server() as server:
             client = server.client()
@@ -233,7 +233,7 @@ class Hangup(unittest.TestCase):
     def wait_for_lines(self, server, count):
         wait_until(lambda: server.read_log().count(self.LINE) >= count, f"{count} lines", 20)
 
-    def test_while_serving(self):
+    def test_hangup_while_serving_changes_nothing(self):
         with Server() as server:
             for count in (1, 2, 3):
                 server.process.send_signal(signal.SIGHUP)
@@ -242,7 +242,7 @@ class Hangup(unittest.TestCase):
             self.assertIn("restart it to reload its configuration", server.read_log())
             self.assertEqual(server.stop(), 0, server.read_log())
 
-    def test_while_starting(self):
+    def test_hangup_while_starting_changes_nothing(self):
         """From the moment it has the folder until it serves."""
         with Server() as first:
             self.assertEqual(first.stop(), 0)
@@ -267,7 +267,7 @@ class Hangup(unittest.TestCase):
                     process.wait()
                     process.stdout.close()
 
-    def test_while_draining(self):
+    def test_hangup_while_draining_changes_nothing(self):
         """A call that runs holds the end up, and is still finished."""
         with Server() as server:
             client = server.client()
@@ -293,7 +293,7 @@ class Hangup(unittest.TestCase):
 
 
 class Health(unittest.TestCase):
-    def test_check_and_watch(self):
+    def test_health_is_checked_and_watched(self):
         with Server() as server:
             no_one = server.client("")  # health needs no token
             for service in ("", "errata.write", "errata.admin"):

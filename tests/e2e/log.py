@@ -27,7 +27,7 @@ class Log(ServerCase):
             if not token:
                 return events
 
-    def test_numbered_chained_and_found(self):
+    def test_events_are_numbered_chained_and_found(self):
         """FR-001: seq gapless from 1, time never back, ids in order; by id and by seq the same."""
         for i in range(20):
             self.admin.capture(event_type=LINE, layout_fingerprint=f"log-{i % 3}",
@@ -62,7 +62,7 @@ class Log(ServerCase):
                 facts.ClearField(field.name)
         self.assertEqual(hashlib.sha256(facts.SerializeToString()).digest(), e.facts_sha256)
 
-    def test_by_subject(self):
+    def test_events_are_found_by_subject(self):
         for i in range(4):
             self.admin.capture(event_type=LINE, layout_fingerprint="subject-a",
                                after_json='{"qty":%d}' % i)
@@ -86,7 +86,7 @@ class Watch(ServerCase):
             self.admin.capture(event_type=LINE, layout_fingerprint="watch",
                                after_json='{"%s":%d}' % (note, i))
 
-    def test_from_now_on(self):
+    def test_watch_starts_from_now_on(self):
         stream = self.admin.log.WatchEvents(event_service.WatchEventsRequest(), timeout=20)
         time.sleep(0.3)
         head = self.head()
@@ -95,7 +95,7 @@ class Watch(ServerCase):
                          list(range(head + 1, head + 6)))
         stream.cancel()
 
-    def test_cut_and_resumed(self):
+    def test_interrupted_watch_is_resumed(self):
         """Each event once, over 10 cuts, while four writers go on."""
         start = self.head() + 1
         writers = [threading.Thread(target=self.write, args=(50, f"w{i}")) for i in range(4)]
@@ -116,7 +116,7 @@ class Watch(ServerCase):
             writer.join()
         self.assertEqual(seen, list(range(start, start + 200)))
 
-    def test_kinds(self):
+    def test_watch_filters_kinds(self):
         start = self.head() + 1
         self.write(3)
         self.admin.create_token(roles.ROLE_SERVICE)

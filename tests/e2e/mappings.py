@@ -90,7 +90,7 @@ class MappingCase(ServerCase):
 
 
 class Scenarios(MappingCase):
-    def test_us4_1_confirmed(self):
+    def test_us4_1_confirmation_is_stored(self):
         """Status, confidence and support after each confirmation; the event is beside them."""
         first = self.confirm("ABC-123", "INT-999")
         one = first.mapping
@@ -121,7 +121,7 @@ class Scenarios(MappingCase):
                          ("SUGGESTED", 0.9, 0))
         self.assertIn("INT-1", json.dumps(before["suggestions"]))
 
-    def test_us4_2_the_next_draft_gets_it(self):
+    def test_us4_2_next_draft_gets_the_mapping(self):
         one = self.confirm("ABC-123", "INT-999").mapping
         reply = self.match("ABC-123", "OTHER-9")
         line = reply.lines[0]
@@ -150,7 +150,7 @@ class Scenarios(MappingCase):
 
     test_fr_015_only_manual_actions_make_events = test_us4_3_applying_makes_no_feedback_event
 
-    def test_us4_4_rejected(self):
+    def test_us4_4_rejection_is_stored(self):
         """A suggestion, and a confirmed one: REJECTED, confidence 0, support as it was."""
         suggestion = self.suggest("R-1", "INT-1", 0.7)
         done = self.reject(id=suggestion.id)
@@ -165,7 +165,7 @@ class Scenarios(MappingCase):
         self.assertEqual((gone.status, gone.confidence, gone.support_count), (REJECTED, 0.0, 1))
         self.assertEqual([line.match_method for line in self.match("R-1", "R-2").lines], [NONE, NONE])
 
-    test_us1_4_a_rejection_names_the_internal_sku = test_us4_4_rejected
+    test_us1_4_a_rejection_names_the_internal_sku = test_us4_4_rejection_is_stored
 
     def test_us4_5_each_customer_has_its_own(self):
         theirs = self.customer + "-b"
@@ -189,7 +189,7 @@ class Scenarios(MappingCase):
                              (CONFIRMED, 1.0, counts[sku]))
         self.assertEqual({m.customer_sku: m.support_count for m in self.list()}, counts)
 
-    def test_any_layout(self):
+    def test_mapping_applies_to_any_layout(self):
         """A mapping belongs to its customer, not to a layout: nothing of MatchLines names one."""
         self.confirm("L-1", "INT-1", document_id="doc-of-layout-a")
         self.assertEqual(self.match("L-1").lines[0].internal_sku, "INT-1")
@@ -254,7 +254,7 @@ class Rows(MappingCase):
         self.assertEqual((revived.id, revived.status, revived.confidence, revived.support_count),
                          (made.id, CONFIRMED, 1.0, 1))
 
-    def test_by_id_or_by_the_triple(self):
+    def test_mapping_is_judged_by_id_or_by_its_skus(self):
         one = self.suggest("B-1", "INT-1")
         for call in (self.confirm, self.reject):
             self.assert_code(grpc.StatusCode.NOT_FOUND, call, id="01890000-0000-7000-8000-000000000000")
@@ -263,7 +263,7 @@ class Rows(MappingCase):
             self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, call)
         self.assertEqual(self.get(one.id), one)
 
-    def test_candidates_and_their_order(self):
+    def test_candidates_have_their_order(self):
         """Suggestions by confidence, then similar SKUs by similarity from 0.4; rejected ones never."""
         for internal, confidence in (("INT-1", 0.5), ("INT-2", 0.9), ("INT-3", 0.7)):
             self.suggest("SKU-10045", internal, confidence)
@@ -319,7 +319,7 @@ class Rows(MappingCase):
         self.assertEqual([len(line.candidates) for line in self.match("SKU-20046", "SKU-20047").lines],
                          [0, 0])
 
-    def test_lists_by_prefix_status_and_page(self):
+    def test_lists_are_filtered_and_paged(self):
         long = "P" * 30
         for sku in ("p-1", "P-2", "Q-1", long + "-A", long + "-B"):
             self.suggest(sku, "INT-" + sku)
@@ -352,7 +352,7 @@ class Rows(MappingCase):
         self.assertEqual(made.mapping.created_at, request.created_at)
         self.assertEqual(self.feedback_event(made.event_id).created_at, request.created_at)
 
-    def test_reported_in_any_order(self):
+    def test_judgements_may_arrive_in_any_order(self):
         """Four judgements, recorded in every order, have the same result as in the order of their
         times."""
         reported = [(1, True, "B"), (2, True, "A"), (3, False, "A"), (4, False, "C")]
@@ -365,7 +365,7 @@ class Rows(MappingCase):
                 {"A": REJECTED, "B": SUPERSEDED, "C": REJECTED})
             self.assertEqual(self.match(f"ANY-{number}", max_candidates=0).lines[0].match_method, NONE)
 
-    def test_the_same_key_again(self):
+    def test_repeat_under_a_key_gets_the_first_answer(self):
         """A repeat of each write under its key: the first answer, byte for byte, and no event."""
         ref = self.match("K-1").exposure_ref
         one = sku_mapping.SkuMapping(customer_id=self.customer, customer_sku="K-1",
@@ -382,7 +382,7 @@ class Rows(MappingCase):
                              first.SerializeToString())
             self.assertEqual(self.newest_seq(), seq)
 
-    def test_time_travel(self):
+    def test_as_of_returns_the_mappings_of_that_time(self):
         self.confirm("TT-1", "INT-1")
         seq = self.newest_seq()
         self.confirm("TT-1", "INT-2")
@@ -436,7 +436,7 @@ class References(MappingCase):
         self.assertEqual(self.get(one.id).use_count, 1)
         self.assertEqual(self.newest_seq(), seq)
 
-    def test_superseded_after_it_was_served(self):
+    def test_superseded_mapping_counts_its_served_use(self):
         """What was applied is counted, though another mapping means the SKU now."""
         old = self.confirm("Y-1", "INT-1").mapping
         ref = self.match("Y-1").exposure_ref
@@ -491,7 +491,7 @@ class References(MappingCase):
         self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, self.record, ref)
         self.assertEqual(self.newest_seq(), seq)
 
-    def test_a_long_list_of_lines(self):
+    def test_long_list_of_lines_is_answered(self):
         """1000 lines: the reference stays within 4 KiB and is taken; too many to name credit none."""
         for n in range(3):
             self.confirm(f"LONG-{n}", f"INT-{n}")
@@ -502,7 +502,7 @@ class References(MappingCase):
         self.assertEqual(sum(m.use_count for m in self.list()), 1000)
         self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, self.match, *["a"] * 1001)
 
-    def test_it_survives_a_restart(self):
+    def test_reference_survives_a_restart(self):
         """The key is the folder's: what was served before the server ended may be cited after it."""
         one = self.confirm("RS-1", "INT-1").mapping
         ref = self.match("RS-1").exposure_ref

@@ -170,20 +170,20 @@ class Nonsense(ServerCase):
                 tried += 1
         self.assertGreaterEqual(tried, at_least)
 
-    def test_every_rule_broken_at_once(self):
+    def test_every_broken_rule_is_reported(self):
         self.each(breaks_a_rule, "rules", 10)
 
-    def test_every_text_not_utf8(self):
+    def test_invalid_utf8_is_refused_in_every_text(self):
         self.each(lambda f: b"a\xffb" if f.type == f.TYPE_STRING else None, "UTF-8", 10)
 
-    def test_every_text_with_nul(self):
+    def test_nul_is_refused_in_every_text(self):
         self.each(lambda f: b"a\0b" if f.type == f.TYPE_STRING else None, "NUL", 10)
 
-    def test_every_unknown_enum_value(self):
+    def test_unknown_enum_values_are_refused(self):
         self.each(lambda f: 9999 if f.type == f.TYPE_ENUM and not is_output_only(f) else None,
                   "enum", 4)
 
-    def test_everything_required_missing(self):
+    def test_missing_required_fields_are_reported(self):
         tried = 0
         for path, method, _ in methods():
             paths = missing(method.input_type)
@@ -197,7 +197,7 @@ class Nonsense(ServerCase):
                                     missing(field.message_type, field.name + index), "inner")
         self.assertGreater(tried, 5)
 
-    def test_too_many_items(self):
+    def test_lists_above_their_bound_are_refused(self):
         for path, method, _ in methods():
             for field in method.input_type.fields:
                 rules = rules_of(field)
@@ -208,7 +208,7 @@ class Nonsense(ServerCase):
                     self.assertEqual(code, grpc.StatusCode.INVALID_ARGUMENT, path)
                     self.assertIn(field.name, fields_in(details), path)
 
-    def test_bytes_that_do_not_decode(self):
+    def test_undecodable_bytes_are_refused(self):
         """A wrong wire type, a cut field, an overlong varint, a group: INTERNAL, as gRPC has it."""
         for path, method, _ in methods():
             if not method.input_type.fields:
@@ -227,14 +227,14 @@ class Nonsense(ServerCase):
             extra = varint(9999 << 3 | 2) + varint(3) + b"new"
             self.assertEqual(self.call(path, b"")[:2], self.call(path, extra)[:2], path)
 
-    def test_unknown_methods_and_services(self):
+    def test_unknown_methods_are_unimplemented(self):
         for path in ("/errata.v1.FeedbackService/NoSuchMethod", "/errata.v1.NoService/Get",
                      "/errata.v1.correctionservice/GetExamples", "/x"):
             code, _, details = self.call(path, b"")
             self.assertEqual(code, grpc.StatusCode.UNIMPLEMENTED, path)
             self.assertEqual(reason_in(details), "UNIMPLEMENTED")
 
-    def test_refused_before_it_is_read(self):
+    def test_too_large_message_is_refused_before_it_is_read(self):
         """What the transport refuses has the details that every failure has."""
         code, message, details = self.call("/errata.v1.FeedbackService/CaptureFeedbackEvent",
                                            bytes((16 << 20) + 1))

@@ -78,14 +78,14 @@ class WhileServing(unittest.TestCase):
             client.feedback.GetFeedbackEvent(feedback_service.GetFeedbackEventRequest(id=wanted))
         self.verify(client)
 
-    def test_pid_file_removed(self):
+    def test_removed_pid_file_admits_no_second_server(self):
         ids = self.capture(5)
         remove(self.server.data, "errata.pid")
         text = self.check_refused()
         self.assertIn(self.server.data, text)
         self.check_kept(ids + self.capture(5))
 
-    def test_pid_and_lock_file_removed(self):
+    def test_removed_lock_files_admit_no_second_server(self):
         ids = self.capture(5)
         remove(self.server.data, "errata.pid", "db/lock.mdb")
         self.check_refused()
@@ -96,14 +96,14 @@ class WhileServing(unittest.TestCase):
         self.assertIn("in use by", rebuild.stderr)
         self.check_kept(ids + self.capture(5))
 
-    def test_through_a_symbolic_link(self):
+    def test_symbolic_link_admits_no_second_server(self):
         remove(self.server.data, "errata.pid", "db/lock.mdb")
         link = tempfile.mkdtemp(prefix="errata-test-")
         self.addCleanup(shutil.rmtree, link)
         os.symlink(self.server.data, os.path.join(link, "data"))
         self.check_refused(os.path.join(link, "data"))
 
-    def test_the_same_data_file_in_another_folder(self):
+    def test_linked_data_file_admits_no_second_server(self):
         """A link, hard or symbolic, to the store of another folder."""
         self.client.close()
         for make in (lambda path: os.symlink(os.path.join(self.server.data, "db"), path),
@@ -116,7 +116,7 @@ class WhileServing(unittest.TestCase):
         os.mkdir(path)
         os.link(os.path.join(self.server.data, "db", "data.mdb"), os.path.join(path, "data.mdb"))
 
-    def test_through_a_bind_mount(self):
+    def test_bind_mount_admits_no_second_server(self):
         mount = ["unshare", "-m", "sh", "-c"]
         if subprocess.run([*mount, "true"], capture_output=True, check=False).returncode != 0:
             self.skipTest("mounting needs privileges that this process lacks")
@@ -127,7 +127,7 @@ class WhileServing(unittest.TestCase):
         self.assertEqual(run.returncode, 1, run.stderr)
         self.assertIn("in use by", run.stderr)
 
-    def test_children_hold_nothing(self):
+    def test_children_hold_no_lock(self):
         """A child that outlived the server would keep the folder from the next one."""
         wait_until(lambda: children(self.server.process.pid), "the PDF worker", 10)
         for pid in children(self.server.process.pid):
@@ -151,7 +151,7 @@ class WhileServing(unittest.TestCase):
                         feedback_service.GetFeedbackEventRequest(id=wanted))
                 client.close()
 
-    def test_data_file_removed(self):
+    def test_removed_data_file_refuses_writes(self):
         """What is written to a file without a name is lost at the end: so writes are refused, reads
         go on, and health and log say so. The next start does not begin a new store."""
         ids = self.capture(3)
@@ -205,7 +205,7 @@ class WhileStarting(unittest.TestCase):
         self.assertRegex(address, r"^127\.0\.0\.1:\d+", out)
         return refused
 
-    def test_files_removed_while_servers_start(self):
+    def test_one_server_starts_while_files_are_removed(self):
         """Somebody removes lock files again and again while servers race: one gets the folder."""
         for _ in range(self.ROUNDS):
             with tempfile.TemporaryDirectory() as parent:

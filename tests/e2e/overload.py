@@ -35,7 +35,7 @@ class Overload(ServerCase):
             call(*arguments, timeout=30, **named)
         return caught.exception
 
-    def test_a_message_that_is_too_large(self):
+    def test_too_large_message_is_not_retried(self):
         """It has a code that says so, no RetryInfo, and -1, at which no policy repeats it."""
         error = self.refusal(self.admin.feedback.CaptureFeedbackEvent,
                              feedback_service.CaptureFeedbackEventRequest(event=event(MESSAGE_BYTES_MAX)))
@@ -44,7 +44,7 @@ class Overload(ServerCase):
         self.assertFalse(has_retry_info(error))
         self.assertEqual(pushback_of(error), "-1")
 
-    def test_a_policy_does_not_repeat_it(self):
+    def test_retry_policy_does_not_repeat_a_refusal(self):
         """grpcio with a policy that repeats RESOURCE_EXHAUSTED: the server has seen one call."""
         policy = {"methodConfig": [{"name": [{}], "retryPolicy": {
             "maxAttempts": 5, "initialBackoff": "0.01s", "maxBackoff": "0.01s",
@@ -61,7 +61,7 @@ class Overload(ServerCase):
         info = self.admin.admin.GetServerInfo(admin.GetServerInfoRequest())
         return sum(m.count for m in info.methods if m.code != 0 and m.method.endswith("/CaptureFeedbackEvent"))
 
-    def test_other_failures_say_nothing_of_a_repeat(self):
+    def test_other_failures_have_no_retry_hint(self):
         error = self.refusal(self.admin.feedback.CaptureFeedbackEvent,
                              feedback_service.CaptureFeedbackEventRequest(event=event(0)),
                              metadata=[("idempotency-key", "")])
@@ -72,7 +72,7 @@ class Overload(ServerCase):
 class RefusedTokens(ServerCase):
     arguments = ("--log-format", "json")
 
-    def test_a_flood_is_one_line(self):
+    def test_flood_of_refused_tokens_is_one_line(self):
         """At level info: the reason, the key id, the peer and how many; never the secret."""
         with open(os.path.join(self.server.data, "admin.token"), encoding="ascii") as f:
             token = f.read().strip()

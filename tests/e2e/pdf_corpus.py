@@ -58,7 +58,7 @@ class Corpus(unittest.TestCase):
             if row["kind"] not in ("hostile", "malformed", *without):
                 yield row, self.first[row["path"]]
 
-    def test_pages_are_the_manifests(self):
+    def test_page_counts_equal_the_manifest(self):
         """Count of pages, and the size of the first, turned by its rotation."""
         for row, answered in self.documents():
             if row["page_count"] == "encrypted":
@@ -84,7 +84,7 @@ class Corpus(unittest.TestCase):
                 self.assertTrue(document.text_coverage_ratio == 0 or not is_scan)
                 self.assertTrue(document.layout_fingerprint)
 
-    def test_tables_of_generated_invoices(self):
+    def test_generated_invoices_have_their_tables(self):
         """Of one page: the number that was drawn, for nearly all."""
         wanted = [(int(row["tables_expected"]), answered[1].table_count)
                   for row, answered in self.documents()

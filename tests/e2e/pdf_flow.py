@@ -113,7 +113,7 @@ class Cancelled(FlowCase):
         wait_until(lambda: self.counter("pdf_jobs_live") == 0, "the job to end")
         self.assertEqual(self.counter("pdf_held_bytes"), 0)
 
-    def test_by_the_caller(self):
+    def test_cancelled_call_ends_its_job(self):
         """Cancel, a deadline, and a connection that closes: each ends the job's process at once."""
         self.serve().wait_for_pdf()
         worker = self.server.worker()
@@ -137,7 +137,7 @@ class Cancelled(FlowCase):
         self.assertEqual(self.server.worker(), worker)
         self.assert_works("slow")
 
-    def test_in_the_queue_and_in_the_middle_of_a_stream(self):
+    def test_cancelled_queue_and_stream_leave_nothing(self):
         """What waits or still arrives is forgotten; its bytes are given back."""
         self.serve(arguments=["--pdf-slots", "1"]).wait_for_pdf()
         running, child = self.start_slow()
@@ -168,7 +168,7 @@ class Cancelled(FlowCase):
 
 
 class Queue(FlowCase):
-    def test_full_for_one_organisation(self):
+    def test_full_queue_of_one_organisation_admits_others(self):
         """RESOURCE_EXHAUSTED with RetryInfo beyond the bound; another organisation is still served."""
         self.serve(arguments=["--pdf-slots", "1"]).wait_for_pdf()
         other = self.client_of_a_new_org()
@@ -193,7 +193,7 @@ class Queue(FlowCase):
         for client in clients:
             client.close()
 
-    def test_bytes_of_one_organisation(self):
+    def test_bytes_of_one_organisation_are_bounded(self):
         """Half of all bytes held may be one organisation's: the third of 60 MiB waits outside."""
         self.serve(arguments=["--pdf-slots", "1"]).wait_for_pdf()
         slow, _ = self.start_slow()
@@ -251,7 +251,7 @@ class Queue(FlowCase):
 
 
 class Sandbox(FlowCase):
-    def test_what_a_child_is_kept_to(self):
+    def test_child_has_its_restrictions(self):
         """The idle class, no new privileges, a system call filter, limits, and no stray descriptor."""
         self.serve().wait_for_pdf()
         future, child = self.start_slow()
@@ -282,7 +282,7 @@ class Sandbox(FlowCase):
 
 
 class Deaths(FlowCase):
-    def test_of_a_child(self):
+    def test_dead_child_fails_only_its_document(self):
         """Only its own call fails, at once; the fork server continues."""
         self.serve().wait_for_pdf()
         worker = self.server.worker()
@@ -300,7 +300,7 @@ class Deaths(FlowCase):
         self.assert_works()
         self.assertEqual((self.server.worker(), self.server.pdf_health()), (worker, SERVING))
 
-    def test_of_the_fork_server(self):
+    def test_dead_fork_server_is_restarted(self):
         """Health says so; jobs are UNAVAILABLE, their children gone; then all is as before."""
         self.serve().wait_for_pdf()
         watch = self.client.health.Watch(health_pb2.HealthCheckRequest(service="errata.pdf"),
@@ -319,7 +319,7 @@ class Deaths(FlowCase):
         self.assertNotEqual(self.server.worker(), worker)
         self.assertEqual(self.counter("pdf_worker_starts_total"), 2)
 
-    def test_again_and_again(self):
+    def test_worker_that_dies_repeatedly_is_restarted(self):
         """The pause before a start grows; lookups and captures do not notice."""
         self.serve().wait_for_pdf()
         times = []
@@ -334,7 +334,7 @@ class Deaths(FlowCase):
         self.server.wait_for_pdf()
         self.assert_works()
 
-    def test_of_the_server(self):
+    def test_dead_server_leaves_no_worker(self):
         """kill -9: the worker and its children are gone too; what was answered is there again."""
         self.serve().wait_for_pdf()
         stored = self.client.ingest("stored", pdf_data.small())
@@ -379,7 +379,7 @@ class Deaths(FlowCase):
         self.fail("this machine gives a child no processor")
 
     @unittest.skipUnless(LONG, "takes a job's whole time; --long runs it")
-    def test_of_one_that_hangs(self):
+    def test_hanging_worker_is_replaced(self):
         """A child that does nothing is killed after 8 s; a fork server that does nothing, too."""
         self.serve().wait_for_pdf()
         future, since = self.start_stopped()
@@ -424,7 +424,7 @@ class Busy(FlowCase):
             self.assertFalse(has_retry_info(error))
         self.assert_to_be_repeated(self.client, "three", b"half server-starved")
 
-    def test_a_text_is_kept(self):
+    def test_starved_document_keeps_its_text(self):
         """With its text it is stored the second time, and has no fingerprint: no time limit decides one."""
         self.assert_to_be_repeated(self.client, "text", b"text server-starved")
         stored = self.client.layouts.IngestDocument(layout.IngestDocumentRequest(
@@ -432,7 +432,7 @@ class Busy(FlowCase):
         self.assertFalse(stored.HasField("layout_fingerprint"))
         self.assertIn(warning_pb2.WARNING_CODE_RULINGS_LIMIT, [w.code for w in stored.warnings])
 
-    def test_the_command_line_ends(self):
+    def test_command_ends_on_a_busy_server(self):
         """It waits for the retry delay, sends the file again once, and reports the result."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "bomb.pdf")
@@ -466,7 +466,7 @@ class WithoutWorker(FlowCase):
             self.assertEqual(self.client.health.Check(
                 health_pb2.HealthCheckRequest(service=service)).status, status, service)
 
-    def test_that_is_not_there(self):
+    def test_missing_worker_refuses_documents(self):
         """erratad by itself in a folder."""
         folder = tempfile.mkdtemp(prefix="errata-test-")
         self.addCleanup(shutil.rmtree, folder)
@@ -475,7 +475,7 @@ class WithoutWorker(FlowCase):
         self.assert_serves_the_rest()
         self.assertIn(WORKER, self.server.read_log())
 
-    def test_that_is_another_program(self):
+    def test_wrong_worker_program_refuses_documents(self):
         """One that ends at once, and one that never says that it is ready."""
         for program in ("/bin/true", "/bin/cat"):
             with self.subTest(program=program):

@@ -251,14 +251,14 @@ class Hostile(unittest.TestCase):
             if content and (LONG or name not in SLOW or (variant == 0 and name in SLOW_IN_SHORT)):
                 yield file_name, content, ANSWERS.get(name, READ)
 
-    def test_made_files(self):
+    def test_made_hostile_files_affect_only_their_call(self):
         """Bombs, loops, lies and depths, of one size."""
         self.send(list(self.made(0)))
 
-    def test_made_files_of_other_sizes(self):
+    def test_made_files_of_other_sizes_affect_only_their_call(self):
         self.send(list(self.made(1)))
 
-    def test_files_that_were_found(self):
+    def test_found_hostile_files_affect_only_their_call(self):
         """Malformed, hostile and encrypted files of the data folder."""
         self.send([(row["path"], pdf_data.read(row["path"]), answers_of_row(row))
                    for row in pdf_data.rows("malformed", "hostile", "encrypted")

@@ -58,7 +58,7 @@ class PdfCase(ServerCase):
 
 
 class Measured(PdfCase):
-    def test_what_is_answered(self):
+    def test_response_has_the_measures(self):
         """FR-006, SC-002: every member of a document and its profile, of an invoice that is known."""
         content = pdf_data.read(pdf_data.INVOICE)
         reply = self.client.ingest("invoice-1", content)
@@ -94,7 +94,7 @@ class Measured(PdfCase):
         self.assertGreater(stats.text_density, 0)
         self.assertEqual(stats.fp_version, document.fp_version)
 
-    def test_the_fingerprint_is_the_references(self):
+    def test_fingerprint_equals_the_reference(self):
         """US2.1, US2.2, FR-007: equal to ComputeFingerprint's and Python's of the answered measures."""
         for path in (pdf_data.INVOICE, pdf_data.SCAN, "layout/gen-L07-3.pdf",
                      "rotated/gen-L01-0-rot90.pdf", "table-truth/eu-003.pdf",
@@ -107,7 +107,7 @@ class Measured(PdfCase):
             self.assertEqual(computed.layout_fingerprint, fingerprint, path)
             self.assertEqual(computed.canonical_json, canonical)
 
-    def test_the_snippet(self):
+    def test_snippet_is_the_first_text(self):
         """1500 code points of as many pages as they need; text beyond is counted on those pages."""
         content = pdf_data.read("table-truth/eu-004.pdf")
         document = self.client.ingest("long", content).document
@@ -120,14 +120,14 @@ class Measured(PdfCase):
         arabic = self.client.ingest("arabic", pdf_data.read("script/arabic.pdf")).document
         self.assertTrue(re.search("[\u0600-\u06ff\ufb50-\ufeff]", arabic.input_snippet))
 
-    def test_text_in_fonts_that_are_not_in_it(self):
+    def test_text_in_missing_fonts_is_read(self):
         """Japanese by a predefined CMap and a font that no file has: poppler-data is readable."""
         document = self.client.ingest("sjis", pdf_data.read("script/noembed-sjis.pdf")).document
         self.assertTrue(re.search("[\u3040-\u30ff\u4e00-\u9fff]", document.input_snippet),
                         document.input_snippet)
         self.assertEqual(list(document.warnings), [])
 
-    def test_a_scan(self):
+    def test_scan_is_recognised(self):
         """No text: coverage 0, no table, and a warning that examples are withheld."""
         document = self.client.ingest("scan", pdf_data.read(pdf_data.SCAN)).document
         self.assertEqual((document.text_coverage_ratio, document.table_count), (0, 0))
@@ -153,7 +153,7 @@ class Measured(PdfCase):
         self.assertEqual(self.client.document("cut").sha256, hashlib.sha256(content).hexdigest())
         self.assert_code(grpc.StatusCode.ALREADY_EXISTS, self.client.ingest, "cut", pdf_data.small())
 
-    def test_a_page_that_is_too_large(self):
+    def test_too_large_page_is_measured(self):
         document = self.client.ingest("large", pdf_data.read("hostile/h0-box-overflow.pdf")).document
         self.assertIn(warning_pb2.WARNING_CODE_PAGE_TOO_LARGE, [w.code for w in document.warnings])
         self.assertEqual(document.text_coverage_ratio, 0)
@@ -163,7 +163,7 @@ class Counted(PdfCase):
     def seen(self, fingerprint):
         return self.client.profile(fingerprint).seen_count
 
-    def test_by_one_message_and_by_a_stream(self):
+    def test_message_and_stream_give_the_same(self):
         """The same bytes either way: the same measures, two documents, counted twice."""
         content = pdf_data.read("layout/MustangGnuaccountingBeispielRE-20140519_499.pdf")
         one = self.client.ingest("one", content)
@@ -176,7 +176,7 @@ class Counted(PdfCase):
             piece = self.client.ingest_stream(f"by-{size}", pdf_data.small(), piece_bytes=size)
             self.assertEqual(piece.document.sha256, hashlib.sha256(pdf_data.small()).hexdigest())
 
-    def test_the_same_again(self):
+    def test_repeated_document_is_counted_once(self):
         """US2.3, US2.4, FR-008: the same document is one document, by whichever method."""
         content = pdf_data.small()
         first = self.client.ingest("again", content)
@@ -191,7 +191,7 @@ class Counted(PdfCase):
         self.assertEqual(later.document, first.document)
         self.assertEqual(self.seen(fingerprint), 2)
 
-    def test_other_bytes_under_its_name(self):
+    def test_other_bytes_under_the_same_id_are_refused(self):
         """ALREADY_EXISTS, with what is stored; nothing changes."""
         stored = self.client.ingest("name", pdf_data.small()).document
         for ingest in (self.client.ingest, self.client.ingest_stream):
@@ -213,7 +213,7 @@ class Counted(PdfCase):
         self.assertEqual(profile, replies[4].profile)
         self.assertEqual(profile.stats.page_count, 1)
 
-    def test_idempotency_keys(self):
+    def test_repeat_under_a_key_gets_the_first_answer(self):
         """On both methods: a repeat has the first answer and no effect; another request is refused."""
         for number, ingest in enumerate((self.client.ingest, self.client.ingest_stream)):
             key = [("idempotency-key", f"key-{number}")]
@@ -241,14 +241,14 @@ class Counted(PdfCase):
 
 
 class Sizes(PdfCase):
-    def test_forty_megabytes_by_a_stream(self):
+    def test_forty_megabytes_are_streamed(self):
         content = pdf_data.padded(40 * MIB)
         document = self.client.ingest_stream("forty", content).document
         self.assertEqual(document.size_bytes, 40 * MIB)
         self.assertEqual(document.sha256, hashlib.sha256(content).hexdigest())
         self.assertEqual(document.input_snippet.strip(), "Invoice 12345")
 
-    def test_sixty_four_mebibytes_and_one_byte_more(self):
+    def test_document_above_64_mebibytes_is_refused(self):
         """64 MiB is measured; a byte more is RESOURCE_EXHAUSTED, and the connection lives on."""
         document = self.client.ingest_stream("64", pdf_data.padded(64 * MIB)).document
         self.assertEqual(document.size_bytes, 64 * MIB)
@@ -259,14 +259,14 @@ class Sizes(PdfCase):
         self.assert_not_stored("65")
         self.client.ingest("after", pdf_data.small())
 
-    def test_over_the_message_limit(self):
+    def test_message_above_the_limit_is_refused(self):
         error = self.assert_code(grpc.StatusCode.RESOURCE_EXHAUSTED, self.client.ingest, "17",
                                  pdf_data.padded(17 * MIB))
         self.assertFalse(has_retry_info(error))
         self.assertEqual(self.client.ingest("15", pdf_data.padded(15 * MIB)).document.size_bytes,
                          15 * MIB)
 
-    def test_memory_comes_back(self):
+    def test_memory_is_returned_after_large_documents(self):
         """Documents are held once, and let go: after 20 x 20 MiB the server is as small as before."""
         content = pdf_data.padded(20 * MIB)
         self.client.ingest_stream("first", content)
@@ -290,14 +290,14 @@ class Refused(PdfCase):
             self.assertFalse(has_retry_info(error))
             self.assert_not_stored("bad")
 
-    def test_each_reason(self):
+    def test_each_refusal_has_its_reason(self):
         self.refused("not_a_pdf", pdf_data.read("hostile/h0-html.pdf"))
         self.refused("damaged", pdf_data.read("malformed/REDHAT-1531897-0.pdf"))
         self.refused("no_pages", pdf_data.read("hostile/h0-tree-count-lie.pdf"))
         self.refused("page_unreadable", pdf_data.read("hostile/h0-tree-self.pdf"))
         self.client.ingest("bad", pdf_data.small())
 
-    def test_passwords(self):
+    def test_passwords_open_encrypted_documents(self):
         """Without or with a wrong one `encrypted`; the right one opens it, and is not kept."""
         for path, passwords in pdf_data.PASSWORDS.items():
             content = pdf_data.read(path)
@@ -315,7 +315,7 @@ class Refused(PdfCase):
         error = self.assert_code(INVALID, self.client.ingest, "x", b"x", password="p" * 128)
         self.assertEqual(set(bad_fields(error)), {"password"})
 
-    def test_a_password_that_is_not_needed(self):
+    def test_unneeded_password_is_ignored(self):
         self.client.ingest("open", pdf_data.small(), password="not needed")
         self.client.ingest("empty", pdf_data.read("encrypted/empty_protected.pdf"))
 
@@ -327,7 +327,7 @@ class Refused(PdfCase):
         error = self.assert_code(INVALID, self.stream, *messages)
         self.assertIn(field, bad_fields(error), error.details())
 
-    def test_what_a_stream_must_say(self):
+    def test_stream_without_its_head_is_refused(self):
         """Its name first and once, a password first, and bytes at all."""
         content = pdf_data.small()
         self.assertIn("request: no message", self.assert_code(INVALID, self.stream).details())
@@ -343,12 +343,12 @@ class Refused(PdfCase):
                             {"content": content[100:]}, {})
         self.assertEqual(reply.document.size_bytes, len(content))
 
-    def test_what_a_message_must_say(self):
+    def test_message_without_an_id_or_content_is_refused(self):
         error = self.assert_code(INVALID, self.client.layouts.IngestDocument,
                                  layout.IngestDocumentRequest())
         self.assertEqual(set(bad_fields(error)), {"document_id", "content"})
 
-    def test_roles(self):
+    def test_only_allowed_roles_may_ingest(self):
         """A VIEWER may not bring documents, whichever way, and an INTEGRATOR only dated ones."""
         for role in (roles.ROLE_VIEWER, roles.ROLE_INTEGRATOR):
             client = self.client_of(role)
@@ -369,7 +369,7 @@ class Refused(PdfCase):
 
 
 class Read(PdfCase):
-    def test_get(self):
+    def test_document_is_read_by_id(self):
         document = self.client.ingest("get", pdf_data.small()).document
         self.assertEqual(self.client.document("get"), document)
         self.assertEqual(self.client.layouts.GetDocument(
@@ -405,7 +405,7 @@ class Read(PdfCase):
         return documents, {name: next(d for d in documents if d.document_id.startswith(name))
                            .layout_fingerprint for name in files}
 
-    def test_documents(self):
+    def test_documents_are_listed(self):
         documents, prints = self.fill()
         listed = self.pages(self.client.layouts.ListDocuments,
                             layout.ListDocumentsRequest(page_size=3), "documents")
@@ -419,7 +419,7 @@ class Read(PdfCase):
         self.assert_code(INVALID, self.client.layouts.ListDocuments, layout.ListDocumentsRequest(
             page_token=page.next_page_token, layout_fingerprint=prints["a"]))
 
-    def test_profiles(self):
+    def test_profiles_are_listed(self):
         _, prints = self.fill()
         for order, wanted in ((layout.PROFILE_ORDER_UNSPECIFIED, "acb"),
                               (layout.PROFILE_ORDER_LAST_SEEN, "acb"),
@@ -459,7 +459,7 @@ class Read(PdfCase):
 class Corrections(PdfCase):
     """What a captured correction and a lookup take from documents."""
 
-    def test_filled_in_from_the_document(self):
+    def test_correction_is_filled_in_from_the_document(self):
         """FR-002: a correction that names only its document has its layout and its text."""
         document = self.client.ingest("doc", pdf_data.small()).document
         event = self.client.capture(event_type=LINE, document_id="doc", after_json='{"qty":12}')
@@ -486,7 +486,7 @@ class Corrections(PdfCase):
         self.assertFalse(unknown.HasField("layout_fingerprint"))
         self.assertEqual(unknown.meta_json, "")
 
-    def test_in_a_batch_too(self):
+    def test_corrections_of_a_batch_are_filled_in(self):
         document = self.client.ingest("doc", pdf_data.small()).document
         ids = [e.id for e in self.client.feedback.BatchCaptureFeedbackEvents(
             feedback_service.BatchCaptureFeedbackEventsRequest(events=[

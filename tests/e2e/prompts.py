@@ -73,7 +73,7 @@ class Scenarios(PromptCase):
         self.assertEqual((list(reply.example_ids), list(reply.other_tokens)), ([], []))
         self.assertEqual(reply.match_level, prompt_service.MATCH_LEVEL_NONE)
 
-    def test_us3_3_the_three_newest_of_ten(self):
+    def test_us3_3_newest_three_of_ten_are_used(self):
         """By created_at: history that an importer brings later is older all the same."""
         for n in range(10):
             self.correct(n)
@@ -86,7 +86,7 @@ class Scenarios(PromptCase):
         self.assertEqual([h["output"]["qty"] for h in self.hints(max_examples=20)[0]],
                          [*range(9, -1, -1), 99])
 
-    def test_us3_4_snippet_and_corrected_output(self):
+    def test_us3_4_examples_have_snippet_and_output(self):
         """The first 1500 characters of what the model saw, and the whole corrected result."""
         snippet = "é" * 1400 + "x" * 200
         self.admin.capture(event_type=FIELD, layout_fingerprint=self.layout,
@@ -96,7 +96,7 @@ class Scenarios(PromptCase):
         self.assertEqual(self.hints()[0], [{"input_snippet": snippet[:SNIPPET_CHARACTERS_MAX],
                                             "output": {"po": "2", "lines": [{"qty": 12}]}}])
 
-    test_fr_012_fr_013_format_and_length = test_us3_4_snippet_and_corrected_output
+    test_fr_012_fr_013_format_and_length = test_us3_4_examples_have_snippet_and_output
 
     def test_us3_5_other_organisations_examples_stay_theirs(self):
         org = self.admin.create_org(self.layout)
@@ -108,7 +108,7 @@ class Scenarios(PromptCase):
 
     test_fr_010_examples_are_of_the_organisation = test_us3_5_other_organisations_examples_stay_theirs
 
-    def test_sc_003_in_all_of_200_prompts(self):
+    def test_sc_003_all_of_200_prompts_have_their_examples(self):
         """Random corrections of 20 layouts between prompts: each has what a scan of them gives."""
         draw, made = random.Random(3), {}
         for n in range(200):
@@ -121,7 +121,7 @@ class Scenarios(PromptCase):
             wanted = made.get(layout, [])[::-1][:limit or 3]
             self.assertEqual([h["output"]["qty"] for h in hints or []], wanted)
 
-    def test_fr_009_fr_011_by_a_document(self):
+    def test_fr_009_fr_011_layout_is_taken_from_the_document(self):
         """`document_id` alone: the layout is the document's, and a correction that names it is found."""
         document = self.admin.ingest(self.layout, pdf_data.small()).document
         other = self.admin.ingest(self.layout + "-b", pdf_data.small(7)).document
@@ -184,7 +184,7 @@ class Engine(PromptCase):
         self.assertNotIn("{{", reply.prompt)
         self.assertEqual(len(hints_in(reply.prompt)), 1)
 
-    def test_what_is_no_placeholder(self):
+    def test_text_similar_to_a_placeholder_stays(self):
         for text in ("{{}}", "{{A-B}}", "{ {A}}", "{{A}", "{{{", "}}", "{{ä}}", "{{A B}}"):
             reply = self.fill(text, trusted_context={"A": "x"})
             self.assertEqual((reply.prompt, list(reply.other_tokens)), (text, []), text)
@@ -212,7 +212,7 @@ class Engine(PromptCase):
             self.assertEqual(e.code(), grpc.StatusCode.INVALID_ARGUMENT)
             self.assertTrue(any("context" in field for field in bad_fields(e)))
 
-    def test_too_large_and_neither(self):
+    def test_too_large_or_empty_request_is_refused(self):
         self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, self.admin.prompt)
         error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, self.fill, "x" * 262145)
         self.assertIn("template", bad_fields(error))
@@ -226,7 +226,7 @@ class Engine(PromptCase):
 
 
 class Templates(PromptCase):
-    def test_one_ships_with_the_server(self):
+    def test_default_template_ships_with_the_server(self):
         """`pdf_extract_text_v1`, version 0: lists its tokens and takes the examples."""
         shipped = self.get(SHIPPED)
         self.assertEqual((shipped.version, shipped.id), (0, ""))
@@ -242,7 +242,7 @@ class Templates(PromptCase):
         for token in shipped.tokens:
             self.assertTrue(token == "hint_examples" or f"[{token}]" in reply.prompt, token)
 
-    def test_versions(self):
+    def test_versions_count_from_one(self):
         first = self.put("order", "one {{A}}", comment="a start")
         self.assertEqual((first.version, list(first.tokens)), (1, ["A"]))
         second = self.put("order", "two {{B}} {{A}} {{B}}")
@@ -260,7 +260,7 @@ class Templates(PromptCase):
             self.assert_code(grpc.StatusCode.NOT_FOUND, self.admin.prompt, **fields)
         self.assert_code(grpc.StatusCode.NOT_FOUND, self.get, "order", version=0)
 
-    def test_the_shipped_one_is_replaced_by_ones_own(self):
+    def test_own_template_replaces_the_shipped_one(self):
         org = self.admin.create_org(self.layout)
         other = self.server.client(self.admin.create_token(roles.ROLE_ADMIN, org_id=org.id).secret)
         made = other.prompts.PutPromptTemplate(prompt_service.PutPromptTemplateRequest(
@@ -270,7 +270,7 @@ class Templates(PromptCase):
         self.assertEqual(other.prompt(template_name=SHIPPED, template_version=0).template_version, 0)
         self.assertNotEqual(self.admin.prompt(template_name=SHIPPED).prompt, "mine")
 
-    def test_all_names_in_order(self):
+    def test_templates_are_listed_in_order(self):
         for name in ("zz-last", "aa-first"):
             self.put(name, name)
             self.put(name, name + " again")
@@ -282,7 +282,7 @@ class Templates(PromptCase):
         self.assertLessEqual({"aa-first", SHIPPED, "zz-last"}, set(names))
         self.assertEqual({t.name: t.version for t in listed}["zz-last"], 2)
 
-    def test_time_travel(self):
+    def test_as_of_uses_the_version_of_that_time(self):
         self.put("travel", "then")
         self.correct(1)
         seq = self.newest_seq()
@@ -293,7 +293,7 @@ class Templates(PromptCase):
         self.assertEqual((reply.prompt, reply.template_version), ("then", 1))
         self.assertEqual([h["output"]["qty"] for h in self.hints(as_of_seq=seq)[0]], [1])
 
-    def test_the_same_key_again(self):
+    def test_repeat_under_a_key_gets_the_first_answer(self):
         key = [("idempotency-key", "put-once")]
         request = prompt_service.PutPromptTemplateRequest(
             prompt_template=prompt_template.PromptTemplate(name="once", text="{{A}}"))
@@ -302,7 +302,7 @@ class Templates(PromptCase):
         self.assertEqual(first.SerializeToString(), again.SerializeToString())
         self.assertEqual(self.get("once").version, 1)
 
-    def test_what_is_refused(self):
+    def test_invalid_template_is_refused(self):
         for fields in ({"name": "", "text": "a"}, {"name": "x", "text": ""},
                        {"name": "x", "text": "a" * 65537}, {"name": "x", "text": "a", "comment": "c" * 2001}):
             self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, self.admin.prompts.PutPromptTemplate,

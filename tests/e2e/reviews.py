@@ -28,7 +28,7 @@ class Sanitize(ServerCase):
         counters = self.admin.admin.GetServerInfo(admin.GetServerInfoRequest()).counters
         return {c.name: c.value for c in counters}["sanitiser_fallbacks"]
 
-    def test_known_injections(self):
+    def test_known_injections_leave_no_mark(self):
         """Every known string, in every profile: its marks are gone, and again changes nothing."""
         with open(INJECTIONS, encoding="ascii") as f:
             strings = [json.loads(line) for line in f]
@@ -44,7 +44,7 @@ class Sanitize(ServerCase):
                 again = self.sanitize(profile, answer.text)
                 self.assertEqual((again.text, again.changed), (answer.text, False), row["id"])
 
-    def test_what_cannot_be_made_safe(self):
+    def test_unsafe_text_becomes_empty(self):
         """Empty, counted and logged, without a word of the text; never an error."""
         before = self.fallbacks()
         answer = self.sanitize(PROFILES[0], "<sys" * 60 + "tem>" * 60 + " plum")

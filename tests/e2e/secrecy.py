@@ -68,7 +68,7 @@ class Secrecy(ServerCase):
         for canary in self.canaries:
             self.assertNotIn(canary, log)
 
-    def test_no_core_file(self):
+    def test_crash_leaves_no_core_file(self):
         with open(f"/proc/{self.server.process.pid}/limits", encoding="ascii") as f:
             core = next(line for line in f if line.startswith("Max core file size"))
         self.assertEqual(core.split()[4:6], ["0", "0"])

@@ -56,7 +56,7 @@ class StartErrors(unittest.TestCase):
         self.assertEqual(os.listdir(self.parent), [], text)
         return text
 
-    def test_used_port(self):
+    def test_used_port_is_reported(self):
         """It is found before anything is made, and the second start, on a free one, is a first one."""
         with socket.socket() as other:
             other.bind(("127.0.0.1", 0))
@@ -67,12 +67,12 @@ class StartErrors(unittest.TestCase):
         with Server(data=self.data) as server:
             self.assertRegex(server.admin_token, "^errata_")
 
-    def test_used_port_of_another_server(self):
+    def test_port_of_another_server_is_reported(self):
         with Server() as first:
             text = self.refused_leaving_nothing(listen=first.address)
             self.assertIn(f"{first.address}: Address already in use", text)
 
-    def test_port_again_after_a_server_with_clients(self):
+    def test_port_is_reused_after_a_restart(self):
         """Connections that are still being closed do not keep the port from the next start."""
         with Server() as server:
             client = server.client()
@@ -85,25 +85,25 @@ class StartErrors(unittest.TestCase):
             server.start()
             self.assertEqual(server.address, address)
 
-    def test_address_of_another_machine(self):
+    def test_foreign_address_is_reported(self):
         text = self.refused_leaving_nothing("--insecure-allow-remote", listen="192.0.2.1:7443")
         self.assertIn("192.0.2.1:7443: Cannot assign requested address; expected an address of this "
                       "host", text)
 
     @needs_root
-    def test_port_without_the_right(self):
+    def test_privileged_port_is_reported(self):
         with open("/proc/sys/net/ipv4/ip_unprivileged_port_start", encoding="ascii") as f:
             if int(f.read()) <= 80:
                 self.skipTest("every user may have every port here")
         text = self.refused_leaving_nothing(listen="127.0.0.1:80", preexec_fn=as_unprivileged)
         self.assertIn("127.0.0.1:80: Permission denied; expected a port from 1024 on", text)
 
-    def test_too_few_descriptors(self):
+    def test_too_few_descriptors_are_reported(self):
         text = self.refused_leaving_nothing(preexec_fn=limited(resource.RLIMIT_NOFILE, 16))
         self.assertIn("the limit of open files is 16; expected at least 64", text)
         self.assertIn("ulimit -n", text)
 
-    def test_least_descriptors(self):
+    def test_least_number_of_descriptors_is_enough(self):
         """The number that the message names is enough to serve."""
         server = Server(data=self.data, prefix=["prlimit", "--nofile=64:64"])
         with server:
@@ -116,7 +116,7 @@ class StartErrors(unittest.TestCase):
             client.close()
 
     @unittest.skipIf(is_sanitized(), "a sanitizer needs more address space than any limit leaves it")
-    def test_too_little_address_space(self):
+    def test_too_little_address_space_is_reported(self):
         limit = limited(resource.RLIMIT_AS, 2048 * MIB)
         text = self.refused_leaving_nothing(preexec_fn=limit)
         self.assertIn("--map-size: a map of 262144 MiB does not fit into the address space of this "
@@ -124,7 +124,7 @@ class StartErrors(unittest.TestCase):
                       "512 MiB", text)
 
     @unittest.skipIf(is_sanitized(), "a sanitizer needs more address space than any limit leaves it")
-    def test_a_map_that_fits(self):
+    def test_map_that_fits_is_accepted(self):
         """The size that the message names serves, is verified and is rebuilt within the limit."""
         limit = ["prlimit", f"--as={2048 * MIB}"]
         server = Server(data=self.data, arguments=["--map-size", "512MiB"], prefix=limit)
@@ -143,11 +143,11 @@ class StartErrors(unittest.TestCase):
             subprocess.run([*limit, ERRATAD, "--rebuild", "--data", self.data, "--map-size",
                             "512MiB"], check=True, capture_output=True, timeout=60)
 
-    def test_missing_parent(self):
+    def test_missing_parent_is_reported(self):
         text = self.refused_leaving_nothing(data=os.path.join(self.data, "deep", "down"))
         self.assertIn("No such file or directory; create its parent folders first", text)
 
-    def test_data_is_a_file(self):
+    def test_data_path_of_a_file_is_reported(self):
         with open(self.data, "wb"):
             pass
         self.assertIn(f"{self.data}: cannot be opened: Not a directory; expected the path of a folder",
@@ -155,7 +155,7 @@ class StartErrors(unittest.TestCase):
         self.assertEqual(os.path.getsize(self.data), 0)
 
     @needs_root
-    def test_folder_of_another_user(self):
+    def test_folder_of_another_user_is_reported(self):
         os.mkdir(self.data, 0o755)
         text = self.refused(preexec_fn=as_unprivileged)
         self.assertIn(f"{self.data}/errata.pid: cannot be opened: Permission denied; let the user",
@@ -163,7 +163,7 @@ class StartErrors(unittest.TestCase):
         self.assertEqual(os.listdir(self.data), [])
 
     @needs_root
-    def test_parent_of_another_user(self):
+    def test_parent_of_another_user_is_reported(self):
         text = self.refused_leaving_nothing(preexec_fn=as_unprivileged)
         self.assertIn(f"{self.data}: cannot create or open the data folder: Permission denied; "
                       "let the user", text)
@@ -177,7 +177,7 @@ class StartErrors(unittest.TestCase):
             *mount, 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"',
             self.parent])
 
-    def test_read_only_file_system(self):
+    def test_read_only_file_system_is_reported(self):
         self.assertIn("cannot create or open the data folder: Read-only file system; mount the "
                       "file system for writing", self.read_only(self.data))
         with Server(data=self.data) as server:
@@ -185,7 +185,7 @@ class StartErrors(unittest.TestCase):
         self.assertIn("errata.pid: cannot be opened: Read-only file system; mount the file system "
                       "for writing", self.read_only(self.data))
 
-    def test_port_of_a_folder_in_use(self):
+    def test_folder_in_use_is_reported_before_its_port(self):
         """The folder is locked before it is looked at: a free port, a folder that another has."""
         with Server(data=self.data) as server:
             self.assertIn(f"{self.data}: in use by process {server.process.pid}",

@@ -102,7 +102,7 @@ class Upgrade:
         self.assertEqual(set(os.listdir(self.data)),
                          {"db", "admin.token", "address", "errata.pid", "reserve"})
 
-    def test_is_rebuilt_once(self):
+    def test_old_store_is_rebuilt_once(self):
         self.server.start()
         self.check_answers()
         events = sum(len(wanted["events"]) for wanted in self.answers["orgs"])
@@ -120,7 +120,7 @@ class Upgrade:
         self.server.start()
         self.assertEqual(self.server.read_log().count("rebuilt the tables"), log.count("rebuilt the tables"))
 
-    def test_killed_meanwhile(self):
+    def test_killed_rebuild_is_repeated(self):
         for seconds in KILLED_AFTER:
             process = subprocess.Popen(
                 [os.path.join(BIN, "erratad"), "--data", self.data, "--listen", "127.0.0.1:0"],
@@ -131,7 +131,7 @@ class Upgrade:
         self.server.start()
         self.check_answers()
 
-    def test_a_backup_of_it(self):
+    def test_backup_of_an_old_store_is_rebuilt(self):
         """A backup that an earlier program made is restored, and rebuilt by the start. Its layout is
         written here once more, by store/FORMAT.md."""
         path, data = os.path.join(self.data, "backup"), os.path.join(self.data, "restored")
@@ -154,7 +154,7 @@ class Upgrade:
         self.check_answers()
         self.assertIn(self.announced, self.server.read_log())
 
-    def test_rebuild_takes_it_too(self):
+    def test_rebuild_command_accepts_an_old_store(self):
         done = subprocess.run([os.path.join(BIN, "erratad"), "--rebuild", "--data", self.data],
                               capture_output=True, text=True, timeout=SECONDS)
         self.assertEqual(done.returncode, 0, done)
@@ -181,7 +181,7 @@ class Version3Documents(unittest.TestCase):
     """Events of documents that format 3 wrote can't be read: the store is refused with the reason, each time,
     and stays."""
 
-    def test_is_refused(self):
+    def test_old_store_with_documents_is_refused(self):
         data = tempfile.mkdtemp(prefix="errata-test-")
         self.addCleanup(shutil.rmtree, data, ignore_errors=True)
         path = os.path.join(data, "db", "data.mdb")

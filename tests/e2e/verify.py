@@ -147,7 +147,7 @@ class Running(unittest.TestCase):
         code, report = report_of(self.server)
         self.assertEqual((code, report["clean"]), (0, True), report)
 
-    def test_clean_while_writes_go_on(self):
+    def test_store_verifies_during_writes(self):
         stop = threading.Event()
         written = []
 
@@ -173,7 +173,7 @@ class Running(unittest.TestCase):
         self.assertGreater(during, 10)
         wait_until(self.folder_is_gone, "the copy to go", SECONDS)
 
-    def test_one_at_a_time_and_cancelled(self):
+    def test_second_verification_is_refused_until_the_first_is_cancelled(self):
         call, child = self.start_held()
         with self.assertRaises(grpc.RpcError) as second:
             next(self.client.admin.Verify(admin.VerifyRequest()))
@@ -183,7 +183,7 @@ class Running(unittest.TestCase):
         wait_until(lambda: has_ended(child), "the child's end", SECONDS)
         self.assert_whole_again()
 
-    def test_child_killed(self):
+    def test_killed_child_fails_the_verification(self):
         call, child = self.start_held()
         os.kill(child, signal.SIGKILL)
         with self.assertRaises(grpc.RpcError) as end:
@@ -192,7 +192,7 @@ class Running(unittest.TestCase):
         self.assertIn("signal 9", end.exception.details())
         self.assert_whole_again()
 
-    def test_child_ended(self):
+    def test_ended_child_fails_the_verification(self):
         """A child that something else ended, such as a terminal that went, has found no damage."""
         call, child = self.start_held()
         os.kill(child, signal.SIGHUP)
@@ -203,7 +203,7 @@ class Running(unittest.TestCase):
         self.assertIn("signal 1", end.exception.details())
         self.assert_whole_again()
 
-    def test_child_crashed(self):
+    def test_crashed_child_is_a_finding(self):
         """Damage that crashes the child is reported as damage."""
         call, child = self.start_held()
         os.kill(child, signal.SIGILL)
@@ -213,7 +213,7 @@ class Running(unittest.TestCase):
         self.assertIn("signal 4", report.damage)
         self.assert_whole_again()
 
-    def test_server_flag(self):
+    def test_verification_needs_the_server_flag(self):
         org = self.client.create_org("without the flag").id
         token = self.client.create_token(6, org_id=org).secret
         client = self.server.client(token)
@@ -300,7 +300,7 @@ class Stopped(unittest.TestCase):
         self.assertIn("hash", report["brokenEvent"]["reason"])
         self.assertNotIn("differences", report)
 
-    def test_a_map_that_is_too_small(self):
+    def test_full_map_of_a_rebuild_is_named(self):
         """What is full is named: a map is made larger by a flag, a disk is not."""
         for batch in range(20):
             self.client.feedback.BatchCaptureFeedbackEvents(feedback_service.BatchCaptureFeedbackEventsRequest(events=[
@@ -319,7 +319,7 @@ class Stopped(unittest.TestCase):
         self.start()
         self.assertEqual(answers(self.client), before)
 
-    def test_cut_off(self):
+    def test_interrupted_rebuild_leaves_a_whole_store(self):
         """A rebuild or a server that is killed leaves a whole store, and no leftovers."""
         fill(self.client, 20)
         before = answers(self.client)
@@ -345,7 +345,7 @@ class Stopped(unittest.TestCase):
 
 
 class SmallDisk(unittest.TestCase):
-    def test_no_room(self):
+    def test_verification_without_disk_space_fails(self):
         folder = tempfile.mkdtemp(prefix="errata-test-")
         mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=128m,mode=700", "tmpfs",
                                   folder], capture_output=True).returncode == 0

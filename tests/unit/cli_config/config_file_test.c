@@ -95,7 +95,7 @@ static void write_file(const char *path, const char *text, mode_t mode)
 }
 
 /* Goal: the file is where the XDG specification has it. Method: what the two variables may hold. */
-static void places(void **state)
+static void test_file_is_where_xdg_puts_it(void **state)
 {
     const char *path = NULL;
     struct arena arena;
@@ -112,7 +112,7 @@ static void places(void **state)
 
 /* Goal: stored settings are read back; only the owner can read file and folder; no other file
  * remains. Method: two changes in an empty folder. */
-static void first_change(void **state)
+static void test_stored_settings_are_private_and_read_back(void **state)
 {
     struct world *world = *state;
     struct slice folder = arena_printf(&world->arena, "%s/errata", world->folder);
@@ -133,7 +133,7 @@ static void first_change(void **state)
 
 /* Goal: a file that others may read, that has another owner, or that is not a file, is not used,
  * and not changed. Method: each of them, and the message. */
-static void refusals(void **state)
+static void test_unsafe_file_is_refused_unchanged(void **state)
 {
     struct world *world = *state;
     struct slice folder = arena_printf(&world->arena, "%s/errata", world->folder);
@@ -167,7 +167,7 @@ static void refusals(void **state)
 
 /* Goal: a link to a file elsewhere stays a link.
  * Method: a change through one. */
-static void links(void **state)
+static void test_link_to_the_file_stays_a_link(void **state)
 {
     struct world *world = *state;
     struct slice folder = arena_printf(&world->arena, "%s/errata", world->folder);
@@ -186,7 +186,7 @@ static void links(void **state)
 
 /* Goal: changes at the same time lose nothing.
  * Method: eight processes add ten contexts each. */
-static void at_once(void **state)
+static void test_concurrent_changes_lose_nothing(void **state)
 {
     enum {
         PROCESSES = 8,
@@ -223,11 +223,15 @@ static void at_once(void **state)
 int run_config_file_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(places),
-        cmocka_unit_test_setup_teardown(first_change, world_open, world_close),
-        cmocka_unit_test_setup_teardown(refusals, world_open, world_close),
-        cmocka_unit_test_setup_teardown(links, world_open, world_close),
-        cmocka_unit_test_setup_teardown(at_once, world_open, world_close)};
+        cmocka_unit_test(test_file_is_where_xdg_puts_it),
+        cmocka_unit_test_setup_teardown(test_stored_settings_are_private_and_read_back, world_open,
+                                        world_close),
+        cmocka_unit_test_setup_teardown(test_unsafe_file_is_refused_unchanged, world_open,
+                                        world_close),
+        cmocka_unit_test_setup_teardown(test_link_to_the_file_stays_a_link, world_open,
+                                        world_close),
+        cmocka_unit_test_setup_teardown(test_concurrent_changes_lose_nothing, world_open,
+                                        world_close)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

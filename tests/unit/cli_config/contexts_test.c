@@ -49,7 +49,7 @@ static void assert_written(struct world *world, const char *expected)
 
 /* Goal: written contexts read back, in order, and members of another version are kept. Method: a
  * file with known and unknown members at each level, in another formatting. */
-static void round_trip(void **state)
+static void test_contexts_round_trip_with_unknown_members(void **state)
 {
     static const char written[] = "{\n"
                                   "  \"current\": \"home\",\n"
@@ -86,7 +86,7 @@ static void round_trip(void **state)
 
 /* Goal: contexts are added once, and taken out whole.
  * Method: puts and removals on three; the current one goes too. */
-static void changes(void **state)
+static void test_contexts_are_added_once_and_removed(void **state)
 {
     struct world world;
     struct context *context = NULL;
@@ -110,7 +110,7 @@ static void changes(void **state)
 }
 
 /* Goal: an invalid file is refused with the reason. Method: a text for each reason. */
-static void refusals(void **state)
+static void test_invalid_file_is_refused_with_the_reason(void **state)
 {
     static const struct {
         const char *text;
@@ -139,7 +139,7 @@ static void refusals(void **state)
 
 /* Goal: names and tokens are what can be typed and sent, and no more contexts than the limit.
  * Method: the borders of each rule. */
-static void limits(void **state)
+static void test_names_tokens_and_contexts_are_limited(void **state)
 {
     char name[CONTEXT_NAME_BYTES_MAX + 1];
     struct world world;
@@ -172,8 +172,11 @@ static void limits(void **state)
 
 int run_contexts_tests(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(round_trip), cmocka_unit_test(changes),
-                                       cmocka_unit_test(refusals), cmocka_unit_test(limits)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_contexts_round_trip_with_unknown_members),
+        cmocka_unit_test(test_contexts_are_added_once_and_removed),
+        cmocka_unit_test(test_invalid_file_is_refused_with_the_reason),
+        cmocka_unit_test(test_names_tokens_and_contexts_are_limited)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

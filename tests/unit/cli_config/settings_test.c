@@ -60,7 +60,7 @@ static void assert_settings(const char *text, const struct settings_given *given
 
 /* Goal: the source closest to the user wins; and a token of a context is sent only to its own
  * server. Method: each combination that could surprise. */
-static void precedence(void **state)
+static void test_closest_setting_wins_and_token_stays_with_its_server(void **state)
 {
     static const struct {
         const char *file;
@@ -147,7 +147,7 @@ static void precedence(void **state)
 
 /* Goal: a context that is asked for and is not there is a mistake, never another server.
  * Method: names by option, by variable and as the current one. */
-static void no_such_context(void **state)
+static void test_unknown_context_is_refused(void **state)
 {
     static const struct settings_given given[] = {
         {.context_option = "none"}, {.context_variable = "none"}, {.server_option = NULL}};
@@ -170,7 +170,7 @@ static void no_such_context(void **state)
 
 /* Goal: the file is not read if it makes no difference. Method: given settings, and whether it is
  * needed. */
-static void need(void **state)
+static void test_unneeded_file_is_not_read(void **state)
 {
     (void)state;
     assert_true(settings_need_contexts(&(struct settings_given){.token_file_option = "f"}));
@@ -182,7 +182,7 @@ static void need(void **state)
 }
 
 /* Goal: a server's address is split as people write it. Method: each form, and malformed ones. */
-static void addresses(void **state)
+static void test_address_is_split_into_host_and_port(void **state)
 {
     static const struct {
         const char *server;
@@ -217,8 +217,11 @@ static void addresses(void **state)
 
 int run_settings_tests(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(precedence), cmocka_unit_test(addresses),
-                                       cmocka_unit_test(no_such_context), cmocka_unit_test(need)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_closest_setting_wins_and_token_stays_with_its_server),
+        cmocka_unit_test(test_address_is_split_into_host_and_port),
+        cmocka_unit_test(test_unknown_context_is_refused),
+        cmocka_unit_test(test_unneeded_file_is_not_read)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -93,7 +93,7 @@ static void assert_page(struct page *page, const char *expected)
 
 /* Goal: names are found, and unknown ones get a suggestion. Method: each level, with missing
  * letters; hidden names are not suggested. */
-static void names(void **state)
+static void test_unknown_name_gets_a_suggestion(void **state)
 {
     struct command_walk walk = {0, 0};
     unsigned count = 0;
@@ -117,7 +117,7 @@ static void names(void **state)
 
 /* Goal: usage says which values there are. Method: all that may be in it: options, brackets,
  * choices and dots. */
-static void values(void **state)
+static void test_usage_lists_the_values(void **state)
 {
     static const char *const expected[] = {"METHOD", "JSON|@FILE|-", "FILE"};
     struct command_values walk = {"--role ROLE METHOD [JSON|@FILE|-] [FILE...]", false};
@@ -140,7 +140,7 @@ static void values(void **state)
 
 /* Goal: each page says what its tables hold, and no more.
  * Method: every page, as a pipe gets it. */
-static void pages(void **state)
+static void test_each_page_has_its_table(void **state)
 {
     struct page page;
 
@@ -200,7 +200,7 @@ static void pages(void **state)
 
 /* Goal: a command's page has all of it, with examples as they are typed, and fits a narrow terminal.
  * Method: the same command for a pipe and for 50 columns. */
-static void command_page(void **state)
+static void test_command_page_fits_narrow_terminals(void **state)
 {
     struct page page;
 
@@ -274,7 +274,7 @@ static void assert_completed(const char *line, const char *expected)
 
 /* Goal: completion offers all valid words at every place of a line, and nothing where none is
  * valid. Method: a line for each place. */
-static void candidates(void **state)
+static void test_completion_offers_all_valid_words(void **state)
 {
     (void)state;
     assert_completed("",
@@ -316,7 +316,7 @@ static void assert_split(const char *line, size_t count, const char *const *expe
 
 /* Goal: a line becomes the words that a shell would make of it, the last one as far as it was typed.
  * Method: quotes, backslashes, blanks at the end, an open quote; and more words than are read. */
-static void splitting(void **state)
+static void test_line_is_split_as_by_a_shell(void **state)
 {
     static const char *const all[] = {"a", "b c", "d\"e", "f g", "h'i", ""};
     static const char *const open[] = {"x", "y z"};
@@ -336,7 +336,7 @@ static void splitting(void **state)
 
 /* Goal: the page has every command, escaped for mdoc.
  * Method: the whole page. */
-static void manual(void **state)
+static void test_manual_has_every_command(void **state)
 {
     static const struct command_example examples[] = {{"shop wave -n 'x'", "both hands"},
                                                       {NULL, NULL}};
@@ -363,7 +363,7 @@ static void manual(void **state)
 }
 
 /* Goal: the named shells have scripts. Method: each name, and an unknown one. */
-static void scripts(void **state)
+static void test_only_known_shells_have_scripts(void **state)
 {
     (void)state;
     assert_non_null(strstr(shell_find("bash")->script, "complete -F"));
@@ -374,10 +374,14 @@ static void scripts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(names),      cmocka_unit_test(values),
-                                       cmocka_unit_test(pages),      cmocka_unit_test(command_page),
-                                       cmocka_unit_test(candidates), cmocka_unit_test(splitting),
-                                       cmocka_unit_test(manual),     cmocka_unit_test(scripts)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_unknown_name_gets_a_suggestion),
+                                       cmocka_unit_test(test_usage_lists_the_values),
+                                       cmocka_unit_test(test_each_page_has_its_table),
+                                       cmocka_unit_test(test_command_page_fits_narrow_terminals),
+                                       cmocka_unit_test(test_completion_offers_all_valid_words),
+                                       cmocka_unit_test(test_line_is_split_as_by_a_shell),
+                                       cmocka_unit_test(test_manual_has_every_command),
+                                       cmocka_unit_test(test_only_known_shells_have_scripts)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

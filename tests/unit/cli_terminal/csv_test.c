@@ -58,7 +58,7 @@ static void assert_text(const char *text, const char *expected)
 
 /* Goal: exactly the fields that RFC 4180 requires to be quoted are quoted. Method: records with
  * each kind of letter, against their texts. */
-static void written(void **state)
+static void test_required_fields_are_quoted(void **state)
 {
     static const struct slice plain[] = {SLICE("a"), SLICE(""), SLICE(" b;c\t'")};
     static const struct slice quoted[] = {SLICE("a,b"), SLICE("say \"x\""), SLICE("two\r\nlines"),
@@ -83,7 +83,7 @@ static void written(void **state)
 
 /* Goal: files as programs and people write them are read, each record with the line it begins on.
  * Method: quotes, line ends, blank lines, marks and separators of several kinds. */
-static void read_back(void **state)
+static void test_usual_csv_forms_are_read(void **state)
 {
     (void)state;
     assert_text("a,b\r\n1,2\r\n", "1:a|b;2:1|2;");
@@ -100,7 +100,7 @@ static void read_back(void **state)
 
 /* Goal: invalid CSV is refused where it begins, and an open quote does not consume the file.
  * Method: such files; the last is larger than a record may be. */
-static void refused(void **state)
+static void test_invalid_csv_is_refused_at_its_line(void **state)
 {
     static const char start[] = "a\n\"";
     size_t size = 2 * CSV_RECORD_BYTES_MAX;
@@ -149,7 +149,7 @@ static struct slice random_field(uint32_t *state, uint8_t *bytes)
 
 /* Goal: everything written is read back. Method: random records of three fields after a heading,
  * each as a file. */
-static void round_trips(void **state)
+static void test_written_records_are_read_back(void **state)
 {
     static const struct slice heading[] = {SLICE("a"), SLICE("b"), SLICE("c")};
     uint32_t random = 1;
@@ -188,7 +188,7 @@ static void round_trips(void **state)
 
 /* Goal: no bytes do harm, and reading always ends.
  * Method: random bytes, half of them separators and quotes, read to the end or the first problem. */
-static void nonsense(void **state)
+static void test_random_bytes_end_the_reading(void **state)
 {
     uint32_t random = 2;
 
@@ -219,9 +219,11 @@ static void nonsense(void **state)
 
 int run_csv_tests(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(written), cmocka_unit_test(read_back),
-                                       cmocka_unit_test(refused), cmocka_unit_test(round_trips),
-                                       cmocka_unit_test(nonsense)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_required_fields_are_quoted),
+                                       cmocka_unit_test(test_usual_csv_forms_are_read),
+                                       cmocka_unit_test(test_invalid_csv_is_refused_at_its_line),
+                                       cmocka_unit_test(test_written_records_are_read_back),
+                                       cmocka_unit_test(test_random_bytes_end_the_reading)};
 
     return cmocka_run_group_tests_name("csv", tests, NULL, NULL);
 }

@@ -80,7 +80,7 @@ static void assert_found(bool recursive, const char *word, const char *expected)
 
 /* Goal: a folder means its PDFs in the order people count, its folders' only where asked.
  * Method: names with numbers, other endings, upper case, a folder in the folder. */
-static void folders(void **state)
+static void test_folder_gives_its_pdfs_in_natural_order(void **state)
 {
     (void)state;
     write_file("a10.pdf");
@@ -97,7 +97,7 @@ static void folders(void **state)
 
 /* Goal: unreadable files are reported with the reason, and do not end the walk. Method: nothing
  * there, no file, a dangling link, a circle of links, an empty folder. */
-static void problems(void **state)
+static void test_unreadable_files_are_reported_and_skipped(void **state)
 {
     char word[256];
 
@@ -115,7 +115,7 @@ static void problems(void **state)
 }
 
 /* Goal: named files are taken with any name, folders and files in turn. Method: three words. */
-static void several_words(void **state)
+static void test_named_files_of_any_name_are_taken(void **state)
 {
     struct files_found found = {NULL, 0, NULL};
     struct files *files = NULL;
@@ -146,9 +146,11 @@ static void several_words(void **state)
 int run_files_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(folders, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(problems, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(several_words, set_up, tear_down)};
+        cmocka_unit_test_setup_teardown(test_folder_gives_its_pdfs_in_natural_order, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_unreadable_files_are_reported_and_skipped, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_named_files_of_any_name_are_taken, set_up, tear_down)};
 
     return cmocka_run_group_tests_name("files", tests, NULL, NULL);
 }

@@ -34,7 +34,7 @@ static bool read_words(struct options *options, size_t count, const char *const 
 
 /* Goal: options of both lists and words are read in any order, values by blank or by equals sign.
  * Method: one command line with all of it. */
-static void all_forms(void **state)
+static void test_options_are_read_in_any_order(void **state)
 {
     struct options options;
     size_t at = 0;
@@ -59,7 +59,7 @@ static void all_forms(void **state)
 
 /* Goal: a mistake is reported with the expected form. Method: one command line for each mistake,
  * and its sentence. */
-static void mistakes(void **state)
+static void test_mistake_is_reported_with_the_expected_form(void **state)
 {
     struct options options;
 
@@ -78,7 +78,7 @@ static void mistakes(void **state)
 
 /* Goal: with no words allowed, reading stops before the first and leaves it.
  * Method: an option, a word, an option. */
-static void stops_at_word(void **state)
+static void test_reading_stops_before_a_word_if_none_is_allowed(void **state)
 {
     const char *words[] = {"--json", "token", "--all"};
     struct options_input input = {(char **)(uintptr_t)words, (char **)(uintptr_t)words + 3};
@@ -93,7 +93,7 @@ static void stops_at_word(void **state)
 
 /* Goal: the number of options is bounded.
  * Method: one more than the limit. */
-static void too_many(void **state)
+static void test_options_above_the_limit_are_refused(void **state)
 {
     const char *words[OPTIONS_GIVEN_MAX + 1];
     struct options options;
@@ -107,7 +107,7 @@ static void too_many(void **state)
 
 /* Goal: as many words as a shell writes out are taken, in order, with options between them. Method:
  * ten thousand words, an option with its value after every hundredth. */
-static void many_words(void **state)
+static void test_ten_thousand_words_are_read_in_order(void **state)
 {
     enum {
         WORDS = 10000,
@@ -140,7 +140,7 @@ static void many_words(void **state)
 
 /* Goal: distances count letters inserted, deleted, replaced and swapped.
  * Method: one pair for each, in any case. */
-static void distances(void **state)
+static void test_distance_counts_edits(void **state)
 {
     (void)state;
     assert_int_equal(suggest_distance(SLICE("token"), SLICE("token")), 0);
@@ -167,7 +167,7 @@ static struct slice nearest(const char *typed)
 
 /* Goal: near words are suggested, far ones are not.
  * Method: slips, a beginning, and words of another kind. */
-static void suggestions(void **state)
+static void test_only_near_words_are_suggested(void **state)
 {
     (void)state;
     assert_true(slice_equal(nearest("corection"), SLICE("corrections")));
@@ -179,10 +179,14 @@ static void suggestions(void **state)
 
 int run_options_tests(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_forms),     cmocka_unit_test(mistakes),
-                                       cmocka_unit_test(stops_at_word), cmocka_unit_test(too_many),
-                                       cmocka_unit_test(many_words),    cmocka_unit_test(distances),
-                                       cmocka_unit_test(suggestions)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_options_are_read_in_any_order),
+        cmocka_unit_test(test_mistake_is_reported_with_the_expected_form),
+        cmocka_unit_test(test_reading_stops_before_a_word_if_none_is_allowed),
+        cmocka_unit_test(test_options_above_the_limit_are_refused),
+        cmocka_unit_test(test_ten_thousand_words_are_read_in_order),
+        cmocka_unit_test(test_distance_counts_edits),
+        cmocka_unit_test(test_only_near_words_are_suggested)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

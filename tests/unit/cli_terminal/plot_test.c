@@ -55,7 +55,7 @@ static const struct printer ascii = {
 
 /* Goal: amounts are on 0, the least of them is seen, and days without any are free. Method: one
  * week, in blocks and in ASCII. */
-static void amounts(void **state)
+static void test_amounts_start_at_zero_and_the_least_is_visible(void **state)
 {
     static const double values[] = {0, 1, 5, 10, 40, 80, 0};
     static const struct days week = {values, 7};
@@ -79,7 +79,7 @@ static void amounts(void **state)
 
 /* Goal: shares are drawn on the part of the axis that they need; days without data are gaps.
  * Method: a trend with a gap, and a single value. */
-static void shares(void **state)
+static void test_share_axis_covers_the_needed_range(void **state)
 {
     static const double values[] = {0.71, 0.75, -1, 0.8, 0.85, 0.89};
     static const double one[] = {1};
@@ -115,7 +115,7 @@ static void shares(void **state)
 
 /* Goal: more days than columns share them, by their mean; the last column may have fewer days.
  * Method: a year in 60 columns, all days alike but for the gaps. */
-static void many_days(void **state)
+static void test_days_beyond_the_columns_share_one(void **state)
 {
     double values[DAYS_MAX];
     const struct days year = {values, DAYS_MAX};
@@ -135,7 +135,7 @@ static void many_days(void **state)
 }
 
 /* Goal: a plot without data draws nothing. */
-static void nothing(void **state)
+static void test_plot_without_data_is_empty(void **state)
 {
     static const double none[] = {-1, -1};
     static const struct days days = {none, 2};
@@ -148,7 +148,7 @@ static void nothing(void **state)
 
 /* Goal: no plot is wider than its terminal, or than the eye follows; a pipe gets the usual width.
  * Method: each count of days on terminals of many widths; lines are measured. */
-static void widths(void **state)
+static void test_plot_is_within_its_width(void **state)
 {
     static const unsigned tried[] = {0, 40, 60, 79, 80, 120, 200};
     double values[DAYS_MAX];
@@ -200,7 +200,7 @@ static void assert_bar(bool drawn_ascii, double share, const char *expected)
 }
 
 /* Goal: a bar's length is its share, to an eighth of a column; a share above 0 is visible. */
-static void bars(void **state)
+static void test_bar_length_is_its_share(void **state)
 {
     (void)state;
     assert_bar(false, 1, "████");
@@ -215,9 +215,13 @@ static void bars(void **state)
 
 int run_plot_tests(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(amounts),   cmocka_unit_test(shares),
-                                       cmocka_unit_test(many_days), cmocka_unit_test(nothing),
-                                       cmocka_unit_test(widths),    cmocka_unit_test(bars)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_amounts_start_at_zero_and_the_least_is_visible),
+        cmocka_unit_test(test_share_axis_covers_the_needed_range),
+        cmocka_unit_test(test_days_beyond_the_columns_share_one),
+        cmocka_unit_test(test_plot_without_data_is_empty),
+        cmocka_unit_test(test_plot_is_within_its_width),
+        cmocka_unit_test(test_bar_length_is_its_share)};
 
     return cmocka_run_group_tests_name("plot", tests, NULL, NULL);
 }

@@ -28,7 +28,7 @@ static void assert_clean(const char *text, const char *expected)
 
 /* Goal: nothing that a terminal obeys comes through, and all else does.
  * Method: controls of C0, DEL and C1, marks of direction, broken UTF-8, and other alphabets. */
-static void cleaning(void **state)
+static void test_control_characters_are_removed(void **state)
 {
     (void)state;
     assert_clean("plain gr\xc3\xb6\xc3\x9f \xe6\xbc\xa2", "plain gr\xc3\xb6\xc3\x9f \xe6\xbc\xa2");
@@ -44,7 +44,7 @@ static void cleaning(void **state)
 
 /* Goal: widths are those of a terminal, and cutting keeps within them.
  * Method: letters, wide characters and combining marks at the border. */
-static void cutting(void **state)
+static void test_text_is_cut_to_terminal_columns(void **state)
 {
     const struct printer printer = {.terminal = true};
     struct arena arena;
@@ -80,7 +80,7 @@ static void cutting(void **state)
 
 /* Goal: a terminal without UTF-8 gets only ASCII, cut with an ASCII mark; others get the stored
  * text. Method: letters of two, three and four bytes, cut and whole. */
-static void letters(void **state)
+static void test_terminal_without_utf8_gets_ascii(void **state)
 {
     const struct printer ascii = {.terminal = true, .ascii = true};
     const struct printer utf8 = {.terminal = true};
@@ -98,7 +98,7 @@ static void letters(void **state)
 
 /* Goal: the environment reports which letters a terminal has, by the order of POSIX. Method: each
  * variable that may say it, on a pseudo-terminal. */
-static void environment(void **state)
+static void test_locale_follows_the_order_of_posix(void **state)
 {
     static const struct {
         const char *lc_all;
@@ -151,7 +151,7 @@ static void assert_json(bool terminal, bool ascii, const char *json, const char 
 
 /* Goal: JSON reaches a script byte for byte, and a terminal as the same value without controls.
  * Method: a C1 control inside a string, printed to both. */
-static void json(void **state)
+static void test_json_is_unchanged_for_scripts(void **state)
 {
     (void)state;
     assert_json(false, false, "{\"a\":\"\xc2\x9b\"}", "{\"a\":\"\xc2\x9b\"}\n");
@@ -163,7 +163,7 @@ static void json(void **state)
 
 /* Goal: colours only where asked for.
  * Method: the same text with and without. */
-static void colours(void **state)
+static void test_colours_are_printed_only_if_enabled(void **state)
 {
     char *text = NULL;
     size_t size = 0;
@@ -180,9 +180,12 @@ static void colours(void **state)
 
 int run_print_tests(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(cleaning), cmocka_unit_test(cutting),
-                                       cmocka_unit_test(letters),  cmocka_unit_test(environment),
-                                       cmocka_unit_test(json),     cmocka_unit_test(colours)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_control_characters_are_removed),
+                                       cmocka_unit_test(test_text_is_cut_to_terminal_columns),
+                                       cmocka_unit_test(test_terminal_without_utf8_gets_ascii),
+                                       cmocka_unit_test(test_locale_follows_the_order_of_posix),
+                                       cmocka_unit_test(test_json_is_unchanged_for_scripts),
+                                       cmocka_unit_test(test_colours_are_printed_only_if_enabled)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,7 +30,7 @@ static void assert_progress(unsigned width, const struct progress_state *state, 
 
 /* Goal: the line says how far it is and how long it takes, as far as there is room for it.
  * Method: the same state for terminals of several widths, and states that know less. */
-static void lines(void **state)
+static void test_progress_line_fits_its_width(void **state)
 {
     const struct progress_state half = {.unit = "files",
                                         .done = 36,
@@ -63,7 +63,7 @@ static void lines(void **state)
 /* Goal: a progress line appears only for long work, only on a terminal, at most ten times a second,
  * and is erased before any other output. Method: a clock that a test moves, and the stream's
  * content. */
-static void on_the_terminal(void **state)
+static void test_progress_is_shown_only_on_a_terminal(void **state)
 {
     static const struct progress_state one = {.unit = "files", .done = 1, .total = 2};
     struct clock_manual clock;
@@ -102,7 +102,7 @@ static void assert_slice(struct slice text, const char *expected)
 
 /* Goal: times read at a glance, and never take more room than a column has for them.
  * Method: each step from the present to another year, both ways. */
-static void distances(void **state)
+static void test_time_spans_fit_their_column(void **state)
 {
     static const struct {
         int64_t ahead_seconds;
@@ -136,7 +136,7 @@ static void distances(void **state)
 
 /* Goal: sentences keep to the width, with what is typed unbroken, and are beside their terms.
  * Method: one entry and one text, with and without colours. */
-static void sentences(void **state)
+static void test_sentences_are_wrapped_beside_their_terms(void **state)
 {
     char *text = NULL;
     size_t size = 0;
@@ -166,8 +166,11 @@ static void sentences(void **state)
 
 int run_progress_tests(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(lines), cmocka_unit_test(on_the_terminal),
-                                       cmocka_unit_test(distances), cmocka_unit_test(sentences)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_progress_line_fits_its_width),
+        cmocka_unit_test(test_progress_is_shown_only_on_a_terminal),
+        cmocka_unit_test(test_time_spans_fit_their_column),
+        cmocka_unit_test(test_sentences_are_wrapped_beside_their_terms)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

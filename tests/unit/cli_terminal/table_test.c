@@ -49,7 +49,7 @@ static void assert_table(unsigned width, const char *expected)
 
 /* Goal: columns line up; a terminal's width is kept by cutting what may be cut; scripts get all.
  * Method: the same rows for a pipe, for 40 columns, and for a width that can't be kept. */
-static void layouts(void **state)
+static void test_columns_are_aligned_and_cut_to_the_width(void **state)
 {
     (void)state;
     assert_table(0, "ID         COUNT  TEXT\n"
@@ -65,7 +65,7 @@ static void layouts(void **state)
 
 /* Goal: paths lose their front, where their ends distinguish them. Method: two paths that differ at
  * their ends, on a terminal that is too narrow for them. */
-static void cut_in_front(void **state)
+static void test_paths_are_cut_at_their_front(void **state)
 {
     static const struct table_column some[] = {
         {.title = "FILE", .cut = TABLE_CUT_FRONT},
@@ -87,7 +87,7 @@ static void cut_in_front(void **state)
 /* Goal: on a terminal a column that says nothing is left out, and extra ones where a row is too wide,
  * before anything that matters is cut; a script sees every column.
  * Method: one row in a column that is empty, one that is extra and one that matters. */
-static void left_out(void **state)
+static void test_empty_columns_are_left_out_on_a_terminal(void **state)
 {
     static const struct table_column some[] = {
         {.title = "EMPTY"},
@@ -107,7 +107,7 @@ static void left_out(void **state)
 
 /* Goal: columns are dropped by their declared priority, not by their place; a column keeps its
  * minimum width. Method: three columns of one width, on narrower and narrower terminals. */
-static void ranks(void **state)
+static void test_columns_are_dropped_by_priority(void **state)
 {
     static const struct table_column some[] = {
         {.title = "A", .extra = 2}, {.title = "B", .min = 12}, {.title = "C", .extra = 1}};
@@ -128,7 +128,7 @@ static void ranks(void **state)
 /* Goal: the pages of a list are in the same columns under one heading; a column that was empty
  * until now brings another. Method: three pages: ids grow on the second, a text comes up on the
  * third. */
-static void pages(void **state)
+static void test_pages_share_one_heading(void **state)
 {
     static const struct slice rows[][3] = {{SLICE("1"), SLICE("7"), SLICE("")},
                                            {SLICE("longer"), SLICE("8"), SLICE("")},
@@ -161,7 +161,7 @@ static void pages(void **state)
 
 /* Goal: colours surround the letters, not the blanks between columns, and change no width.
  * Method: a column with a colour, a cell with another, a whole row in a third. */
-static void colours(void **state)
+static void test_colours_do_not_change_widths(void **state)
 {
     static const struct table_column some[] = {{.title = "ID", .colour = COLOUR_DIM},
                                                {.title = "STATE"}};
@@ -192,7 +192,7 @@ static void colours(void **state)
 
 /* Goal: wide letters take the columns that a terminal gives them; without UTF-8 escapes line up too.
  * Method: two Chinese letters, a pair of emoji and an accent, above plain text. */
-static void wide_letters(void **state)
+static void test_wide_letters_take_two_columns(void **state)
 {
     static const struct table_column some[] = {{.title = "NAME"}, {.title = "N", .right = true}};
     static const struct slice rows[][2] = {{SLICE("\xe6\xbc\xa2\xe5\xad\x97"), SLICE("1")},
@@ -232,7 +232,7 @@ static void wide_letters(void **state)
 
 /* Goal: an empty table prints nothing, not a lonely heading.
  * Method: no rows. */
-static void empty(void **state)
+static void test_empty_table_prints_nothing(void **state)
 {
     char *text = NULL;
     size_t size = 0;
@@ -253,9 +253,14 @@ static void empty(void **state)
 int run_table_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(layouts),      cmocka_unit_test(cut_in_front), cmocka_unit_test(left_out),
-        cmocka_unit_test(ranks),        cmocka_unit_test(pages),        cmocka_unit_test(colours),
-        cmocka_unit_test(wide_letters), cmocka_unit_test(empty)};
+        cmocka_unit_test(test_columns_are_aligned_and_cut_to_the_width),
+        cmocka_unit_test(test_paths_are_cut_at_their_front),
+        cmocka_unit_test(test_empty_columns_are_left_out_on_a_terminal),
+        cmocka_unit_test(test_columns_are_dropped_by_priority),
+        cmocka_unit_test(test_pages_share_one_heading),
+        cmocka_unit_test(test_colours_do_not_change_widths),
+        cmocka_unit_test(test_wide_letters_take_two_columns),
+        cmocka_unit_test(test_empty_table_prints_nothing)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

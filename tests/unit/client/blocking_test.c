@@ -79,7 +79,7 @@ static enum err upload_once(uint16_t port, struct upload *upload, int64_t timeou
 
 /* Goal: an upload that is larger than every window and buffer arrives whole, and the reply is given.
  * Method: 20 MB to a server that reads it all; and none at all. */
-static void taken(void **state)
+static void test_large_upload_arrives_whole(void **state)
 {
     const struct peer_script script = {
         .headers = grpc_headers, .body = SLICE("\0\0\0\0\2ok"), .trailers = trailers_ok};
@@ -104,7 +104,7 @@ static void taken(void **state)
 
 /* Goal: a refusal in the middle ends the upload with the server's message. Method: only trailers
  * after 150,000 bytes of 20 MB. */
-static void refused(void **state)
+static void test_refusal_in_the_middle_ends_the_upload(void **state)
 {
     const struct peer_script script = {.headers = refusal, .early = true, .early_bytes = 150000};
     struct upload upload = {.left = 200};
@@ -126,7 +126,7 @@ static void refused(void **state)
 
 /* Goal: a server that stops reading is not buffered for. Method: it opens no more window than at the
  * start; no more messages are asked for than may wait, until the deadline. */
-static void never_read(void **state)
+static void test_unread_upload_is_not_buffered(void **state)
 {
     const struct peer_script script = {.silent = true, .stops_reading = true};
     struct upload upload = {.left = 200};
@@ -147,7 +147,7 @@ static void never_read(void **state)
 
 /* Goal: a server that goes away ends the upload with UNAVAILABLE. Method: the connection is closed
  * while the second message is asked for. */
-static void goes_away(void **state)
+static void test_lost_server_ends_the_upload_as_unavailable(void **state)
 {
     const struct peer_script script = {.silent = true};
     struct server server;
@@ -168,7 +168,7 @@ static void goes_away(void **state)
 
 /* Goal: the caller may give up, and a message that can't be sent ends the call with the reason.
  * Method: STOP at the third message; a third message over the limit. */
-static void given_up(void **state)
+static void test_upload_ends_if_the_caller_stops(void **state)
 {
     const struct peer_script script = {.silent = true};
     struct server server;
@@ -194,9 +194,12 @@ static void given_up(void **state)
 
 int run_blocking_tests(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(taken), cmocka_unit_test(refused),
-                                       cmocka_unit_test(never_read), cmocka_unit_test(goes_away),
-                                       cmocka_unit_test(given_up)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_large_upload_arrives_whole),
+        cmocka_unit_test(test_refusal_in_the_middle_ends_the_upload),
+        cmocka_unit_test(test_unread_upload_is_not_buffered),
+        cmocka_unit_test(test_lost_server_ends_the_upload_as_unavailable),
+        cmocka_unit_test(test_upload_ends_if_the_caller_stops)};
 
     /* As every program with a channel: a lost connection is an error, not a signal. */
     assert_true(signal(SIGPIPE, SIG_IGN) != SIG_ERR);

@@ -132,7 +132,7 @@ static void close_channel(struct caller *caller)
 
 /* Goal: a call outlives the connection that it was started on, however that goes.
  * Method: servers that hang up on the request, that freeze, and then one that answers. */
-static void comes_back(void **state)
+static void test_call_outlives_lost_connections(void **state)
 {
     static const struct peer_script scripts[] = {{.silent = true, .trouble = PEER_HANGS_UP},
                                                  {.silent = true, .trouble = PEER_FREEZES},
@@ -161,7 +161,7 @@ static void comes_back(void **state)
 /* Goal: the loop ends by itself once no call is under way, and a call later finds the same connection;
  * a call that is started as another ends keeps it going.
  * Method: one call, one more that starts another, all by one connection. */
-static void holds_no_loop(void **state)
+static void test_idle_channel_does_not_keep_the_loop(void **state)
 {
     static const struct peer_script answering = ANSWERING;
     struct caller caller;
@@ -187,7 +187,7 @@ static void holds_no_loop(void **state)
 
 /* Goal: a connection that the server closes while the loop stops is noticed by the next call, which
  * is repeated on another. Method: two calls, with the first connection closed between them. */
-static void lost_while_asleep(void **state)
+static void test_call_after_an_unnoticed_loss_is_repeated(void **state)
 {
     static const struct peer_script scripts[] = {ANSWERING, ANSWERING};
     struct caller caller;
@@ -213,7 +213,7 @@ static void lost_while_asleep(void **state)
 
 /* Goal: a call reports the reason if there is no server, and ends at its deadline if a server only
  * accepts. Method: a port without a listener; one that is not accepted. */
-static void no_server(void **state)
+static void test_missing_server_is_reported_with_the_reason(void **state)
 {
     struct client_channel_loop_config config = {.retry = {.attempts_max = 3}};
     int listener = server_listen(&config.connection.port);
@@ -242,7 +242,7 @@ static void no_server(void **state)
 /* Goal: a channel can be closed in any state and from a callback; its calls end once, with CANCELLED,
  * and then it is gone.
  * Method: closed before its first turn, while it connects, from the end of the first of two calls. */
-static void closing(void **state)
+static void test_channel_closes_in_any_state(void **state)
 {
     struct client_channel_loop_config config = {.call_timeout_ms = -1};
     int listener = server_listen(&config.connection.port);
@@ -270,7 +270,7 @@ static void closing(void **state)
 
 /* Goal: a name that is still being looked up holds up no end of a call. Method: closed at once,
  * with a call by a name that no one has (RFC 2606). */
-static void closing_while_looking_up(void **state)
+static void test_name_lookup_does_not_delay_the_end(void **state)
 {
     const struct client_channel_loop_config config = {
         .connection = {.host = "unknown.invalid", .port = 1}};
@@ -289,7 +289,7 @@ static void closing_while_looking_up(void **state)
 
 /* Goal: a new token is that of later calls, on the connection that is there and on the next one.
  * Method: changed between two calls, and again while there is no connection. */
-static void another_token(void **state)
+static void test_new_token_is_used_by_later_calls(void **state)
 {
     static const struct peer_script scripts[] = {ANSWERING, ANSWERING};
     struct caller caller;
@@ -368,7 +368,7 @@ static void draw_in_child(uint16_t port, char ret_drawn[KEY_DRAWN_BYTES])
 /* Goal: processes that forked apart give their writes different keys: the server takes two writes with
  * one key as one, so that the second would be lost.
  * Method: a process that has drawn before forks twice, and each child writes. */
-static void keys_after_a_fork(void **state)
+static void test_forked_processes_share_no_key(void **state)
 {
     static const char none[KEY_DRAWN_BYTES] = {0};
     char first[KEY_DRAWN_BYTES];
@@ -388,10 +388,14 @@ static void keys_after_a_fork(void **state)
 int run_channel_loop_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(comes_back),        cmocka_unit_test(holds_no_loop),
-        cmocka_unit_test(lost_while_asleep), cmocka_unit_test(no_server),
-        cmocka_unit_test(closing),           cmocka_unit_test(closing_while_looking_up),
-        cmocka_unit_test(another_token),     cmocka_unit_test(keys_after_a_fork)};
+        cmocka_unit_test(test_call_outlives_lost_connections),
+        cmocka_unit_test(test_idle_channel_does_not_keep_the_loop),
+        cmocka_unit_test(test_call_after_an_unnoticed_loss_is_repeated),
+        cmocka_unit_test(test_missing_server_is_reported_with_the_reason),
+        cmocka_unit_test(test_channel_closes_in_any_state),
+        cmocka_unit_test(test_name_lookup_does_not_delay_the_end),
+        cmocka_unit_test(test_new_token_is_used_by_later_calls),
+        cmocka_unit_test(test_forked_processes_share_no_key)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

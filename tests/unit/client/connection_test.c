@@ -45,7 +45,7 @@ static struct client_status call_once(const char *host, uint16_t port, int64_t t
 
 /* Goal: a port where no one listens makes calls UNAVAILABLE, and says where. Method: a port that
  * was free a moment ago, by address and by name. */
-static void no_server(void **state)
+static void test_port_without_a_listener_is_unavailable(void **state)
 {
     uint16_t port = 0;
     int listener = server_listen(&port);
@@ -66,7 +66,7 @@ static void no_server(void **state)
 
 /* Goal: a server that never answers costs a call its deadline, no more.
  * Method: a listener that accepts nothing. */
-static void deadline(void **state)
+static void test_silent_server_costs_only_the_deadline(void **state)
 {
     uint16_t port = 0;
     int listener = server_listen(&port);
@@ -140,7 +140,7 @@ static struct client_call *start(struct client_channel *channel, struct ending *
 /* Goal: a connection that the server cuts ends the calls on it, later calls too, and a channel may
  * be closed from inside the callback that says so.
  * Method: accept, read the preface, close. */
-static void cut_off(void **state)
+static void test_cut_connection_ends_its_calls(void **state)
 {
     uint16_t port = 0;
     int listener = server_listen(&port);
@@ -182,7 +182,7 @@ static void cut_off(void **state)
 /* Goal: closing a channel ends its calls with CANCELLED in any state, and a cancelled call ends in
  * a later turn. Method: close at once, before the connection is made; then after a cancelled
  * call. */
-static void closing(void **state)
+static void test_closing_cancels_calls_in_any_state(void **state)
 {
     uint16_t port = 0;
     int listener = server_listen(&port);
@@ -314,7 +314,7 @@ static void close_notified(uv_loop_t *loop, struct client_channel *connection,
 /* Goal: ready, draining and lost are reported once each, in this order, and never from inside a
  * function. Method: a server that answers and leaves; the connection is closed from inside the last
  * event. */
-static void reports_its_life(void **state)
+static void test_ready_draining_and_lost_are_reported_in_order(void **state)
 {
     const struct peer_script leaving = {.headers = grpc_headers,
                                         .body = SLICE("\0\0\0\0\1x"),
@@ -366,7 +366,7 @@ static void run_until_lost(struct client_connection_config *config, struct repor
 /* Goal: the reason for a failed connection is reported before the end of its calls, which the
  * server has not seen; and a port that accepts connections but sends nothing, or nonsense, is never
  * ready. Method: a port without a listener, one that is not accepted, one that speaks HTTP/1. */
-static void never_ready(void **state)
+static void test_failed_connection_is_never_ready(void **state)
 {
     struct client_connection_config config = {.connect_timeout_ms = 30};
     struct reported reported;
@@ -412,7 +412,7 @@ static void never_ready(void **state)
 
 /* Goal: a server that freezes is found out, and its call has been seen.
  * Method: one that reads a request and then neither reads nor writes. */
-static void frozen(void **state)
+static void test_frozen_server_is_detected(void **state)
 {
     const struct peer_script freezing = {.silent = true, .trouble = PEER_FREEZES};
     struct client_connection_config config = {.keepalive_ms = 30, .keepalive_timeout_ms = 30};
@@ -431,7 +431,7 @@ static void frozen(void **state)
 
 /* Goal: without a call the loop has nothing to wait for, though the connection stays.
  * Method: before, between and after two calls the loop ends by itself. */
-static void holds_no_loop(void **state)
+static void test_idle_connection_does_not_keep_the_loop(void **state)
 {
     const struct peer_script answering = {
         .headers = grpc_headers, .body = SLICE("\0\0\0\0\1x"), .trailers = trailers_ok};
@@ -459,7 +459,7 @@ static void holds_no_loop(void **state)
 
 /* Goal: nor does a connection that can't be made hold the loop.
  * Method: a listener whose queue is full, so that the kernel drops who comes. */
-static void holds_no_loop_early(void **state)
+static void test_unmade_connection_does_not_keep_the_loop(void **state)
 {
     struct client_connection_config config = {.host = NULL};
     struct client_channel *connection = NULL;
@@ -498,7 +498,7 @@ static void holds_no_loop_early(void **state)
 
 /* Goal: a program that does not run its loop for a while takes no server for one that did not
  * answer. Method: the loop stops for longer than the connection may take, as it is being made. */
-static void late_to_look(void **state)
+static void test_stopped_loop_does_not_fail_a_connection(void **state)
 {
     const struct peer_script silent = {.silent = true};
     struct client_connection_config config = {.connect_timeout_ms = 100};
@@ -523,7 +523,7 @@ static void late_to_look(void **state)
 
 /* Goal: a call that starts after the server has gone, which the loop stopped for, is not sent.
  * Method: the server hangs up between two turns, and the call starts between them too. */
-static void gone_meanwhile(void **state)
+static void test_call_after_the_server_has_gone_is_not_sent(void **state)
 {
     const struct peer_script answering = {
         .headers = grpc_headers, .body = SLICE("\0\0\0\0\1x"), .trailers = trailers_ok};
@@ -556,7 +556,7 @@ static void on_room(void *user)
 
 /* Goal: bytes that no one reads, of a call that no one waits for, do not hold the loop for long.
  * Method: an upload that is larger than all buffers, to a server that freezes; it is cancelled. */
-static void stuck_bytes(void **state)
+static void test_unread_bytes_do_not_keep_the_loop(void **state)
 {
     static const struct method_info uploading = {.path = SLICE("/test.Service/Upload"),
                                                  .stream = METHOD_CLIENT_STREAM};
@@ -601,7 +601,7 @@ static void stuck_bytes(void **state)
 
 /* Goal: a configuration that can't work is refused at once.
  * Method: no host, no port, a name that is too long. */
-static void bad_configuration(void **state)
+static void test_invalid_configuration_is_refused(void **state)
 {
     char name[CLIENT_HOST_BYTES_MAX + 2];
     struct client_channel_loop_config config = {.connection = {.host = "", .port = 1}};
@@ -619,19 +619,20 @@ static void bad_configuration(void **state)
 
 int run_connection_tests(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(no_server),
-                                       cmocka_unit_test(deadline),
-                                       cmocka_unit_test(cut_off),
-                                       cmocka_unit_test(closing),
-                                       cmocka_unit_test(reports_its_life),
-                                       cmocka_unit_test(never_ready),
-                                       cmocka_unit_test(frozen),
-                                       cmocka_unit_test(holds_no_loop),
-                                       cmocka_unit_test(holds_no_loop_early),
-                                       cmocka_unit_test(late_to_look),
-                                       cmocka_unit_test(gone_meanwhile),
-                                       cmocka_unit_test(stuck_bytes),
-                                       cmocka_unit_test(bad_configuration)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_port_without_a_listener_is_unavailable),
+        cmocka_unit_test(test_silent_server_costs_only_the_deadline),
+        cmocka_unit_test(test_cut_connection_ends_its_calls),
+        cmocka_unit_test(test_closing_cancels_calls_in_any_state),
+        cmocka_unit_test(test_ready_draining_and_lost_are_reported_in_order),
+        cmocka_unit_test(test_failed_connection_is_never_ready),
+        cmocka_unit_test(test_frozen_server_is_detected),
+        cmocka_unit_test(test_idle_connection_does_not_keep_the_loop),
+        cmocka_unit_test(test_unmade_connection_does_not_keep_the_loop),
+        cmocka_unit_test(test_stopped_loop_does_not_fail_a_connection),
+        cmocka_unit_test(test_call_after_the_server_has_gone_is_not_sent),
+        cmocka_unit_test(test_unread_bytes_do_not_keep_the_loop),
+        cmocka_unit_test(test_invalid_configuration_is_refused)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

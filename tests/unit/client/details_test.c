@@ -65,7 +65,7 @@ static struct slice error_info(struct arena *arena)
 /* Goal: every bad field, the delay and the reason are read, unknown details are passed over, and a list that is
  * too long is counted.
  * Method: a status written with the wire writer, with 101 fields. */
-static void all_details(void **state)
+static void test_known_details_are_read(void **state)
 {
     struct client_details details;
     struct buffer status;
@@ -92,7 +92,7 @@ static void all_details(void **state)
 
 /* Goal: missing details are not an error, damaged ones are. Method: the empty slice, and a message
  * cut short. */
-static void none_and_damaged(void **state)
+static void test_damaged_details_are_an_error(void **state)
 {
     struct client_details details;
 
@@ -106,8 +106,8 @@ static void none_and_damaged(void **state)
 
 int run_details_tests(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_details),
-                                       cmocka_unit_test(none_and_damaged)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_known_details_are_read),
+                                       cmocka_unit_test(test_damaged_details_are_an_error)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

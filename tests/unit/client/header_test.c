@@ -21,7 +21,7 @@ static void assert_decodes(const char *text, const char *expected)
 
 /* Goal: messages come back as they were; broken escapes stay visible.
  * Method: texts with and without escapes, escapes cut short, and hex in both cases. */
-static void percent_decoding(void **state)
+static void test_percent_escapes_are_decoded(void **state)
 {
     (void)state;
     assert_decodes("plain text", "plain text");
@@ -36,7 +36,7 @@ static void percent_decoding(void **state)
 
 /* Goal: binary metadata is read padded or not, even where padding is wrong; damage is seen.
  * Method: one text with more and more padding, and texts that are none. */
-static void base64(void **state)
+static void test_base64_is_read_with_any_padding(void **state)
 {
     static const char *const texts[] = {"Zg", "Zg=", "Zg==", "Zg==="};
     uint8_t bytes[64];
@@ -64,7 +64,7 @@ static void assert_timeout(int64_t timeout_ms, const char *expected)
 
 /* Goal: a timeout has at most eight digits and never reports the server less than was asked.
  * Method: spans at the borders between units. */
-static void timeouts(void **state)
+static void test_timeout_has_at_most_eight_digits(void **state)
 {
     (void)state;
     assert_timeout(1, "1m");
@@ -77,7 +77,7 @@ static void timeouts(void **state)
 
 /* Goal: any status becomes a code of gRPC. Method: numbers, numbers that gRPC does not define,
  * texts that are not numbers, and both mappings. */
-static void codes(void **state)
+static void test_every_status_becomes_a_code(void **state)
 {
     uint32_t code = 99;
 
@@ -110,7 +110,7 @@ static bool sendable(const char *key, const char *value)
 
 /* Goal: no metadata can pose as a field of the protocol or split a header.
  * Method: keys and values on both sides of each rule. */
-static void metadata(void **state)
+static void test_metadata_can_not_forge_headers(void **state)
 {
     (void)state;
     assert_true(sendable("idempotency-key", "a b~"));
@@ -129,9 +129,11 @@ static void metadata(void **state)
 
 int run_header_tests(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(percent_decoding), cmocka_unit_test(base64),
-                                       cmocka_unit_test(timeouts), cmocka_unit_test(codes),
-                                       cmocka_unit_test(metadata)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_percent_escapes_are_decoded),
+                                       cmocka_unit_test(test_base64_is_read_with_any_padding),
+                                       cmocka_unit_test(test_timeout_has_at_most_eight_digits),
+                                       cmocka_unit_test(test_every_status_becomes_a_code),
+                                       cmocka_unit_test(test_metadata_can_not_forge_headers)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,7 +73,7 @@ static struct peer *meet(const struct peer_script *script, int64_t now_ms)
 /* Goal: a server that keeps silent over a call is asked, again and again, but no sooner than after
  * the silence; one that answers is not given up.
  * Method: three silences, each ended by the answer to a PING. */
-static void asks_and_is_answered(void **state)
+static void test_silent_server_is_pinged_and_kept_if_it_answers(void **state)
 {
     struct peer *peer = meet(&silent, 500);
     struct ending ending;
@@ -96,7 +96,7 @@ static void asks_and_is_answered(void **state)
 
 /* Goal: a server that does not answer is given up, with its calls, soon after its time is over.
  * Method: a peer that falls silent once the call was sent. */
-static void gives_up(void **state)
+static void test_unanswered_ping_ends_the_connection(void **state)
 {
     const int64_t over_ms = SILENCE_MS + TIMEOUT_MS;
     struct peer *peer = meet(&silent, 0);
@@ -131,7 +131,7 @@ static void gives_up(void **state)
 
 /* Goal: no one is asked while no one waits; who starts a call on a connection that was silent for
  * long asks at once, since it may be gone. Method: an hour without calls, then one. */
-static void idle(void **state)
+static void test_idle_connection_is_not_pinged(void **state)
 {
     const int64_t hour_ms = 3600000;
     struct peer *peer = meet(&silent, 0);
@@ -155,7 +155,7 @@ static void idle(void **state)
 /* Goal: a program that was stopped, or does not run its loop, takes no server for dead that has
  * answered meanwhile.
  * Method: the answer to a PING is read long after its time, but before the clock is read again. */
-static void stopped_program(void **state)
+static void test_stopped_program_does_not_end_the_connection(void **state)
 {
     const int64_t woke_ms = SILENCE_MS + TIMEOUT_MS * 100;
     struct peer *peer = meet(&silent, 0);
@@ -177,7 +177,7 @@ static void stopped_program(void **state)
 
 /* Goal: a call that gives up does not hide that the server is gone from the next one.
  * Method: the call is cancelled while the answer to a PING is due. */
-static void asked_for_none(void **state)
+static void test_cancelled_call_does_not_hide_a_lost_server(void **state)
 {
     const int64_t over_ms = SILENCE_MS + TIMEOUT_MS;
     struct peer *peer = meet(&silent, 0);
@@ -199,7 +199,7 @@ static void asked_for_none(void **state)
 
 /* Goal: where it is switched off, nothing is asked and no one is given up. Method: a day of
  * silence. */
-static void never_asks(void **state)
+static void test_disabled_keepalive_sends_no_ping(void **state)
 {
     static const struct peer_script off = {.silent = true};
     struct peer *peer = meet(&off, 0);
@@ -215,7 +215,7 @@ static void never_asks(void **state)
 
 /* Goal: the heap returns deadlines in order, even if some are removed meanwhile. Method: 1,000 in a
  * mixed-up order, some equal; every fourth is removed, then the rest one by one. */
-static void heap_of_deadlines(void **state)
+static void test_deadlines_are_returned_in_order(void **state)
 {
     enum {
         COUNT = 1000
@@ -251,13 +251,14 @@ static void heap_of_deadlines(void **state)
 
 int run_keepalive_tests(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(asks_and_is_answered),
-                                       cmocka_unit_test(gives_up),
-                                       cmocka_unit_test(idle),
-                                       cmocka_unit_test(stopped_program),
-                                       cmocka_unit_test(asked_for_none),
-                                       cmocka_unit_test(never_asks),
-                                       cmocka_unit_test(heap_of_deadlines)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_silent_server_is_pinged_and_kept_if_it_answers),
+        cmocka_unit_test(test_unanswered_ping_ends_the_connection),
+        cmocka_unit_test(test_idle_connection_is_not_pinged),
+        cmocka_unit_test(test_stopped_program_does_not_end_the_connection),
+        cmocka_unit_test(test_cancelled_call_does_not_hide_a_lost_server),
+        cmocka_unit_test(test_disabled_keepalive_sends_no_ping),
+        cmocka_unit_test(test_deadlines_are_returned_in_order)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,7 +55,7 @@ static void assert_round_trip(struct slice message, bool gzip, size_t step)
 
 /* Goal: what is framed is read again, compressed or not, however it is cut.
  * Method: three sizes, both encodings, whole and byte by byte. */
-static void round_trips(void **state)
+static void test_framed_messages_are_read_back(void **state)
 {
     static uint8_t bytes[LIMIT];
     const size_t sizes[] = {0, 1, 30000};
@@ -88,7 +88,7 @@ static enum err read_raw(struct slice bytes, bool gzip)
 /* Goal: damage is distinguished from size. Method: an unknown flag, compression that was not
  * announced, bytes that do not inflate, a length over the limit, and a length that is still to
  * come. */
-static void damage(void **state)
+static void test_damage_is_distinguished_from_size(void **state)
 {
     (void)state;
     assert_int_equal(read_raw(SLICE("\x02\0\0\0\1x"), true), ERR_MALFORMED);
@@ -101,7 +101,7 @@ static void damage(void **state)
 
 /* Goal: a small message can't inflate past the limit.
  * Method: twice the limit of zeros, compressed. */
-static void inflation_bound(void **state)
+static void test_inflation_stops_at_the_limit(void **state)
 {
     static const uint8_t zeros[2 * LIMIT];
     uint8_t *framed = NULL;
@@ -117,8 +117,9 @@ static void inflation_bound(void **state)
 
 int run_message_tests(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(round_trips), cmocka_unit_test(damage),
-                                       cmocka_unit_test(inflation_bound)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_framed_messages_are_read_back),
+                                       cmocka_unit_test(test_damage_is_distinguished_from_size),
+                                       cmocka_unit_test(test_inflation_stops_at_the_limit)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

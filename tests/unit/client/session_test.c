@@ -124,7 +124,7 @@ static void expect(const struct peer_script *script, const struct method_info *m
 
 /* Goal: a unary call brings its reply, and asks as gRPC asks.
  * Method: an ordinary answer; the request's fields and bytes as the peer saw them. */
-static void unary_call(void **state)
+static void test_unary_call_returns_its_reply(void **state)
 {
     const struct client_metadata metadata[] = {{SLICE("idempotency-key"), SLICE("k1")},
                                                {SLICE("trace-bin"), SLICE("\x01\x02\xff")}};
@@ -156,7 +156,7 @@ static void unary_call(void **state)
 
 /* Goal: the end of a call is read from trailers or from headers only, with message, details and
  * metadata. Method: one response of each kind. */
-static void statuses(void **state)
+static void test_status_is_read_from_trailers_or_headers(void **state)
 {
     static const char *const single[] = {":status",
                                          "200",
@@ -193,7 +193,7 @@ static void statuses(void **state)
 
 /* Goal: answers that break the protocol end with the code that gRPC says, never with OK.
  * Method: one script for each way to break it. */
-static void broken_answers(void **state)
+static void test_broken_answer_is_never_ok(void **state)
 {
     static const char *const not_found[] = {":status", "404", "content-type", "text/html", NULL};
     static const char *const html[] = {":status", "200", "content-type", "text/html", NULL};
@@ -234,7 +234,7 @@ static void broken_answers(void **state)
 
 /* Goal: gzip works both ways.
  * Method: a compressed answer to a compressed request, each undone by the message reader. */
-static void gzip(void **state)
+static void test_gzip_works_in_both_directions(void **state)
 {
     static const char *const headers[] = {
         ":status", "200", "content-type", "application/grpc", "grpc-encoding", "gzip", NULL};
@@ -261,7 +261,7 @@ static void gzip(void **state)
 /* Goal: a paused call holds the server back at the stream's window, loses nothing, and ends only
  * after its last reply was taken; another call of the connection goes on meanwhile.
  * Method: an answer of three windows in small messages, paused after each reply. */
-static void slow_reader(void **state)
+static void test_paused_call_holds_the_server_at_its_window(void **state)
 {
     enum {
         MESSAGE = 1024,
@@ -301,7 +301,7 @@ static void slow_reader(void **state)
 /* Goal: a large request passes through the server's window, and an answer that comes before the
  * request is complete ends the call.
  * Method: 900,000 bytes to a patient peer, then to one that answers at the first frame. */
-static void large_request(void **state)
+static void test_large_request_passes_through_the_window(void **state)
 {
     static const uint8_t request[900000];
     struct peer_script script = {
@@ -329,7 +329,7 @@ static void large_request(void **state)
 
 /* Goal: a cancelled call ends once, with CANCELLED, and the server hears of it, once.
  * Method: cancelled before anything was sent, while it waits, and from inside a reply. */
-static void cancelling(void **state)
+static void test_cancelled_call_ends_once(void **state)
 {
     const struct peer_script silent = {.silent = true};
     const struct peer_script two = {
@@ -369,7 +369,7 @@ static void cancelling(void **state)
 
 /* Goal: the client keeps deadlines, independent of the server. Method: two calls to a silent peer;
  * the clock is a number that the test moves. */
-static void deadlines(void **state)
+static void test_client_ends_a_call_at_its_deadline(void **state)
 {
     const struct peer_script silent = {.silent = true};
     struct peer *peer = peer_new(&silent, WHOLE);
@@ -400,7 +400,7 @@ static void deadlines(void **state)
 /* Goal: when the server says GOAWAY, calls that it took finish, others and later ones are
  * UNAVAILABLE; when the connection is lost, all are.
  * Method: two calls, of which the peer takes the first; then one that is cut off. */
-static void closing(void **state)
+static void test_goaway_finishes_accepted_calls(void **state)
 {
     const struct peer_script silent = {.silent = true};
     struct peer *peer = peer_new(&silent, WHOLE);
@@ -432,7 +432,7 @@ static void closing(void **state)
 
 /* Goal: what can't be sent is refused at once, without a callback.
  * Method: metadata of the protocol's own, too much of it, and a request over the limit. */
-static void refusals(void **state)
+static void test_unsendable_call_is_refused_without_callback(void **state)
 {
     static const uint8_t large[PEER_BODY_BYTES_MAX + 1];
     const struct client_metadata reserved = {SLICE("grpc-status"), SLICE("0")};
@@ -458,7 +458,7 @@ static void refusals(void **state)
 
 /* Goal: bytes that are not HTTP/2 end the connection, not the program. Method: an HTTP/1.1
  * response. */
-static void not_http2(void **state)
+static void test_bytes_of_another_protocol_end_the_connection(void **state)
 {
     const struct peer_script silent = {.silent = true};
     struct peer *peer = peer_new(&silent, WHOLE);
@@ -477,12 +477,17 @@ static void not_http2(void **state)
 int run_session_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unary_call),     cmocka_unit_test(statuses),
-        cmocka_unit_test(broken_answers), cmocka_unit_test(gzip),
-        cmocka_unit_test(slow_reader),    cmocka_unit_test(large_request),
-        cmocka_unit_test(cancelling),     cmocka_unit_test(deadlines),
-        cmocka_unit_test(closing),        cmocka_unit_test(refusals),
-        cmocka_unit_test(not_http2)};
+        cmocka_unit_test(test_unary_call_returns_its_reply),
+        cmocka_unit_test(test_status_is_read_from_trailers_or_headers),
+        cmocka_unit_test(test_broken_answer_is_never_ok),
+        cmocka_unit_test(test_gzip_works_in_both_directions),
+        cmocka_unit_test(test_paused_call_holds_the_server_at_its_window),
+        cmocka_unit_test(test_large_request_passes_through_the_window),
+        cmocka_unit_test(test_cancelled_call_ends_once),
+        cmocka_unit_test(test_client_ends_a_call_at_its_deadline),
+        cmocka_unit_test(test_goaway_finishes_accepted_calls),
+        cmocka_unit_test(test_unsendable_call_is_refused_without_callback),
+        cmocka_unit_test(test_bytes_of_another_protocol_end_the_connection)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,7 +86,7 @@ static void cut_off(struct peer *peer)
 /* Goal: a call is unseen until the first byte of its HEADERS is handed out, and never after.
  * Method: the connection is lost before the server's SETTINGS, before the bytes are taken, after one
  * of them, and before the start. */
-static void until_its_first_byte(void **state)
+static void test_call_is_unseen_until_its_first_byte(void **state)
 {
     struct peer *peer = peer_new(&silent, SIZE_MAX);
     struct outcome outcome;
@@ -119,7 +119,7 @@ static void until_its_first_byte(void **state)
 
 /* Goal: a call that ends from this side is unseen only where nothing of it was sent.
  * Method: cancelled before and after, and at its deadline before. */
-static void ended_here(void **state)
+static void test_ended_call_is_unseen_only_if_unsent(void **state)
 {
     struct peer *peer = peer_new(&silent, 1);
     struct outcome outcome;
@@ -144,7 +144,7 @@ static void ended_here(void **state)
 
 /* Goal: REFUSED_STREAM says that nothing was done; other errors don't, nor does it after a part of
  * the answer (RFC 9113, 8.7). Method: resets with each, and one after headers. */
-static void refused(void **state)
+static void test_only_refused_stream_is_unseen(void **state)
 {
     static const struct peer_script refusing = {.reset = NGHTTP2_REFUSED_STREAM};
     static const struct peer_script failing = {.reset = NGHTTP2_INTERNAL_ERROR};
@@ -182,7 +182,7 @@ static void refused(void **state)
 /* Goal: of a server that says GOAWAY, it has not seen the calls after the last one that it took,
  * those that were still to be sent, and later ones; the others go on. Method: three calls, two of
  * them sent, of which it takes the first. */
-static void after_goaway(void **state)
+static void test_calls_after_the_last_accepted_are_unseen(void **state)
 {
     static const struct peer_script two = {.silent = true, .streams_max = 2};
     struct peer *peer = peer_new(&two, 1);
@@ -214,7 +214,7 @@ static void after_goaway(void **state)
 /* Goal: a graceful server closes the door first, and says later what it took: calls that were sent
  * meanwhile are taken or unseen, as it says.
  * Method: GOAWAY of all streams, then of the first. */
-static void goaway_in_two(void **state)
+static void test_second_goaway_decides_which_calls_are_unseen(void **state)
 {
     struct peer *peer = peer_new(&silent, 1);
     struct outcome taken;
@@ -237,7 +237,7 @@ static void goaway_in_two(void **state)
 
 /* Goal: calls above what the server takes at a time wait in order; one that ends there is not sent.
  * Method: five calls to a server that takes two; the third is cancelled, then the first ends. */
-static void waiting_for_a_stream(void **state)
+static void test_calls_above_the_stream_limit_wait(void **state)
 {
     static const struct peer_script two = {.silent = true, .streams_max = 2};
     struct peer *peer = peer_new(&two, 1);
@@ -264,7 +264,7 @@ static void waiting_for_a_stream(void **state)
 
 /* Goal: an upload that waits for its stream gathers nothing here.
  * Method: the second of two to a server that takes one at a time. */
-static void waiting_upload(void **state)
+static void test_waiting_upload_buffers_nothing(void **state)
 {
     static const struct peer_script one = {.silent = true, .streams_max = 1};
     struct peer *peer = peer_new(&one, 1);
@@ -288,7 +288,7 @@ static void waiting_upload(void **state)
 
 /* Goal: a connection whose stream ids are used up says so, instead of failing call after call.
  * Method: the last id there is, with one call sent and one that waits after it. */
-static void ids_used_up(void **state)
+static void test_exhausted_stream_ids_end_the_connection(void **state)
 {
     const struct peer_script answering = {
         .headers = grpc_headers, .body = SLICE("\0\0\0\0\1x"), .trailers = trailers_ok};
@@ -311,7 +311,7 @@ static void ids_used_up(void **state)
 
 /* Goal: a new token is that of calls which start later.
  * Method: a call that waits while the token changes, one after it, and one without any. */
-static void another_token(void **state)
+static void test_new_token_is_used_by_later_calls(void **state)
 {
     struct peer *peer = peer_new(&silent, 1);
     struct outcome outcomes[3];
@@ -337,7 +337,7 @@ static void another_token(void **state)
  * calls are taken than fit.
  * Method: all that fit, with deadlines in a mixed-up order, every third cancelled; then time goes by
  * in steps of ten. */
-static void many_deadlines(void **state)
+static void test_many_deadlines_are_each_kept(void **state)
 {
     struct peer *peer = peer_new(&silent, SIZE_MAX);
     struct outcome *outcomes = calloc(CLIENT_CALLS_MAX, sizeof(*outcomes));
@@ -374,16 +374,17 @@ static void many_deadlines(void **state)
 
 int run_unseen_tests(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(until_its_first_byte),
-                                       cmocka_unit_test(ended_here),
-                                       cmocka_unit_test(refused),
-                                       cmocka_unit_test(after_goaway),
-                                       cmocka_unit_test(goaway_in_two),
-                                       cmocka_unit_test(waiting_for_a_stream),
-                                       cmocka_unit_test(waiting_upload),
-                                       cmocka_unit_test(ids_used_up),
-                                       cmocka_unit_test(another_token),
-                                       cmocka_unit_test(many_deadlines)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_call_is_unseen_until_its_first_byte),
+        cmocka_unit_test(test_ended_call_is_unseen_only_if_unsent),
+        cmocka_unit_test(test_only_refused_stream_is_unseen),
+        cmocka_unit_test(test_calls_after_the_last_accepted_are_unseen),
+        cmocka_unit_test(test_second_goaway_decides_which_calls_are_unseen),
+        cmocka_unit_test(test_calls_above_the_stream_limit_wait),
+        cmocka_unit_test(test_waiting_upload_buffers_nothing),
+        cmocka_unit_test(test_exhausted_stream_ids_end_the_connection),
+        cmocka_unit_test(test_new_token_is_used_by_later_calls),
+        cmocka_unit_test(test_many_deadlines_are_each_kept)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

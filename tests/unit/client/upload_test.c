@@ -122,7 +122,7 @@ static void assert_over(const struct sender *sender, uint32_t code)
 
 /* Goal: messages arrive framed and in order, then the end, and the one reply is reported. Method:
  * three messages, none, and an empty one. */
-static void upload(void **state)
+static void test_messages_arrive_in_order_with_one_reply(void **state)
 {
     static const struct {
         struct slice message;
@@ -156,7 +156,7 @@ static void upload(void **state)
 /* Goal: a peer that stops reading holds the sender back, and what waits is bounded; when it reads,
  * everything arrives. Method: 50 messages of 100,000 bytes; none of the window, then 50,000 bytes
  * at a time. */
-static void peer_stops_reading(void **state)
+static void test_messages_to_a_stopped_peer_are_bounded(void **state)
 {
     static const uint8_t bytes[MESSAGE_BYTES];
     const struct peer_script script = {.headers = grpc_headers,
@@ -194,7 +194,7 @@ static void peer_stops_reading(void **state)
 /* Goal: a server's refusal in the middle ends the upload at once, and nothing more is sent. Method:
  * only trailers after 150,000 of 5,000,000 bytes, from a peer that reads and from one that has
  * stopped; without a reset by the server, so that the client's is visible. */
-static void refused_in_the_middle(void **state)
+static void test_refusal_in_the_middle_ends_the_upload(void **state)
 {
     static const uint8_t bytes[MESSAGE_BYTES];
     struct peer_script script = {.headers = refusal, .early = true};
@@ -223,7 +223,7 @@ static void refused_in_the_middle(void **state)
 
 /* Goal: the server may have enough before the end. Method: an OK with its reply after the first
  * bytes. */
-static void early_answer(void **state)
+static void test_answer_before_the_end_is_accepted(void **state)
 {
     struct peer_script script = taking;
     struct peer *peer = NULL;
@@ -244,7 +244,7 @@ static void early_answer(void **state)
 
 /* Goal: a connection that is lost, a reset, a cancellation and a deadline each end an upload in the
  * middle, once. Method: one of each, with messages that wait. */
-static void ends_in_the_middle(void **state)
+static void test_each_interruption_ends_the_upload_once(void **state)
 {
     static const uint8_t bytes[MESSAGE_BYTES];
     struct peer_script script = {.silent = true, .stops_reading = true};
@@ -287,7 +287,7 @@ static void ends_in_the_middle(void **state)
 
 /* Goal: a deadline ends an upload that its own side does not go on with. Method: a caller that never
  * half-closes; the clock is a number. */
-static void deadline(void **state)
+static void test_deadline_ends_an_open_upload(void **state)
 {
     struct peer *peer = peer_new(&taking, WHOLE);
     struct sender sender = {.peer = peer, .message = SLICE("x"), .left = 1, .never_closes = true};
@@ -307,7 +307,7 @@ static void deadline(void **state)
 
 /* Goal: each message is compressed where that was asked for. Method: two; their flags, and the
  * request's field. */
-static void gzip(void **state)
+static void test_messages_are_compressed_if_requested(void **state)
 {
     const struct client_options options = {.gzip = true};
     struct peer *peer = peer_new(&taking, WHOLE);
@@ -330,7 +330,7 @@ static void gzip(void **state)
 }
 
 /* Goal: a call with one reply has one, this kind too. Method: OK with none, and with two. */
-static void wrong_number_of_replies(void **state)
+static void test_reply_count_other_than_one_is_an_error(void **state)
 {
     const struct slice bodies[] = {SLICE(""), SLICE("\0\0\0\0\2ok\0\0\0\0\2ok")};
 
@@ -352,7 +352,7 @@ static void wrong_number_of_replies(void **state)
 
 /* Goal: what can't be sent is refused without harm to the call. Method: a request with the start; a
  * message over the limit; a message and a second end after the end; both of a unary call. */
-static void refusals(void **state)
+static void test_invalid_sends_are_refused(void **state)
 {
     static const uint8_t large[PEER_BODY_BYTES_MAX + 1];
     struct peer *peer = peer_new(&taking, WHOLE);
@@ -390,15 +390,15 @@ static void refusals(void **state)
 int run_upload_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(upload),
-        cmocka_unit_test(peer_stops_reading),
-        cmocka_unit_test(refused_in_the_middle),
-        cmocka_unit_test(early_answer),
-        cmocka_unit_test(ends_in_the_middle),
-        cmocka_unit_test(deadline),
-        cmocka_unit_test(gzip),
-        cmocka_unit_test(wrong_number_of_replies),
-        cmocka_unit_test(refusals),
+        cmocka_unit_test(test_messages_arrive_in_order_with_one_reply),
+        cmocka_unit_test(test_messages_to_a_stopped_peer_are_bounded),
+        cmocka_unit_test(test_refusal_in_the_middle_ends_the_upload),
+        cmocka_unit_test(test_answer_before_the_end_is_accepted),
+        cmocka_unit_test(test_each_interruption_ends_the_upload_once),
+        cmocka_unit_test(test_deadline_ends_an_open_upload),
+        cmocka_unit_test(test_messages_are_compressed_if_requested),
+        cmocka_unit_test(test_reply_count_other_than_one_is_an_error),
+        cmocka_unit_test(test_invalid_sends_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,7 +78,7 @@ class FailingDisk(unittest.TestCase):
             self.assertLess(time.monotonic(), end)
             time.sleep(0.05)
 
-    def test_failing_syncs(self):
+    def test_failing_syncs_stop_writing(self):
         """Each fails only its write; after three, health reports it; reads continue; then all is
         well."""
         self.assertEqual(self.capture(0), grpc.StatusCode.OK)
@@ -119,7 +119,7 @@ class FailingDisk(unittest.TestCase):
         self.expect_stored()
         self.assertEqual(self.capture(1), grpc.StatusCode.OK)
 
-    def test_a_quota(self):
+    def test_exceeded_quota_is_a_full_disk(self):
         """A quota that is used up is a full disk."""
         self.assertEqual(self.capture(0), grpc.StatusCode.OK)
         self.disk.turn("full")
@@ -179,7 +179,7 @@ class FailingDisk(unittest.TestCase):
             self.assertEqual(self.capture(number), grpc.StatusCode.OK)
         self.assertEqual(sorted(self.stored_now()), list(range(10)))
 
-    def test_a_deadline_that_can_not_be_met(self):
+    def test_unmeetable_deadline_is_refused(self):
         """Once syncs are known to take longer than a call's time, it is refused with a retry delay;
         once they are quick, such calls are accepted again."""
         self.disk.turn("slow", text=str(LONG_SYNC_MS))
@@ -202,7 +202,7 @@ class FailingDisk(unittest.TestCase):
             self.assertLess(time.monotonic(), end)
             time.sleep(0.2)
 
-    def test_one_sync_for_many(self):
+    def test_many_writes_share_a_sync(self):
         """While a sync takes its time what comes waits for one more, not for one each."""
         self.disk.turn("slow", text="100")
         before = self.server.counters(self.client)

@@ -277,7 +277,7 @@ class FullTmpfs(FullDisk, unittest.TestCase):
 class FullExt4(FullDisk, unittest.TestCase):
     kind, size_mb = "ext4", 112
 
-    def test_no_inodes(self):
+    def test_missing_inodes_are_reported(self):
         """A server that runs needs no new files, and neither does one that is started again."""
         self.volume.close()
         self.volume.__init__("ext4", self.size_mb, inodes=48)

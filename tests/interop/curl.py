@@ -46,20 +46,20 @@ class Curl(ServerCase):
                     self.assertEqual((code, status), (0, 415), error)
                     self.assertIn("expected application/grpc", body)
 
-    def test_other_methods(self):
+    def test_other_methods_are_refused(self):
         code, status, body, error = self.curl(*GRPC)
         self.assertEqual((code, status), (0, 405), error)
         self.assertIn("expected POST", body)
         code, status, _, error = self.curl(*GRPC, "--head")
         self.assertEqual((code, status), (0, 405), error)
 
-    def test_too_many_header_fields(self):
+    def test_too_many_header_fields_are_refused(self):
         large = ("-H", "x-large: " + "v" * 20_000)
         code, status, body, error = self.curl(*JSON, *large, "--data", "{}")
         self.assertEqual((code, status), (0, 431), error)
         self.assertIn("16 KiB", body)
 
-    def test_no_time_left(self):
+    def test_call_without_time_is_refused(self):
         """`grpc-timeout: 0S`, which no library sends, is answered like any other late call."""
         for value in ("0S", "1n"):
             code, status, fields, error = self.curl(*GRPC, "-H", f"grpc-timeout: {value}", "--request",

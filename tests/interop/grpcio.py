@@ -19,7 +19,7 @@ GET = "/errata.v1.PromptService/GetExamples"
 
 
 class Calls(ServerCase):
-    def test_every_kind_of_method(self):
+    def test_every_kind_of_method_is_called(self):
         """Unary read, unary write, no transaction, server stream, client stream, an open service."""
         event = self.admin.capture(event_type=LINE, layout_fingerprint="kinds", after_json='{"a":1}')
         self.assertEqual(self.admin.examples("kinds").examples[0].id, event.id)
@@ -34,7 +34,7 @@ class Calls(ServerCase):
         self.assertEqual(self.admin.health.Check(health_pb2.HealthCheckRequest()).status,
                          health_pb2.HealthCheckResponse.SERVING)
 
-    def test_deadline(self):
+    def test_deadline_ends_the_call(self):
         """A stream ends by its deadline, with the server's or the client's DEADLINE_EXCEEDED."""
         stream = self.admin.log.WatchEvents(event_service.WatchEventsRequest(), timeout=0.3)
         start = time.monotonic()
@@ -43,7 +43,7 @@ class Calls(ServerCase):
         self.assertTrue(error.details())
         self.admin.examples("x")
 
-    def test_cancellation(self):
+    def test_cancelled_call_ends(self):
         """Cancelled streams are let go: a thousand of them leave a healthy server."""
         for _ in range(1000):
             self.admin.log.WatchEvents(event_service.WatchEventsRequest(), timeout=20).cancel()
@@ -52,7 +52,7 @@ class Calls(ServerCase):
         self.assert_code(grpc.StatusCode.CANCELLED, lambda: list(stream))
         self.admin.examples("x")
 
-    def test_gzip_both_ways(self):
+    def test_gzip_works_in_both_directions(self):
         """A compressed request is read, and its large answer comes back compressed."""
         client = self.server.client(compression=grpc.Compression.Gzip)
         big = '{"note":"%s"}' % ("abc " * 2000)
@@ -73,14 +73,14 @@ class Calls(ServerCase):
         self.assertIn("gzip", accepted.get("grpc-accept-encoding", "gzip" + error.details()))
         client.close()
 
-    def test_gzip_in_a_client_stream(self):
+    def test_gzip_works_in_a_client_stream(self):
         """Each message is compressed by itself."""
         client = self.server.client(compression=grpc.Compression.Gzip)
         content = pdf_data.padded(1 << 20)
         self.assertEqual(client.ingest_stream("zipped", content).document.size_bytes, 1 << 20)
         client.close()
 
-    def test_refused_while_it_sends(self):
+    def test_refusal_while_sending_is_received(self):
         """A client stream that is refused at its first message ends, however much would follow."""
         sent = []
 
@@ -97,7 +97,7 @@ class Calls(ServerCase):
         self.assertLess(len(sent), 2000)
         self.admin.examples("x")
 
-    def test_a_client_stream_that_stalls(self):
+    def test_stalled_client_stream_is_ended(self):
         """Its deadline ends it; a cancelled one is let go; the connection lives on."""
         stop = threading.Event()
 
@@ -114,7 +114,7 @@ class Calls(ServerCase):
         stop.set()
         self.admin.examples("x")
 
-    def test_twenty_uploads_on_one_connection(self):
+    def test_twenty_uploads_share_a_connection(self):
         """Their messages come mixed; each document is its own."""
         calls = [self.admin.layouts.IngestDocumentStream.future(
             pieces(f"mixed-{i}", pdf_data.padded((200 << 10) + i), piece_bytes=10_000), timeout=60)
@@ -122,7 +122,7 @@ class Calls(ServerCase):
         self.assertEqual([call.result().document.size_bytes for call in calls],
                          [(200 << 10) + i for i in range(20)])
 
-    def test_error_details(self):
+    def test_error_details_are_decoded(self):
         """google.rpc.Status in grpc-status-details-bin, equal in code and message."""
         error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT,
                                  self.admin.prompts.GetExamples,
@@ -132,7 +132,7 @@ class Calls(ServerCase):
         self.assertEqual(status.message, error.details())
         self.assertEqual(set(fields_in(status.SerializeToString())), {"layout_fingerprint", "max_examples"})
 
-    def test_messages_with_any_character(self):
+    def test_status_message_may_have_any_character(self):
         """grpc-message is percent-encoded: what the caller sent comes back readable."""
         error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT,
                                  self.admin.feedback.GetFeedbackEvent,
@@ -140,7 +140,7 @@ class Calls(ServerCase):
         description = " ".join(fields_in(status_of(error).SerializeToString()).values())
         self.assertIn("ä%0A€", description + error.details())
 
-    def test_metadata(self):
+    def test_metadata_is_delivered(self):
         """Binary and ASCII metadata of any kind does no harm; bad keys of ours are named."""
         call = self.admin.prompts.GetExamples
         request = prompt_service.GetExamplesRequest(layout_fingerprint="x")
@@ -148,7 +148,7 @@ class Calls(ServerCase):
                                 ("x-many", "1"), ("x-many", "2")])
         call(request, metadata=[(f"x-{i}", "v" * 100) for i in range(60)])
 
-    def test_headers_over_the_limit(self):
+    def test_headers_above_the_limit_are_refused(self):
         """RESOURCE_EXHAUSTED with the limit, also for metadata in several frames."""
         for fields, size in ((1, 20_000), (10, 4_000), (10, 8_000)):
             error = self.assert_code(grpc.StatusCode.RESOURCE_EXHAUSTED,
@@ -158,7 +158,7 @@ class Calls(ServerCase):
             self.assertIn("16 KiB", error.details())
             self.admin.examples("x")
 
-    def test_authorization_forms(self):
+    def test_authorization_forms_are_checked(self):
         """One field, of which the scheme's case and the number of spaces do not matter."""
         plain = self.server.client("")
         token = self.server.admin_token
@@ -172,7 +172,7 @@ class Calls(ServerCase):
             self.assertIn("several", error.details())
         plain.close()
 
-    def test_messages_of_four_mebibytes(self):
+    def test_messages_of_four_mebibytes_are_accepted(self):
         """Far over the flow-control windows, in and out."""
         note = "x" * (4 << 20)
         event = self.admin.capture(event_type=LINE, layout_fingerprint="4mib",
@@ -180,13 +180,13 @@ class Calls(ServerCase):
                                    after_json='{"qty":2,"note":"%s"}' % note)
         self.assertTrue(event.reduced)
 
-    def test_over_the_message_limit(self):
+    def test_message_above_the_limit_is_refused(self):
         """Refused by its length: RESOURCE_EXHAUSTED, and the connection continues."""
         code, message, _ = self.admin.raw(GET, b"\0" * ((16 << 20) + 1), timeout=20)
         self.assertEqual(code, grpc.StatusCode.RESOURCE_EXHAUSTED, message)
         self.admin.examples("x")
 
-    def test_five_hundred_at_once(self):
+    def test_five_hundred_simultaneous_calls_are_answered(self):
         """More calls than streams on one connection, reads and writes mixed: each is answered."""
         self.admin.capture(event_type=LINE, layout_fingerprint="many", after_json='{"qty":0}')
         calls = []
@@ -204,7 +204,7 @@ class Calls(ServerCase):
         self.assertTrue(all(r.examples for i, r in enumerate(replies) if i % 5))
         self.assertEqual(len({r.event.id for i, r in enumerate(replies) if i % 5 == 0}), 100)
 
-    def test_many_connections(self):
+    def test_many_connections_are_served(self):
         def one(i):
             client = self.server.client()
             try:
@@ -215,7 +215,7 @@ class Calls(ServerCase):
         with concurrent.futures.ThreadPoolExecutor(20) as pool:
             self.assertEqual(sum(pool.map(one, range(200))), 0)
 
-    def test_concurrent_streams_of_one_connection(self):
+    def test_concurrent_streams_of_one_connection_are_answered(self):
         """100 watchers on one connection each get the event."""
         streams = [self.admin.log.WatchEvents(event_service.WatchEventsRequest(), timeout=30)
                    for _ in range(100)]

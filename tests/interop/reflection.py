@@ -73,7 +73,7 @@ class Reflection(ServerCase):
         self.assertEqual([r.original_request for r in replies], requests)
         return replies
 
-    def test_services(self):
+    def test_services_are_listed(self):
         for version in VERSIONS:
             listed = self.ask(version, list_services="").list_services_response.service
             made = {f"{file.package}.{service.name}" for file, _ in self.files.values()
@@ -81,7 +81,7 @@ class Reflection(ServerCase):
             self.assertGreater(len(made), 6)
             self.assertEqual({s.name for s in listed}, made)
 
-    def test_every_file_by_name(self):
+    def test_every_file_is_found_by_name(self):
         """Byte for byte what protoc made, the file asked for first, its imports after it."""
         wanted = [n for n in self.files if n.startswith(("errata/", "grpc/"))]
         self.assertGreater(len(wanted), 9)
@@ -111,7 +111,7 @@ class Reflection(ServerCase):
                 for nested in message.nested_type:
                     yield f"{file.package}.{message.name}.{nested.name}", file.name
 
-    def test_every_symbol(self):
+    def test_every_symbol_is_found(self):
         symbols = list(self.symbols())
         self.assertGreater(len(symbols), 60)
         for version in VERSIONS:
@@ -148,7 +148,7 @@ class Reflection(ServerCase):
                     found[field.extendee.lstrip("."), field.number] = file.name
         return found
 
-    def test_every_extension(self):
+    def test_every_extension_is_found(self):
         extensions = self.extensions()
         for version in VERSIONS:
             for name in sorted({name for name, _ in extensions}):
@@ -185,7 +185,7 @@ class Reflection(ServerCase):
                 reply = self.ask(version, **question)
                 self.assertEqual(reply.error_response.error_code, grpc.StatusCode.NOT_FOUND.value[0])
 
-    def test_details_of_an_error(self):
+    def test_error_details_can_be_resolved(self):
         """What grpcurl asks to print the details of a failed call: for each one the file of its type,
         then its extensions; and the types are decoded with nothing but the answers."""
         error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, self.admin.prompts.GetExamples,

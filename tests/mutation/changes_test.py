@@ -65,7 +65,7 @@ def changed(source):
 
 
 class Changes(unittest.TestCase):
-    def test_each_kind_where_it_makes_sense(self):
+    def test_each_kind_of_change_is_made(self):
         self.assertEqual({c for c in changed(SOURCE) if c[0] != "result"}, {
             ("relation", ">=", ">"), ("relation", "<", "<="), ("relation", "==", "!="),
             ("logic", "||", "&&"), ("negation", "!", ""), ("arithmetic", "-", "+"), ("truth", "true", "false"),
@@ -78,7 +78,7 @@ class Changes(unittest.TestCase):
         self.assertIn(("ERR_INVALID", "OK"), results)
         self.assertIn(("OK", "ERR_INTERNAL"), results)
 
-    def test_lines_stay(self):
+    def test_changes_keep_the_number_of_lines(self):
         for mutant in changes.mutants_of(1, "a.c", SOURCE):
             self.assertEqual(mutant.source.count("\n"), SOURCE.count("\n"))
             self.assertIn(mutant.after, mutant.source)
@@ -100,7 +100,7 @@ class Changes(unittest.TestCase):
 
 
 class Reports(unittest.TestCase):
-    def test_interval(self):
+    def test_interval_contains_the_share(self):
         low, high = trial.interval(90, 100)
         self.assertAlmostEqual(low, 0.8256, 3)
         self.assertAlmostEqual(high, 0.9448, 3)
@@ -113,14 +113,14 @@ class Reports(unittest.TestCase):
             self.assertNotEqual(before, after)
             self.assertTrue(reason)
 
-    def test_gone_ones_are_found(self):
+    def test_explanations_of_missing_code_are_found(self):
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, "a.c"), "w", encoding="utf-8") as f:
                 f.write(SOURCE)
             known = {("a.c", "take", before, ";"): "why" for before in ("pair->done = true;", "gone();")}
             self.assertEqual(trial.gone(known, folder), [("a.c", "gone();")])
 
-    def test_what_was_noticed_stays_so(self):
+    def test_detected_changes_stay_detected(self):
         mutant = next(changes.mutants_of(1, "a.c", SOURCE))
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "seed.jsonl")

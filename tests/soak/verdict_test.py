@@ -52,38 +52,38 @@ class Verdict(unittest.TestCase):
     def test_what_is_flat_passes(self):
         self.assertEqual(self.failures(), [])
 
-    def test_memory_that_grows(self):
+    def test_growing_memory_fails(self):
         samples = flat_samples()
         for number, sample in enumerate(samples):
             sample["rss_anon_kb"] += 4 * number  # 1.4 MB in an hour
         self.expect("memory of erratad", samples=samples)
 
-    def test_heap_that_grows(self):
+    def test_growing_heap_fails(self):
         samples = flat_samples()
         for number, sample in enumerate(samples):
             sample["heap_kb"] += 4 * number
         self.expect("memory in use", samples=samples)
 
-    def test_a_file_that_grows_more_than_its_events(self):
+    def test_file_that_grows_more_than_its_events_fails(self):
         samples = flat_samples()
         for number, sample in enumerate(samples[200:]):
             sample["map_used_bytes"] += number * EVENTS_A_SAMPLE * BYTES_AN_EVENT // 2
         self.expect("file", samples=samples)
 
-    def test_a_reader_that_stays(self):
+    def test_lagging_reader_fails(self):
         samples = flat_samples()
         for number, sample in enumerate(samples[100:]):
             sample["reader_lag_commits"] = 2000 * number
         self.expect("readers", samples=samples)
 
-    def test_descriptors_and_threads(self):
+    def test_growing_descriptors_and_threads_fail(self):
         for key in ("descriptors", "threads"):
             samples = flat_samples()
             for number, sample in enumerate(samples):
                 sample[key] += number // 10
             self.expect(key, samples=samples)
 
-    def test_answers(self):
+    def test_wrong_answers_fail(self):
         self.expect("answers", runs=minutes({"INTERNAL": 1}))
         self.expect("answers", runs=minutes({"UNAVAILABLE": 1000}))
         self.assertEqual(self.failures(runs=minutes({"UNAVAILABLE": 1})), [])
@@ -93,10 +93,10 @@ class Verdict(unittest.TestCase):
         self.expect("company", tallies={("repeat", "AssertionError"): (1, False)})
         self.expect("end", end=["ended with -11"])
 
-    def test_too_short_to_judge(self):
+    def test_short_run_is_not_judged(self):
         self.expect("only 3 samples", samples=flat_samples()[:63])
 
-    def test_a_picture_of_it(self):
+    def test_plot_has_every_figure(self):
         text = picture.draw(flat_samples(), minutes())
         self.assertTrue(text.startswith("<svg") and text.count("<polyline") == 5)
 

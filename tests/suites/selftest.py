@@ -54,13 +54,13 @@ class Suites(unittest.TestCase):
         self.assertIn("FAILED  h2spec erratad: http2/3 bad", said)
         self.assertTrue(said.endswith("expected deviations: 2; skipped: 2\n2 passed, 2 failed\n"), said)
 
-    def test_a_deviation_that_is_none_any_more(self):
+    def test_outdated_deviation_fails(self):
         code, said = self.run_suites("h2spec", H2SPEC.replace("KNOWN", "''").replace("BAD", "''"))
         self.assertEqual(code, 1)
         self.assertIn("passes, though deviations.txt says that it can't", said)
         self.assertTrue(said.endswith("4 passed, 2 failed\n"), said)
 
-    def test_h2spec_without_a_report(self):
+    def test_missing_report_fails(self):
         code, said = self.run_suites("h2spec", "print('no way')\n")
         self.assertEqual(code, 1)
         self.assertIn("FAILED  h2spec plain: its report\n    no way\n", said)
@@ -81,12 +81,12 @@ class Suites(unittest.TestCase):
         code, said = self.run_suites("conformance", CONFORMANCE.replace("OUTPUT", "'9 passed, 0 failed'"))
         self.assertEqual((code, said.splitlines()[-1]), (0, "9 passed, 0 failed"))
 
-    def test_a_runner_that_says_nothing(self):
+    def test_silent_runner_fails(self):
         code, said = self.run_suites("conformance", CONFORMANCE.replace("OUTPUT", "'could not start'"))
         self.assertEqual(code, 1)
         self.assertIn("could not start", said)
 
-    def test_without_a_program(self):
+    def test_missing_program_is_an_error(self):
         done = subprocess.run([sys.executable, os.path.join(ROOT, "tools", "suites"), "--build", BUILD,
                                "interop", "--interop", "/nowhere"], capture_output=True, text=True,
                               timeout=20, check=False)

@@ -19,7 +19,7 @@
 
 struct channel_loop {
     uv_loop_t *loop;
-    struct client_channel *channel; /* owned; NULL once closing has come that far */
+    struct client_channel *channel; /* owned; NULL once it has been closed */
     struct client_connection_config connection; /* its texts are owned, and stored below */
     char *host;
     char *user_agent; /* or NULL */
@@ -39,7 +39,7 @@ struct channel_loop {
 
 static void on_turn(uv_idle_t *handle);
 
-/* Who made a channel is the user of its connector. */
+/* The connector's user is the channel's creator. */
 static struct channel_loop *loop_of(const struct client_channel *channel)
 {
     return ((const struct lasting_channel *)channel)->config.connector.user;

@@ -58,7 +58,7 @@ struct tcp_connection {
     unsigned addresses_tried;
     bool resolving; /* `resolve` is pending */
     int trying; /* the socket of the try that is under way, until it is `socket`'s; -1: none */
-    int try_result; /* how it went */
+    int try_result; /* OK, or the reason for which it ended */
     uv_poll_t try; /* there while `trying` is: unlike libuv's own, it need not hold the loop */
     uv_tcp_t socket;
     uv_write_t write;
@@ -121,7 +121,7 @@ static void connection_hold(uv_handle_t *handle, bool held)
     }
 }
 
-/* The loop has reason to turn while somebody waits for a call's end. */
+/* Keeps the loop alive while a call is under way. */
 static void connection_hold_loop(struct tcp_connection *connection)
 {
     bool held = client_session_calls_under_way(connection->session) > 0;

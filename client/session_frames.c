@@ -48,7 +48,7 @@ static void session_answered(struct client_session *session, struct client_call 
     }
     session_add_news(session, call);
     if (!call->request_ended) {
-        /* It wants no more of the request. */
+        /* The server needs no more of the request. */
         session_reset(session, call);
     }
 }

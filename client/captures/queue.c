@@ -116,7 +116,7 @@ static void drop_waiting(struct captures_queue *queue, struct capture *capture,
     leave_for_others(queue, capture, why, NULL);
 }
 
-/* Four to six fifths of it. */
+/* A random value within 20% of it. */
 static int64_t spread(struct captures_queue *queue, int64_t wait_ms)
 {
     uint32_t drawn = 0;

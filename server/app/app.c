@@ -331,7 +331,7 @@ static size_t read_counters(void *user, struct env_counter *counters, size_t max
         {"connections_evicted_total", net->connections_evicted},
         {"connections_idle_total", h2->connections_idle},
         {"connections_unknown_total", net->connections_unknown},
-        {"connections_calmed_total", h2->connections_calmed},
+        {"connections_rate_limited_total", h2->connections_rate_limited},
         {"received_bytes_total", net->bytes_in},
         {"sent_bytes_total", net->bytes_out},
         {"sending_bytes", net->queued_bytes_live},

@@ -266,7 +266,7 @@ static void grpc_close(void *user)
 {
     struct grpc_session *session = user;
 
-    session->link->calmed = h2_conn_calmed(session->conn);
+    session->link->rate_limited = h2_conn_rate_limited(session->conn);
     h2_conn_free(session->conn);
     ASSERT(session->share.waiting == NULL);
     ASSERT(session->share.packed == NULL);

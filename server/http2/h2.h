@@ -141,7 +141,7 @@ struct h2_handlers {
 /* Counters since the start, over all connections. */
 struct h2_stats {
     uint64_t streams_refused; /* above H2_STREAMS_MAX */
-    uint64_t connections_calmed; /* ended with ENHANCE_YOUR_CALM */
+    uint64_t connections_rate_limited; /* ended with ENHANCE_YOUR_CALM */
     uint64_t connections_idle; /* closed after H2_IDLE_DEADLINE_US without a request */
     uint64_t streams_live;
     uint64_t connections_live;
@@ -174,7 +174,7 @@ void h2_conn_tick(struct h2_conn *conn, int64_t now_us);
  * GOAWAY(last stream). Open streams continue. */
 void h2_conn_shutdown(struct h2_conn *conn, int64_t now_us);
 /* Returns whether it was ended with ENHANCE_YOUR_CALM. */
-bool h2_conn_calmed(const struct h2_conn *conn);
+bool h2_conn_rate_limited(const struct h2_conn *conn);
 /* Returns the time since which no request has been open; INT64_MAX while one is open. */
 int64_t h2_conn_idle_since_us(const struct h2_conn *conn);
 /* Returns whether nothing remains to be read or written, so that the connection may be closed. */

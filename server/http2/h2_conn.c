@@ -180,8 +180,8 @@ void h2_conn_fail(struct h2_conn *conn, enum h2_code code, const char *why)
     }
     conn->failed = true;
     if (code == H2_ENHANCE_YOUR_CALM) {
-        conn->calmed = true;
-        conn->shared->stats.connections_calmed++;
+        conn->rate_limited = true;
+        conn->shared->stats.connections_rate_limited++;
     }
     result = nghttp2_submit_goaway(conn->session, NGHTTP2_FLAG_NONE,
                                    nghttp2_session_get_last_proc_stream_id(conn->session), code,
@@ -480,9 +480,9 @@ void h2_conn_tick(struct h2_conn *conn, int64_t now_us)
     }
 }
 
-bool h2_conn_calmed(const struct h2_conn *conn)
+bool h2_conn_rate_limited(const struct h2_conn *conn)
 {
-    return conn->calmed;
+    return conn->rate_limited;
 }
 
 bool h2_conn_finished(const struct h2_conn *conn)

@@ -83,7 +83,7 @@ struct h2_conn {
     bool settings_patched; /* the first SETTINGS frame has gone out */
     bool final_goaway; /* the second GOAWAY of a shutdown was submitted */
     bool failed; /* a GOAWAY with an error is queued: nothing more is read */
-    bool calmed; /* ended with ENHANCE_YOUR_CALM */
+    bool rate_limited; /* ended with ENHANCE_YOUR_CALM */
     bool closing; /* inside h2_conn_free: on_output is not called any more */
     bool done; /* nothing more is written */
 };

@@ -81,7 +81,7 @@ static void net_connection_close_session(struct net_connection *connection)
     }
     connection->session = NULL;
     connection->protocol->close(session);
-    if (connection->link.calmed) {
+    if (connection->link.rate_limited) {
         net_address_blame(connection);
     }
 }

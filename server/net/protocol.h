@@ -30,7 +30,7 @@ struct net_link {
      * after each. */
     bool hurried;
     /* Set by the session before it closes: it ended the connection for misuse by the peer. */
-    bool calmed;
+    bool rate_limited;
 };
 
 struct net_protocol {

@@ -184,7 +184,7 @@ static enum err check_role(struct rpc *rpc)
         (const char *)rpc->method->path.data + 1, (int)allowed.size, (const char *)allowed.data);
 }
 
-/* Who may call: open methods anybody, others a token whose role the method names. */
+/* Authorises a call: open methods need no token, others a token with one of the method's roles. */
 static enum err admit(struct rpc *rpc)
 {
     enum err err = OK;

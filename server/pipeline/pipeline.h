@@ -69,7 +69,7 @@ struct pipeline_config {
 /* Memory comes from `arena`, which outlives the services. */
 MUST_CHECK enum err pipeline_new(struct arena *arena, const struct pipeline_config *config,
                                  struct pipeline **ret_pipeline);
-/* No call may be live. Takes NULL. */
+/* No call may be live. Accepts NULL. */
 void pipeline_free(struct pipeline *pipeline);
 /* Where the protocols deliver calls. */
 const struct call_handlers *pipeline_handlers(struct pipeline *pipeline);

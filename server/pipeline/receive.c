@@ -91,7 +91,7 @@ static void receive_done(void *job, enum err result)
     call_end_message(rpc->call); /* what follows may end the call */
 }
 
-/* A large one would hold up everybody: the call waits for it. */
+/* A large one would delay every other call, so it is decoded on the pool and its call waits. */
 static void receive_on_pool(struct rpc *rpc, struct slice message)
 {
     const struct pipeline_config *config = &rpc->pipeline->config;

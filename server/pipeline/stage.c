@@ -120,7 +120,7 @@ void rpc_stage(struct rpc *rpc)
     }
     rpc->stage_arena = pipeline_take_arena(pipeline, PIPELINE_STAGE_BYTES_MAX);
     rpc->ctx.arena = &rpc->stage_arena;
-    rpc->service.kept = NULL; /* the loop's from here on */
+    rpc->service.kept = NULL; /* owned by the loop from here on */
     fault_init(&rpc->fault, &rpc->stage_arena);
     rpc->state = RPC_ON_POOL;
     if (rpc_takes_document(rpc)) {

@@ -13,7 +13,7 @@
 /* `... (more than 100 fields in all)`, or the digits of a smaller number. */
 #define MORE_FIELDS_BYTES 48
 
-/* All bad fields that the details have room for; the message counts them all. */
+/* Lists the invalid fields that fit into the details; the message has the number of all. */
 static void put_bad_request(struct arena *arena, struct buffer *status, const struct fault *fault)
 {
     struct buffer request;
@@ -65,7 +65,7 @@ static struct slice message_of(struct arena *arena, enum err result, const struc
     if (message.size > CALL_STATUS_MESSAGE_BYTES_MAX || written < fault->total_count) {
         struct slice cut = text_first_bytes(buffer_slice(&message),
                                             CALL_STATUS_MESSAGE_BYTES_MAX - MORE_FIELDS_BYTES);
-        /* Checks stop once there are more bad fields than are kept. */
+        /* Checks stop once there are more invalid fields than are listed. */
         bool is_more = fault->total_count > FAULT_ENTRIES_MAX;
         struct slice whole = arena_printf(arena, "%.*s... (%s%zu fields in all)", (int)cut.size,
                                           (const char *)cut.data, is_more ? "more than " : "",

@@ -1,6 +1,6 @@
 /*
  * lmdb_check.h: whether LMDB's data file is what it should be, before LMDB opens it: LMDB follows
- * whatever number is in a page, so that a damaged one crashes the program or, worse, is written
+ * any number in a page, so that a damaged one crashes the program or, worse, is written
  * over what is whole. Reads the file by itself, page by page, through no map.
  *   checked   both meta pages; the file's end; the free list; every page of every tree that is
  *             reached: its place, kind and entries, the order of its keys, the runs of long values,

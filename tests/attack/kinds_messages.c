@@ -182,7 +182,7 @@ static void more_wrong_token(struct peer *peer)
     free(field.data);
 }
 
-/* No token, no rule broken: what everybody may do. */
+/* Valid calls of open methods, without a token. */
 static void more_call(struct peer *peer)
 {
     peer_call(peer, TARGET_HEALTH, NO_FIELDS);

@@ -162,7 +162,7 @@ struct bytes payload_inflating(void)
         return request;
     }
     for (size_t i = 0; i < STUBBORN_BYTES; i++) {
-        number = number * 1664525 + 1013904223; /* Knuth's generator: no two pieces alike */
+        number = number * 1664525 + 1013904223; /* Knuth's generator, so that all pieces differ */
         content[i] = (uint8_t)(number >> 24);
     }
     add_field(&request, FIELD_UNKNOWN_A, slice_of(content, STUBBORN_BYTES));

@@ -1,7 +1,7 @@
 /*
  * store_lookup.c: what the newest three examples of a layout cost without a server, in one run over
  * stores that are: by lmdb_read's own lookup on the floor's store, and for each data folder by
- * LMDB's calls alone on Errata's file, and by the lookup that the service makes, which writes an
+ * only LMDB's calls on Errata's file, and by the lookup that the service makes, which writes an
  * answer. Each copies three examples. Ways and stores take turns, for cold layouts (any of all) and
  * hot ones (the first few). Not a test: it prints one JSON object a line, with the processor time
  * of a lookup in nanoseconds, a number a round.

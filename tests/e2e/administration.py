@@ -108,7 +108,7 @@ class LastToken(unittest.TestCase):
     def test_expired_last_token_is_a_warning(self):
         """From the start on too."""
         plain = self.client.create_token(roles.ROLE_ADMIN).secret
-        for seconds in (2, 10, 40):  # the first that a busy machine revokes within
+        for seconds in (2, 10, 40):  # long enough for a busy machine to revoke within
             made = time.monotonic()
             self.server_token(seconds / DAY_SECONDS)
             try:

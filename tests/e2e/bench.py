@@ -764,7 +764,7 @@ class CommandLine(Case):
         self.assertRegex(done.stderr, r"cannot find no-such-host\.invalid")
 
     def test_server_of_another_protocol_is_reported(self):
-        """Somebody who speaks something else is distinguished from a server."""
+        """A peer of another protocol is distinguished from an unreachable server."""
         import socket
         with socket.create_server(("127.0.0.1", 0)) as listener:
             def answer():

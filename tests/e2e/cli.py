@@ -79,7 +79,7 @@ def busy(code, message, retry_ms):
 
 @contextlib.contextmanager
 def busy_server(answer):
-    """Its address, and what it has seen."""
+    """The address, and the calls received so far."""
     servicer = BusyServer(answer)
     server = grpc.server(concurrent.futures.ThreadPoolExecutor(4))
     layout_grpc.add_LayoutServiceServicer_to_server(servicer, server)

@@ -148,7 +148,7 @@ class Help(CliCase):
         environment = self.here()
         count = 0
         for words in self.commands():
-            # Contexts of examples name servers that are not there.
+            # Contexts of examples name servers that do not exist.
             usual = environment if words[0] != "context" else self.environment()
             for example in self.examples(words):
                 ended = self.run_example(example, usual)

@@ -1,7 +1,7 @@
 /*
  * client_driver.c: makes calls over the lasting channel, for the tests client_*.py, which play the
  * server's side of what may happen. A call is a line of standard input, PATH KEY HEX: the method's
- * path, its idempotency key or "-", and the request's bytes. As calls end, a line each tells of them:
+ * path, its idempotency key or "-", and the request's bytes. As calls end, each is reported in a line:
  *
  *     NUMBER CODE ATTEMPTS FROM_SERVER UNSEEN REPLIES MILLISECONDS KEY MESSAGE
  *

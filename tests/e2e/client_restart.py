@@ -109,7 +109,7 @@ class Restart(unittest.TestCase):
             self.assertEqual(statistics["lost"], 2)
 
     def test_killed_program_stores_nothing_twice(self):
-        """Whoever keeps the keys with the work may do all of it again."""
+        """A program that stores the keys with its work may repeat all of it."""
         names = [f"e{n}" for n in range(CALLS)]
         calls = [capture_call(name, f"work-{name}") for name in names]
         driver = self.drive(calls)

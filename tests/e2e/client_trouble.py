@@ -142,7 +142,7 @@ class NoServer(unittest.TestCase):
                 self.assertEqual(statistics["attempts"], 0)
 
     def test_connection_attempts_back_off(self):
-        """Whoever waits for a server that hangs up does not hammer at it."""
+        """A client waits longer and longer between attempts to connect to a server that closes each connection."""
         with Peer(hang_up) as peer:
             began = time.monotonic()
             outcomes, _ = run(peer.address, "token", [lookup_call()] * 20, at_once=20,

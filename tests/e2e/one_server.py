@@ -206,7 +206,7 @@ class WhileStarting(unittest.TestCase):
         return refused
 
     def test_one_server_starts_while_files_are_removed(self):
-        """Somebody removes lock files again and again while servers race: one gets the folder."""
+        """Lock files are removed repeatedly while several servers start: one gets the folder."""
         for _ in range(self.ROUNDS):
             with tempfile.TemporaryDirectory() as parent:
                 data = os.path.join(parent, "data")

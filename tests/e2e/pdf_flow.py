@@ -56,7 +56,7 @@ def code_of(call):
 
 
 def is_gone(pid):
-    """It has ended; somebody may still have to wait for it."""
+    """It has ended, and may be a zombie until its parent waits for it."""
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii") as f:
             return f.read().rsplit(")", 1)[1].split()[0] == "Z"

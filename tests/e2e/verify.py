@@ -65,7 +65,7 @@ def damage(server, table, how, number):
 
 def verifying_child(server):
     """The child, once it has made itself small: then it goes with its parent too. Its priority does not
-    tell: these tests may run at the lowest one themselves."""
+    show that: these tests may run at the lowest one themselves."""
     for pid in children(server.process.pid):
         try:
             with open(f"/proc/{pid}/cmdline", "rb") as f, \
@@ -78,7 +78,7 @@ def verifying_child(server):
 
 
 def has_ended(pid):
-    """Whoever inherits it may leave it as a zombie."""
+    """The process that inherits it may leave it as a zombie."""
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii") as f:
             return f.read().rpartition(")")[2].split()[0] == "Z"

@@ -334,7 +334,7 @@ def expected_of(step):
 
 
 def check_stored(client, steps):
-    """What was acknowledged is there once, nothing is there twice, and batches are whole."""
+    """Every acknowledged write is stored once, none twice, and batches are whole."""
     problems = []
     events = read_events(client)
     if [event.seq for event in events] != list(range(1, len(events) + 1)):

@@ -23,7 +23,7 @@ LOADERS = 3
 BLOCK_BYTES = 4096
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
-LONG = False  # set by whoever runs them
+LONG = False  # set by the caller
 
 
 def event_of(name):
@@ -241,7 +241,7 @@ class FullDisk:
         return code is None
 
     def test_full_when_it_is_made(self):
-        """With any number of blocks left; a half-finished start does not hinder the next."""
+        """With any number of blocks left; an interrupted start does not prevent the next."""
         step = 1 if LONG else 6
         served = [self.start_with(blocks) for blocks in range(0, 96, step)]
         self.assertFalse(served[0])

@@ -158,7 +158,7 @@ static void harvest_texts(struct sequence *sequence, struct slice reply)
     }
 }
 
-/* Ids, fingerprints, references and page tokens, for later requests of anybody. */
+/* Ids, fingerprints, references and page tokens, for later requests of any organisation. */
 static void harvest(struct sequence *sequence, const struct message_info *message,
                     struct slice reply)
 {

@@ -46,7 +46,7 @@ struct asker {
 void asker_init(struct asker *asker, struct world *world, struct arena *arena, const char *name);
 /* Gives the documents that are ingested from now on a sketch of 30 words, from this one on, and so a layout family. */
 void asker_set_sketch(struct world *world, uint32_t first_word);
-/* A question at random: of any method of ours, mostly valid. */
+/* A random request of any method, mostly valid. */
 struct question asker_make_question(struct request_maker *maker, const struct method_info *method);
 /* The request that the asker had a page for, with a page token. */
 struct question asker_next_page(const struct asker *asker, const struct method_info *method,

@@ -133,7 +133,7 @@ static struct question draw_hammering(struct run *run)
         return draw_question(run, &maker);
     case 1:
         maker.random = run->hammer.random;
-        own.names.count = ASKER_NAMES; /* fingerprints are everybody's */
+        own.names.count = ASKER_NAMES; /* fingerprints do not depend on the organisation */
         maker.pools = &own;
         maker.keys[0] = "key-own";
         maker.keys[1] = "key-our";

@@ -66,7 +66,7 @@ static void begin_step(struct side *side)
 
 static struct answer ask(struct side *side, struct asker *asker, const struct question *question)
 {
-    /* A layout of its own for each: the same measures are the same fingerprint for everybody. */
+    /* A layout of its own for each: equal measures have equal fingerprints in all organisations. */
     static const struct pdf_page_size pages[] = {
         {595.276, 841.89}, {612.0, 792.0}, {612.0, 1008.0}};
     struct exchange exchange;

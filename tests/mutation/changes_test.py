@@ -2,7 +2,7 @@
 """What tools/mutate changes, without a build.
 
 Goal: each kind of change is found where it makes sense and nowhere else, keeps the lines of the file, and is drawn
-by what is written at its place alone. Method: a small source with one of each; the same with other code
+only by the code at its place. Method: a small source with one of each; the same with other code
 before it.
 """
 import os

@@ -134,8 +134,8 @@ static struct got get_examples(struct world *world, const Errata__V1__GetExample
     return (struct got){response->n_examples, response->exposure_ref[0] != '\0'};
 }
 
-/* Goal: a document alone names its layout, by the extraction of it if it was not ingested; its own corrections
- * are served on request only; a copy is served once; a read of the past has no reference. Method: four
+/* Goal: a document id is enough to find the layout, by the extraction of it if it was not ingested; its own
+ * corrections are served only on request; a copy is served once; a read of the past has no reference. Method: four
  * corrections, two of which are the same. */
 static void test_served_examples(void **state)
 {

@@ -99,7 +99,7 @@ static struct org_id org_of(const char *id)
 }
 
 /* Goal: a read on the pool returns the reply of the same read on the loop, and sees everything
- * committed before it arrived: its snapshot is no older. Method: a capture before it, its bytes
+ * committed before it arrived: its snapshot is at least as new. Method: a capture before it, its bytes
  * beside those of the method's own function; both ways to request the pool. */
 static void test_pool_read_equals_a_read_on_the_loop(void **state)
 {

@@ -230,7 +230,7 @@ static void test_mapping_belongs_to_customer_and_organisation(void **state)
 /* Goal: an id with another customer SKU confirms that SKU for the internal SKU of the id's mapping, and leaves the
  * latter as it is; the own SKU, written in another way, means the mapping itself. Method: both, also where the
  * other SKU has a mapping, confirmed for something else; a rejection takes no other SKU. */
-static void test_confirm_another_sku(void **state)
+static void test_another_sku_is_confirmed_by_id(void **state)
 {
     struct world world;
     struct caller caller = {.world = &world};
@@ -536,7 +536,7 @@ int run_mapping_tests(void)
         cmocka_unit_test(test_rejection_outranks_suggestions),
         cmocka_unit_test(test_mapping_belongs_to_customer_and_organisation),
         cmocka_unit_test(test_invalid_mapping_is_refused_by_field),
-        cmocka_unit_test(test_confirm_another_sku),
+        cmocka_unit_test(test_another_sku_is_confirmed_by_id),
         cmocka_unit_test(test_backdated_judgement_counts_only_as_support),
         cmocka_unit_test(test_judgement_outranks_later_suggestions),
         cmocka_unit_test(test_repeat_under_a_key_has_no_effect),

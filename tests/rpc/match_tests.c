@@ -383,7 +383,7 @@ static const char *superseded(const struct caller *caller, uint64_t as_of_seq)
 /* Goal: after a rejection the mapping that was confirmed last before it is a candidate, by the time of its
  * confirmation, and never a rejected one; then as of each event as it was at that event. Method: X, Y and Z confirmed
  * in turn, V and U backdated before and between them; Z, then Y, are rejected. */
-static void test_superseded(void **state)
+static void test_superseded_mapping_is_a_candidate_after_a_rejection(void **state)
 {
     struct world world;
     struct caller caller = {.world = &world};
@@ -736,7 +736,7 @@ int run_match_tests(void)
         cmocka_unit_test(test_foreign_reference_is_refused),
         cmocka_unit_test(test_hashed_list_of_mappings_counts_no_use),
         cmocka_unit_test(test_as_of_returns_the_answer_of_that_time),
-        cmocka_unit_test(test_superseded),
+        cmocka_unit_test(test_superseded_mapping_is_a_candidate_after_a_rejection),
         cmocka_unit_test(test_mappings_are_filtered_ordered_and_paged),
         cmocka_unit_test(test_statuses_follow_the_order_of_judgements),
         cmocka_unit_test(test_sku_is_found_among_similar_ones),

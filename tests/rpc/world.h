@@ -103,7 +103,7 @@ void exchange_send(struct exchange *exchange, const ProtobufCMessage *request);
 void exchange_send_part(struct exchange *exchange, const ProtobufCMessage *request);
 /* The same, as wire bytes. */
 void exchange_send_bytes(struct exchange *exchange, struct slice request);
-/* No more of them. */
+/* The largest number of them. */
 void exchange_send_end(struct exchange *exchange);
 /* The next reply, decoded into the world's arena; NULL if none waits. */
 void *exchange_read(struct exchange *exchange, const ProtobufCMessageDescriptor *descriptor);

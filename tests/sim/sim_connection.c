@@ -56,7 +56,7 @@ static void check_raw(struct sim_connection *connection, struct slice bytes)
     memmove(connection->carry, joint + size, 8);
 }
 
-/* --- work, once after all that happened at a time --- */
+/* --- work, once after all events of one time --- */
 
 static void on_work(struct sim *sim, void *object, uint64_t number)
 {

@@ -161,7 +161,7 @@ static void plan_members(struct sim *sim)
     sim->crowd->member_room = sim->crowd->member_count;
 }
 
-/* Organisations first, then each member's token; then everybody begins. */
+/* Organisations first, then each member's token; then all members begin. */
 void sim_crowd_setup_next(struct sim *sim)
 {
     struct sim_crowd *crowd = sim->crowd;

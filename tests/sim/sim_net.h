@@ -60,7 +60,7 @@ void sim_link_write(struct sim_link *link, struct sim_pipe *pipe, struct slice b
 void sim_link_end(struct sim_link *link, struct sim_pipe *pipe);
 /* The connection breaks: bytes on their way are lost, and each end notices after some time. */
 void sim_link_reset(struct sim_link *link);
-/* The client takes nothing any more. */
+/* The client reads nothing more. */
 void sim_link_leave(struct sim_link *link);
 /* Some link that has both its ends; NULL if there is none. */
 struct sim_link *sim_net_draw_link(struct sim *sim);

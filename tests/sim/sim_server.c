@@ -178,7 +178,7 @@ void sim_server_close_links(struct sim_server *server)
     server->dirty = NULL;
 }
 
-/* Everything that the server holds ends: nothing of it reaches anybody. */
+/* All work of the server ends without a reply to any client. */
 static void run_out(struct sim_server *server)
 {
     for (int round = 0; round < BURY_ROUNDS_MAX; round++) {

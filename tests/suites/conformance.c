@@ -301,7 +301,7 @@ static void answer_once(struct suite_call *call, struct exchange *exchange)
     end_exchange(call, exchange);
 }
 
-/* The replies that are left, and the end. */
+/* Sends the remaining replies, and the end. */
 static void answer_rest(struct suite_call *call, struct exchange *exchange)
 {
     struct wire_field data;

@@ -41,7 +41,7 @@ enum {
 
 /* What a request of any method says. */
 struct interop_request {
-    bool odd_type; /* a payload type that there is none of */
+    bool odd_type; /* an unknown payload type */
     uint64_t response_size;
     struct slice payload;
     struct status status; /* STATUS_OK where none was asked for */

@@ -101,7 +101,7 @@ class Recount:
         self.newest = {}  # (kind, id) -> Extraction
         self.mappings = {}  # seq of the first event
         self.confirmed = {}  # (customer, folded SKU) -> Mapping
-        self.judged = collections.defaultdict(list)  # the same -> (time, seq, Mapping, confirmed?)
+        self.judged = collections.defaultdict(list)  # the same key -> (time, seq, Mapping, confirmed?)
         self.exposures = {}  # seq
         self.example_ids = {}  # seq -> (id, layout)
         self.settings = None

@@ -185,7 +185,7 @@ def check(root, build, findings):
 
 
 def lower(root):
-    """Writes the numbers that have fallen."""
+    """Writes the counts that have decreased."""
     path = os.path.join(root, COUNTS)
     allowed = {}
     if os.path.exists(path):

@@ -2,8 +2,8 @@
 """tidy_symbols: what the compiled objects call, and what they keep, read by `nm`.
 
 The domain knows no socket, no protobuf-c, no LMDB, no libuv, no clock, no malloc; each part is called
-by the modules that wrap it; memory comes from arenas but where an owner is named; and nothing mutable
-stands outside functions but what the list below names.
+by the modules that wrap it; memory comes from arenas but where an owner is named; and mutable data
+is inside functions, except the names in the list below.
 """
 import glob
 import os

@@ -24,7 +24,7 @@ static void test_silence_where_data_is_due_ends_the_connection(void **state)
     wire_frame(&world, NGHTTP2_HEADERS, 0, 1, SLICE("\x82"));
     wire_run(&world);
     wire_pass(&world, 10500000);
-    wire_assert_calmed(&world, "header_block_too_slow");
+    wire_assert_rate_limited(&world, "header_block_too_slow");
     wire_teardown(&world);
 }
 
@@ -49,7 +49,7 @@ static void test_header_block_has_a_deadline_for_any_pieces(void **state)
     }
     assert_int_equal(world.client.goaways, 0);
     wire_pass(&world, 1500000);
-    wire_assert_calmed(&world, "header_block_too_slow");
+    wire_assert_rate_limited(&world, "header_block_too_slow");
     wire_teardown(&world);
 }
 
@@ -77,7 +77,7 @@ static void test_incomplete_frame_ends_the_connection_in_time(void **state)
         wire_pass(&world, H2_FRAME_DEADLINE_US - 1000000);
         assert_int_equal(world.client.goaways, 0);
         wire_pass(&world, 2000000);
-        wire_assert_calmed(&world, "frame_too_slow");
+        wire_assert_rate_limited(&world, "frame_too_slow");
         wire_teardown(&world);
     }
     wire_setup(&world, WIRE_MODE(state));

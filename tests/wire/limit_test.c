@@ -276,7 +276,7 @@ static void test_excess_pings_end_the_connection(void **state)
         wire_ping(&world);
     }
     wire_run(&world);
-    wire_assert_calmed(&world, "too_many_pings");
+    wire_assert_rate_limited(&world, "too_many_pings");
     wire_teardown(&world);
 }
 
@@ -325,7 +325,7 @@ static void flood(bool bytewise, const struct flood_frame *frame, const char *wh
         }
     }
     wire_run(&world);
-    wire_assert_calmed(&world, why);
+    wire_assert_rate_limited(&world, why);
     wire_teardown(&world);
 }
 
@@ -377,7 +377,7 @@ static void test_message_in_tiny_frames_is_limited(void **state)
         wire_data(&world, 3, slice_of(message + i, 1), false);
     }
     wire_run(&world);
-    wire_assert_calmed(&world, "too_many_small_data_frames");
+    wire_assert_rate_limited(&world, "too_many_small_data_frames");
     wire_teardown(&world);
 }
 
@@ -417,7 +417,7 @@ static void test_repeated_header_blocks_are_limited(void **state)
         wire_headers_raw(&world, 1, NGHTTP2_FLAG_END_HEADERS, &none, 1);
     }
     wire_run(&world);
-    wire_assert_calmed(&world, "too_many_trailers");
+    wire_assert_rate_limited(&world, "too_many_trailers");
     wire_teardown(&world);
 }
 
@@ -439,7 +439,7 @@ static void test_huge_header_list_ends_the_connection(void **state)
     wire_frame(&world, NGHTTP2_HEADERS, NGHTTP2_FLAG_END_HEADERS, 1,
                slice_of(block.data, block.size));
     wire_run(&world);
-    wire_assert_calmed(&world, "header_list_too_large");
+    wire_assert_rate_limited(&world, "header_list_too_large");
     free(block.data);
     wire_teardown(&world);
 }
@@ -455,7 +455,7 @@ static void test_unacknowledged_settings_are_bounded(void **state)
         wire_frame(&world, NGHTTP2_SETTINGS, 0, 0, slice_of(NULL, 0));
     }
     wire_run(&world);
-    wire_assert_calmed(&world, "too_many_acknowledgements");
+    wire_assert_rate_limited(&world, "too_many_acknowledgements");
     wire_teardown(&world);
 }
 
@@ -487,7 +487,7 @@ static void test_many_continuations_end_the_connection(void **state)
         wire_frame(&world, NGHTTP2_CONTINUATION, 0, 1, SLICE(""));
     }
     wire_run(&world);
-    wire_assert_calmed(&world, "too_many_continuations");
+    wire_assert_rate_limited(&world, "too_many_continuations");
     wire_teardown(&world);
 }
 
@@ -507,7 +507,7 @@ static void test_rapid_resets_end_the_connection(void **state)
         }
     }
     wire_run(&world);
-    wire_assert_calmed(&world, "too_many_resets");
+    wire_assert_rate_limited(&world, "too_many_resets");
     wire_teardown(&world);
 }
 
@@ -526,7 +526,7 @@ static void test_provoked_resets_end_the_connection(void **state)
         }
     }
     wire_run(&world);
-    wire_assert_calmed(&world, "too_many_resets_provoked");
+    wire_assert_rate_limited(&world, "too_many_resets_provoked");
     wire_teardown(&world);
 }
 

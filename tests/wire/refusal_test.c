@@ -274,7 +274,7 @@ static void test_large_header_lists_are_limited(void **state)
         }
     }
     wire_run(&world);
-    wire_assert_calmed(&world, "too_many_large_header_lists");
+    wire_assert_rate_limited(&world, "too_many_large_header_lists");
     wire_teardown(&world);
 }
 

@@ -2,16 +2,16 @@
  * room_test.c: room for connections over real sockets: the limits of all and of an address, and who
  * goes if there is none.
  */
-#include "tests/wire/socket_bench.h"
+#include "tests/wire/socket_fixture.h"
 
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 /* Speaks HTTP/2, with an open request or none; its bytes were taken once the server's first ones are here. */
-static int client_greet(const struct bench *bench, bool busy)
+static int client_greet(const struct fixture *fixture, bool busy)
 {
-    int fd = client_connect(bench);
+    int fd = client_connect(fixture);
     char byte = 0;
 
     assert_true(client_send(
@@ -44,14 +44,14 @@ static bool client_is_served(int fd)
            recv(fd, bytes, sizeof(bytes), 0) == (ssize_t)sizeof(bytes);
 }
 
-static void client_crowd(struct bench *bench)
+static void client_crowd(struct fixture *fixture)
 {
-    int silent = client_connect(bench);
-    int idle = client_greet(bench, false);
-    int busy = client_greet(bench, true);
-    int fourth = client_greet(bench, true);
-    int fifth = client_greet(bench, true);
-    int sixth = client_connect(bench);
+    int silent = client_connect(fixture);
+    int idle = client_greet(fixture, false);
+    int busy = client_greet(fixture, true);
+    int fourth = client_greet(fixture, true);
+    int fifth = client_greet(fixture, true);
+    int sixth = client_connect(fixture);
 
     assert_true(client_sees_end(silent, false));
     assert_true(client_sees_end(idle, true));
@@ -61,7 +61,7 @@ static void client_crowd(struct bench *bench)
     (void)close(idle);
     (void)close(sixth);
     do { /* until the server has seen that one is gone */
-        sixth = client_connect(bench);
+        sixth = client_connect(fixture);
         busy = client_is_served(sixth) ? 0 : -1;
         (void)close(sixth);
     } while (busy != 0);
@@ -75,29 +75,29 @@ static void client_crowd(struct bench *bench)
  * closes. */
 static void test_socket_limit_evicts_the_longest_idle(void **state)
 {
-    struct bench *bench = calloc(1, sizeof(*bench));
+    struct fixture *fixture = calloc(1, sizeof(*fixture));
 
     (void)state;
-    assert_non_null(bench);
-    bench_run(bench, client_crowd, 3);
-    free(bench);
+    assert_non_null(fixture);
+    fixture_run(fixture, client_crowd, 3);
+    free(fixture);
 }
 
 #define SCARCE_LIMIT 16
 
-static void client_scarce(struct bench *bench)
+static void client_scarce(struct fixture *fixture)
 {
     char bytes[512];
     int fds[SCARCE_LIMIT];
 
     for (size_t i = 0; i < SCARCE_LIMIT - 1; i++) {
-        fds[i] = client_greet(bench, i == 0);
+        fds[i] = client_greet(fixture, i == 0);
     }
     while (recv(fds[1], bytes, sizeof(bytes), MSG_DONTWAIT) > 0) { /* what every connection gets */
     }
-    atomic_fetch_add(&bench->ahead_us, NET_IDLE_ASK_US);
-    fds[SCARCE_LIMIT - 1] = client_greet(bench, false);
-    bench->got_size = client_sees_end(fds[1], true) ? 1 : 0;
+    atomic_fetch_add(&fixture->ahead_us, NET_IDLE_ASK_US);
+    fds[SCARCE_LIMIT - 1] = client_greet(fixture, false);
+    fixture->got_size = client_sees_end(fds[1], true) ? 1 : 0;
     for (size_t i = 0; i < SCARCE_LIMIT; i++) {
         (void)close(fds[i]);
     }
@@ -108,13 +108,13 @@ static void client_scarce(struct bench *bench)
  * busy; the fifteenth arrives at once, the next one after that time. */
 static void test_socket_scarcity_ends_idle_connections_early(void **state)
 {
-    struct bench *bench = calloc(1, sizeof(*bench));
+    struct fixture *fixture = calloc(1, sizeof(*fixture));
 
     (void)state;
-    assert_non_null(bench);
-    bench_run(bench, client_scarce, SCARCE_LIMIT);
-    assert_int_equal(bench->got_size, 1);
-    free(bench);
+    assert_non_null(fixture);
+    fixture_run(fixture, client_scarce, SCARCE_LIMIT);
+    assert_int_equal(fixture->got_size, 1);
+    free(fixture);
 }
 
 /* Whether the server has closed it, which is seen at once; else nothing comes. */
@@ -125,18 +125,18 @@ static bool client_is_refused(int fd)
     return fd < 0 || recv(fd, &byte, 1, 0) == 0;
 }
 
-static void client_neighbours(struct bench *bench)
+static void client_neighbours(struct fixture *fixture)
 {
     int fds[4];
 
     for (size_t i = 0; i < 3; i++) {
-        fds[i] = client_connect(bench);
+        fds[i] = client_connect(fixture);
     }
-    fds[3] = client_connect_from(bench, 2);
+    fds[3] = client_connect_from(fixture, 2);
     if (client_is_refused(fds[2]) && client_send(fds[1], SLICE("GET / HTTP/1.1\r\n\r\n")) &&
         client_send(fds[3], SLICE("GET / HTTP/1.1\r\n\r\n"))) {
-        client_read(bench, fds[1], 12);
-        client_read(bench, fds[3], 2 * 12);
+        client_read(fixture, fds[1], 12);
+        client_read(fixture, fds[3], 2 * 12);
     }
     for (size_t i = 0; i < 4; i++) {
         (void)close(fds[i]);
@@ -147,21 +147,21 @@ static void client_neighbours(struct bench *bench)
  * same address is closed, one from another is served, and so are the first two. */
 static void test_socket_address_has_a_limit(void **state)
 {
-    struct bench *bench = calloc(1, sizeof(*bench));
+    struct fixture *fixture = calloc(1, sizeof(*fixture));
 
     (void)state;
-    assert_non_null(bench);
-    bench->address_connections_max = 2;
-    bench_run(bench, client_neighbours, 10);
-    assert_true(bench->got_size >= 2 * 12);
-    free(bench);
+    assert_non_null(fixture);
+    fixture->address_connections_max = 2;
+    fixture_run(fixture, client_neighbours, 10);
+    assert_true(fixture->got_size >= 2 * 12);
+    free(fixture);
 }
 
 /* A connection that is ended for its pings; false if it was refused. */
-static bool client_is_calmed(const struct bench *bench)
+static bool client_is_rate_limited(const struct fixture *fixture)
 {
     static const uint8_t ping[] = "\0\0\x8\6\0\0\0\0\0pingping";
-    int fd = client_connect_from(bench, 3);
+    int fd = client_connect_from(fixture, 3);
     char bytes[512];
     size_t size = 0;
     ssize_t step = 1;
@@ -178,18 +178,18 @@ static bool client_is_calmed(const struct bench *bench)
     return size > 0 && memmem(bytes, size, "too_many_pings", 14) != NULL;
 }
 
-static void client_floods(struct bench *bench)
+static void client_floods(struct fixture *fixture)
 {
-    while (bench->got_size < 100 && client_is_calmed(bench)) {
-        bench->got_size++;
+    while (fixture->got_size < 100 && client_is_rate_limited(fixture)) {
+        fixture->got_size++;
     }
-    bench->floods = (unsigned)bench->got_size;
+    fixture->floods = (unsigned)fixture->got_size;
     for (int i = 0; i < 20; i++) {
-        bench->floods_again += client_is_calmed(bench) ? 1 : 0;
+        fixture->floods_again += client_is_rate_limited(fixture) ? 1 : 0;
         (void)usleep(2000); /* time to earn an arrival or two, which is not enough */
     }
-    bench->got_size = 0;
-    client_call(bench);
+    fixture->got_size = 0;
+    client_call(fixture);
 }
 
 /* Goal: an address that repeats floods is admitted less and less often; others are not affected.
@@ -197,16 +197,16 @@ static void client_floods(struct bench *bench)
  * address. */
 static void test_socket_floods_slow_their_address(void **state)
 {
-    struct bench *bench = calloc(1, sizeof(*bench));
+    struct fixture *fixture = calloc(1, sizeof(*fixture));
 
     (void)state;
-    assert_non_null(bench);
-    bench->reply_bytes = 1000;
-    bench_run(bench, client_floods, 10);
-    assert_in_range(bench->floods_again, 0, 10);
-    assert_in_range(bench->floods, NET_ARRIVALS_BURST / (NET_ARRIVALS_A_CALMED + 1), 99);
-    assert_true(bench->got_size >= answer_bytes(1000));
-    free(bench);
+    assert_non_null(fixture);
+    fixture->reply_bytes = 1000;
+    fixture_run(fixture, client_floods, 10);
+    assert_in_range(fixture->floods_again, 0, 10);
+    assert_in_range(fixture->floods, NET_ARRIVALS_BURST / (NET_ARRIVALS_A_CALMED + 1), 99);
+    assert_true(fixture->got_size >= answer_bytes(1000));
+    free(fixture);
 }
 
 int run_room_tests(void)

@@ -3,7 +3,7 @@
  * close.
  */
 #include "store/base/bytes.h"
-#include "tests/wire/socket_bench.h"
+#include "tests/wire/socket_fixture.h"
 
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -14,13 +14,13 @@
 #define BURST_CALLS 100
 
 /* Reads nothing until the server has had ticks to see what it queues. */
-static void client_slow(struct bench *bench)
+static void client_slow(struct fixture *fixture)
 {
-    int fd = client_start_call(bench);
+    int fd = client_start_call(fixture);
 
     if (fd >= 0) {
         (void)usleep(20 * NET_TICK_MS * 1000);
-        client_read(bench, fd, answer_bytes(bench->reply_bytes));
+        client_read(fixture, fd, answer_bytes(fixture->reply_bytes));
         (void)close(fd);
     }
 }
@@ -29,21 +29,21 @@ static void client_slow(struct bench *bench)
  * bytes one by one; the answer's bytes are counted. */
 static void test_socket_large_answer_is_whole(void **state)
 {
-    struct bench *bench = calloc(1, sizeof(*bench));
+    struct fixture *fixture = calloc(1, sizeof(*fixture));
 
     (void)state;
-    assert_non_null(bench);
-    bench->reply_bytes = REPLY_BYTES;
-    bench_run(bench, client_call, 10);
-    assert_true(bench->got_size >= answer_bytes(REPLY_BYTES));
-    free(bench);
+    assert_non_null(fixture);
+    fixture->reply_bytes = REPLY_BYTES;
+    fixture_run(fixture, client_call, 10);
+    assert_true(fixture->got_size >= answer_bytes(REPLY_BYTES));
+    free(fixture);
 }
 
 /* A hundred calls in one send, with the bytes of client_start_call. */
-static void client_burst(struct bench *bench)
+static void client_burst(struct fixture *fixture)
 {
     static uint8_t bytes[CLIENT_PRELUDE_BYTES + BURST_CALLS * CLIENT_CALL_BYTES];
-    int fd = client_connect(bench);
+    int fd = client_connect(fixture);
 
     memcpy(bytes, client_bytes, CLIENT_PRELUDE_BYTES);
     for (size_t i = 0; i < BURST_CALLS; i++) {
@@ -54,7 +54,7 @@ static void client_burst(struct bench *bench)
         bytes_put_be32(call + CLIENT_CALL_BYTES - 9, (uint32_t)i * 2 + 1); /* and of DATA */
     }
     if (fd >= 0 && client_send(fd, slice_of(bytes, sizeof(bytes)))) {
-        client_read(bench, fd, BURST_CALLS * answer_bytes(bench->reply_bytes));
+        client_read(fixture, fd, BURST_CALLS * answer_bytes(fixture->reply_bytes));
     }
     (void)close(fd);
 }
@@ -63,38 +63,38 @@ static void client_burst(struct bench *bench)
  * Method: a hundred calls in one read. */
 static void test_socket_burst_of_answers_is_whole(void **state)
 {
-    struct bench *bench = calloc(1, sizeof(*bench));
+    struct fixture *fixture = calloc(1, sizeof(*fixture));
 
     (void)state;
-    assert_non_null(bench);
-    bench->reply_bytes = 2 * NET_WRITE_BYTES / BURST_CALLS;
-    bench_run(bench, client_burst, 10);
-    assert_true(bench->got_size >= BURST_CALLS * answer_bytes(bench->reply_bytes));
-    free(bench);
+    assert_non_null(fixture);
+    fixture->reply_bytes = 2 * NET_WRITE_BYTES / BURST_CALLS;
+    fixture_run(fixture, client_burst, 10);
+    assert_true(fixture->got_size >= BURST_CALLS * answer_bytes(fixture->reply_bytes));
+    free(fixture);
 }
 
 /* Goal: the queue for a client that does not read is bounded, and the client gets everything once
  * it reads. Method: 8 MiB; the queue is examined in each tick. */
 static void test_socket_slow_reader_bounds_the_queue(void **state)
 {
-    struct bench *bench = calloc(1, sizeof(*bench));
+    struct fixture *fixture = calloc(1, sizeof(*fixture));
 
     (void)state;
-    assert_non_null(bench);
-    bench->reply_bytes = LARGE_REPLY_BYTES;
-    bench_run(bench, client_slow, 10);
-    assert_true(bench->got_size >= answer_bytes(LARGE_REPLY_BYTES));
-    assert_true(bench->queued_bytes_max > 0);
-    assert_true(bench->queued_bytes_max <= NET_WRITE_BYTES);
-    free(bench);
+    assert_non_null(fixture);
+    fixture->reply_bytes = LARGE_REPLY_BYTES;
+    fixture_run(fixture, client_slow, 10);
+    assert_true(fixture->got_size >= answer_bytes(LARGE_REPLY_BYTES));
+    assert_true(fixture->queued_bytes_max > 0);
+    assert_true(fixture->queued_bytes_max <= NET_WRITE_BYTES);
+    free(fixture);
 }
 
-static void client_http1(struct bench *bench)
+static void client_http1(struct fixture *fixture)
 {
-    int fd = client_connect(bench);
+    int fd = client_connect(fixture);
 
     if (fd >= 0 && client_send(fd, SLICE("GET / HTTP/1.1\r\nHost: a\r\n\r\n"))) {
-        client_read(bench, fd, sizeof(bench->got));
+        client_read(fixture, fd, sizeof(fixture->got));
     }
     (void)close(fd);
 }
@@ -102,28 +102,28 @@ static void client_http1(struct bench *bench)
 /* Goal: a client of another protocol gets an error that it can read. Method: a GET of HTTP/1.1. */
 static void test_socket_http1_gets_an_http1_error(void **state)
 {
-    struct bench *bench = calloc(1, sizeof(*bench));
+    struct fixture *fixture = calloc(1, sizeof(*fixture));
     const char *body = NULL;
     const char *length = NULL;
 
     (void)state;
-    assert_non_null(bench);
-    bench_run(bench, client_http1, 10);
-    assert_int_equal(strncmp(bench->got, "HTTP/1.1 505 ", 13), 0);
-    body = strstr(bench->got, "\r\n\r\n");
-    length = strstr(bench->got, "content-length: ");
+    assert_non_null(fixture);
+    fixture_run(fixture, client_http1, 10);
+    assert_int_equal(strncmp(fixture->got, "HTTP/1.1 505 ", 13), 0);
+    body = strstr(fixture->got, "\r\n\r\n");
+    length = strstr(fixture->got, "content-length: ");
     assert_non_null(body);
     assert_non_null(length);
     assert_int_equal(strlen(body + 4), strtoul(length + 16, NULL, 10));
-    free(bench);
+    free(fixture);
 }
 
-static void client_stays(struct bench *bench)
+static void client_stays(struct fixture *fixture)
 {
-    int fd = client_connect(bench);
+    int fd = client_connect(fixture);
 
     if (fd >= 0 && client_send(fd, SLICE(H2_PREFACE "\0\0\0\4\0\0\0\0\0"))) {
-        client_read(bench, fd, sizeof(bench->got)); /* to the end, saying nothing */
+        client_read(fixture, fd, sizeof(fixture->got)); /* to the end, saying nothing */
     }
     (void)close(fd);
 }
@@ -132,14 +132,14 @@ static void client_stays(struct bench *bench)
  * no ping and closes nothing. */
 static void test_socket_drain_ends_by_its_deadline(void **state)
 {
-    struct bench *bench = calloc(1, sizeof(*bench));
+    struct fixture *fixture = calloc(1, sizeof(*fixture));
 
     (void)state;
-    assert_non_null(bench);
-    bench->drain = true;
-    bench_run(bench, client_stays, 10);
-    assert_true(bench->drained);
-    free(bench);
+    assert_non_null(fixture);
+    fixture->drain = true;
+    fixture_run(fixture, client_stays, 10);
+    assert_true(fixture->drained);
+    free(fixture);
 }
 
 /* A protocol whose output never ends, until a tick that sees some of it waiting ends the session. */
@@ -152,11 +152,11 @@ static enum net_match endless_match(struct slice first_bytes)
 
 static enum err endless_open(void *user, struct net_link *link, int64_t now_us, void **ret_session)
 {
-    struct bench *bench = user;
+    struct fixture *fixture = user;
 
     (void)now_us;
-    bench->link = link;
-    *ret_session = bench;
+    fixture->link = link;
+    *ret_session = fixture;
     return OK;
 }
 
@@ -169,47 +169,47 @@ static size_t endless_feed(void *session, struct slice bytes, int64_t now_us)
 
 static size_t endless_drain(void *session, uint8_t *to, size_t size)
 {
-    const struct bench *bench = session;
+    const struct fixture *fixture = session;
 
     memset(to, 'x', size);
-    return bench->ended ? 0 : size;
+    return fixture->ended ? 0 : size;
 }
 
 static void endless_tick(void *session, int64_t now_us)
 {
-    struct bench *bench = session;
+    struct fixture *fixture = session;
 
     (void)now_us;
-    if (net_server_stats(bench->net)->queued_bytes_live > 0) {
-        bench->ended = true;
-        bench->link->wake(bench->link);
+    if (net_server_stats(fixture->net)->queued_bytes_live > 0) {
+        fixture->ended = true;
+        fixture->link->wake(fixture->link);
     }
 }
 
 static bool endless_finished(const void *session)
 {
-    const struct bench *bench = session;
+    const struct fixture *fixture = session;
 
-    return bench->ended;
+    return fixture->ended;
 }
 
 static void endless_close(void *session)
 {
-    struct bench *bench = session;
+    struct fixture *fixture = session;
 
-    atomic_store(&bench->session_closed, true);
+    atomic_store(&fixture->session_closed, true);
 }
 
 /* Reads nothing until the session has had time to end, then everything. */
-static void client_deaf(struct bench *bench)
+static void client_deaf(struct fixture *fixture)
 {
-    int fd = client_connect(bench);
+    int fd = client_connect(fixture);
 
     if (fd >= 0 && client_send(fd, SLICE("x"))) {
         (void)usleep(4 * NET_SESSION_TICK_US);
-        bench->closed_in_time = atomic_load(&bench->session_closed);
-        while (recv(fd, bench->got, sizeof(bench->got), 0) > 0) {
-            bench->got_size++;
+        fixture->closed_in_time = atomic_load(&fixture->session_closed);
+        while (recv(fd, fixture->got, sizeof(fixture->got), 0) > 0) {
+            fixture->got_size++;
         }
     }
     (void)close(fd);
@@ -220,8 +220,8 @@ static void client_deaf(struct bench *bench)
  * later. */
 static void test_socket_finished_session_is_freed_while_output_waits(void **state)
 {
-    struct bench *bench = calloc(1, sizeof(*bench));
-    const struct net_protocol endless = {.user = bench,
+    struct fixture *fixture = calloc(1, sizeof(*fixture));
+    const struct net_protocol endless = {.user = fixture,
                                          .match = endless_match,
                                          .open = endless_open,
                                          .feed = endless_feed,
@@ -231,19 +231,19 @@ static void test_socket_finished_session_is_freed_while_output_waits(void **stat
                                          .close = endless_close};
 
     (void)state;
-    assert_non_null(bench);
-    bench->protocol = &endless;
-    bench_run(bench, client_deaf, 10);
-    assert_true(bench->closed_in_time);
-    assert_true(bench->got_size > 0);
-    free(bench);
+    assert_non_null(fixture);
+    fixture->protocol = &endless;
+    fixture_run(fixture, client_deaf, 10);
+    assert_true(fixture->closed_in_time);
+    assert_true(fixture->got_size > 0);
+    free(fixture);
 }
 
 /* A protocol in which each KiB takes longer than a connection may have of a turn, but for those of
  * connections that begin with `l`: they are answered with a byte. */
 
 struct weighing {
-    struct bench *bench;
+    struct fixture *fixture;
     bool answer_due;
 };
 
@@ -257,7 +257,7 @@ static enum err weighing_open(void *user, struct net_link *link, int64_t now_us,
     (void)link;
     (void)now_us;
     assert_non_null(weighing);
-    weighing->bench = user;
+    weighing->fixture = user;
     *ret_session = weighing;
     return OK;
 }
@@ -272,7 +272,7 @@ static size_t weighing_feed(void *session, struct slice bytes, int64_t now_us)
         return bytes.size;
     }
     (void)usleep(2 * NET_FEED_US);
-    atomic_fetch_add(&weighing->bench->heavy_pieces, 1);
+    atomic_fetch_add(&weighing->fixture->heavy_pieces, 1);
     return bytes.size < HEAVY_PIECE_BYTES ? bytes.size : HEAVY_PIECE_BYTES;
 }
 
@@ -301,24 +301,24 @@ static bool weighing_finished(const void *session)
     return false;
 }
 
-static void client_heavy_and_light(struct bench *bench)
+static void client_heavy_and_light(struct fixture *fixture)
 {
     static uint8_t heavy[HEAVY_PIECES * HEAVY_PIECE_BYTES];
     int heavies[3];
-    int light = client_connect(bench);
+    int light = client_connect(fixture);
 
     memset(heavy, 'h', sizeof(heavy));
     for (size_t i = 0; i < 3; i++) {
-        heavies[i] = client_connect(bench);
+        heavies[i] = client_connect(fixture);
         assert_true(client_send(heavies[i], slice_of(heavy, sizeof(heavy))));
     }
-    while (atomic_load(&bench->heavy_pieces) == 0) {
+    while (atomic_load(&fixture->heavy_pieces) == 0) {
         (void)usleep(100);
     }
     assert_true(client_send(light, SLICE("l")));
-    client_read(bench, light, 1);
-    bench->heavy_pieces_before = atomic_load(&bench->heavy_pieces);
-    while (atomic_load(&bench->heavy_pieces) < 3 * HEAVY_PIECES) {
+    client_read(fixture, light, 1);
+    fixture->heavy_pieces_before = atomic_load(&fixture->heavy_pieces);
+    while (atomic_load(&fixture->heavy_pieces) < 3 * HEAVY_PIECES) {
         (void)usleep(100);
     }
     for (size_t i = 0; i < 3; i++) {
@@ -332,8 +332,8 @@ static void client_heavy_and_light(struct bench *bench)
  * that: it is answered long before they are done. */
 static void test_socket_slow_input_does_not_delay_others(void **state)
 {
-    struct bench *bench = calloc(1, sizeof(*bench));
-    const struct net_protocol weighing = {.user = bench,
+    struct fixture *fixture = calloc(1, sizeof(*fixture));
+    const struct net_protocol weighing = {.user = fixture,
                                           .match = endless_match,
                                           .open = weighing_open,
                                           .feed = weighing_feed,
@@ -343,12 +343,12 @@ static void test_socket_slow_input_does_not_delay_others(void **state)
                                           .close = free};
 
     (void)state;
-    assert_non_null(bench);
-    bench->protocol = &weighing;
-    bench_run(bench, client_heavy_and_light, 10);
-    assert_int_equal(bench->got_size, 1);
-    assert_in_range(bench->heavy_pieces_before, 1, HEAVY_PIECES / 2);
-    free(bench);
+    assert_non_null(fixture);
+    fixture->protocol = &weighing;
+    fixture_run(fixture, client_heavy_and_light, 10);
+    assert_int_equal(fixture->got_size, 1);
+    assert_in_range(fixture->heavy_pieces_before, 1, HEAVY_PIECES / 2);
+    free(fixture);
 }
 
 int run_socket_tests(void)

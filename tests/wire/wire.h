@@ -211,7 +211,7 @@ uint8_t wire_pattern(size_t index);
 void wire_assert_status(struct wire_world *world, uint32_t stream, int grpc_status);
 
 /* The connection was ended with ENHANCE_YOUR_CALM and this text. */
-void wire_assert_calmed(struct wire_world *world, const char *why);
+void wire_assert_rate_limited(struct wire_world *world, const char *why);
 /* Parses the whole frames that the server has sent. */
 void wire_client_parse(struct wire_world *world);
 

@@ -203,13 +203,13 @@ void wire_assert_status(struct wire_world *world, uint32_t stream, int grpc_stat
     assert_true(answer->ended);
 }
 
-void wire_assert_calmed(struct wire_world *world, const char *why)
+void wire_assert_rate_limited(struct wire_world *world, const char *why)
 {
     assert_int_equal(world->client.goaways, 1);
     assert_int_equal(world->client.goaway_code, H2_ENHANCE_YOUR_CALM);
     assert_string_equal(world->client.goaway_text, why);
     assert_true(wire_finished(world));
-    assert_int_equal(grpc_server_h2_stats(world->grpc)->connections_calmed, 1);
+    assert_int_equal(grpc_server_h2_stats(world->grpc)->connections_rate_limited, 1);
 }
 
 static void client_note_field(struct wire_answer *answer, const nghttp2_nv *pair)

@@ -29,9 +29,9 @@ struct report {
     const struct sweep *sweep; /* NULL: there was one run */
     bool has_knee;
     struct slice
-        failure; /* why the sweep has no knee, as a sentence; empty: it has one, or was stopped */
+        failure; /* the reason why the sweep has no knee; empty: it has one, or was stopped */
     size_t knee; /* index of its run */
-    bool stopped; /* somebody had seen enough */
+    bool stopped; /* interrupted by the user */
 };
 
 /* The run that speaks for the whole: that of the knee, or the only one. NULL where none was made. */

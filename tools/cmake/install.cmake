@@ -5,8 +5,8 @@
 #   lib/                  liberrata.so.0, liberrata.a
 #   include/liberrata/    <errata/*.h>, the stubs <errata/v1/NAME.client.h>, the messages
 #                         <errata/v1/NAME.pb-c.h> and those of Google's that they name
-#   lib/pkgconfig, lib/cmake/errata   for whoever builds with it; both find the prefix from where they
-#                         stand, so that an installed tree can be moved
+#   lib/pkgconfig, lib/cmake/errata   for programs that build with it; both derive the prefix from their
+#                         own place, so that an installed tree can be moved
 #   share/                licence, notice, README; manual pages and completions of the command
 #   share/errata/proto/   the published .proto files, and those that they import
 #

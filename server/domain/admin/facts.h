@@ -8,7 +8,7 @@
 
 #include <errata/v1/event.views.h>
 
-/* What a TOKEN_CREATED event says. Slices are borrowed from the facts. */
+/* The content of a TOKEN_CREATED event. Slices are borrowed from the facts. */
 struct facts_token_created {
     struct token_created_view token;
     uint32_t key_id; /* of `token` */

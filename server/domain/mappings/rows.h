@@ -15,7 +15,7 @@ struct mapping_row {
     struct mapping_record record; /* its slices are borrowed from the transaction */
 };
 
-/* What makes a mapping the same one: its customer and both SKUs, folded. */
+/* The identity of a mapping: its customer and both SKUs, folded. */
 struct mapping_pair {
     struct slice customer_id;
     struct slice folded_customer_sku;

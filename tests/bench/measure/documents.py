@@ -42,7 +42,7 @@ def worker_of(pid):
 
 
 class ChildrensPeak(threading.Thread):
-    """The largest resident size of a child, as far as looking every 2 ms shows it."""
+    """The largest resident size of a child, sampled every 2 ms."""
 
     def __init__(self, server):
         super().__init__(daemon=True)

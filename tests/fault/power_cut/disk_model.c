@@ -1,6 +1,6 @@
 /*
  * disk_model.c: a journal's calls become versions of sectors, lengths and names. See disk_model.h.
- * Programs of tests alone use it: out of memory it aborts.
+ * Only test programs use it: out of memory it aborts.
  */
 #include "tests/fault/power_cut/disk_model.h"
 

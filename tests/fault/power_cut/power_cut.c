@@ -6,8 +6,8 @@
  *   power_cut --journal FILE --acknowledged FILE --seed S [--any N] [--commit N] [--creation N]
  *             [--answer N] [--only KIND:I --into DIR]
  * KIND of cut: any moment; commit, between the first write of pages and the meta page's sync;
- * creation, before the server serves; answer, right after the last N answers, with what is promised
- * alone. --only makes image I of a kind, and looks at nothing.
+ * creation, before the server serves; answer, right after the last N answers, with only the promised
+ * bytes. --only makes image I of a kind, and looks at nothing.
  */
 #include "tests/fault/power_cut/disk_model.h"
 #include "tests/fault/power_cut/verify.h"

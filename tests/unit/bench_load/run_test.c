@@ -32,7 +32,7 @@ struct world_of_run {
     uint64_t server_resumes_ns;
     uint64_t own_stall_ns; /* this program gets no time */
     uint64_t own_resumes_ns;
-    uint64_t stop_ns; /* somebody interrupts it; 0: never */
+    uint64_t stop_ns; /* the run is interrupted; 0: never */
     uint64_t hang_up_ns; /* the server closes a connection; 0: never */
     size_t answers_a_tick; /* of each connection */
     struct peer *peers;

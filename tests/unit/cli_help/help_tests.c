@@ -30,7 +30,7 @@ static const struct command fruit[] = {
      .name = "eat",
      .arguments = "KIND [FILE|-]",
      .summary = "eat one",
-     .help = "Eats one. It `may be sour` and is gone behind that.\n\nPits stay.",
+     .help = "Eats one. It `may be sour` and is gone after that.\n\nPits stay.",
      .examples = {{"shop fruit eat apple", NULL}, {"shop fruit eat \\\n  plum", "over two lines"}},
      .exits = "1 where it was sour.",
      .options = eat_options,
@@ -211,7 +211,7 @@ static void test_command_page_fits_narrow_terminals(void **state)
                        "\n"
                        "Usage: shop fruit eat KIND [FILE|-] [OPTIONS]\n"
                        "\n"
-                       "Eats one. It `may be sour` and is gone behind that.\n"
+                       "Eats one. It `may be sour` and is gone after that.\n"
                        "\n"
                        "Pits stay.\n"
                        "\n"

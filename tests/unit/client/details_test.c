@@ -32,7 +32,7 @@ static struct slice bad_request(struct arena *arena, unsigned fields)
 
         buffer_init(&violation, arena, 64);
         wire_put_bytes(&violation, 1, arena_printf(arena, "events[%u].before_json", i));
-        wire_put_bytes(&violation, 2, SLICE("is no JSON object"));
+        wire_put_bytes(&violation, 2, SLICE("is not a JSON object"));
         wire_put_bytes(&message, 1, buffer_slice(&violation));
     }
     return any_of(arena, SLICE("type.googleapis.com/google.rpc.BadRequest"),
@@ -84,7 +84,7 @@ static void test_known_details_are_read(void **state)
     assert_int_equal(details.violation_count, CLIENT_VIOLATIONS_MAX);
     assert_int_equal(details.violation_total, CLIENT_VIOLATIONS_MAX + 1);
     assert_true(slice_equal(details.violations[7].field, SLICE("events[7].before_json")));
-    assert_true(slice_equal(details.violations[7].description, SLICE("is no JSON object")));
+    assert_true(slice_equal(details.violations[7].description, SLICE("is not a JSON object")));
     assert_int_equal(details.retry_ms, 2500);
     assert_true(slice_equal(details.reason, SLICE("ENCRYPTED")));
     arena_deinit(&arena);

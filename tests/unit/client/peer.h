@@ -33,7 +33,7 @@ struct peer_script {
     uint32_t reset; /* HTTP/2 error that answers the request; 0: none */
     bool leaves; /* says GOAWAY before it answers */
     enum peer_trouble trouble; /* of peer_serve, once there is a request */
-    size_t window_bytes; /* that it opens at the start; 0: as everybody does */
+    size_t window_bytes; /* that it opens at the start; 0: the default of HTTP/2 */
     uint32_t streams_max; /* that it takes at a time; 0: any number */
     int64_t keepalive_ms; /* of the session */
     int64_t keepalive_timeout_ms;

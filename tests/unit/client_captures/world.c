@@ -180,7 +180,7 @@ void world_pass(struct world *world, int64_t ms)
     int64_t end_ms = world->now_ms + ms;
 
     while (world->due_ms != 0 && world->due_ms <= end_ms) {
-        assert_true(world->due_ms > world->now_ms); /* else a loop would spin */
+        assert_true(world->due_ms > world->now_ms); /* otherwise the loop would spin */
         world->now_ms = world->due_ms;
         world_step(world);
     }

@@ -9,7 +9,7 @@
 
 #define CALLS 4
 
-/* What the linker calls them: the allocator's own, and those that everybody else comes to. */
+/* Names by the linker's --wrap: the allocator's functions, and their replacements for all other callers. */
 void *plenty_malloc(size_t size) __asm__("__real_malloc");
 void *plenty_calloc(size_t count, size_t size) __asm__("__real_calloc");
 void *plenty_realloc(void *memory, size_t size) __asm__("__real_realloc");

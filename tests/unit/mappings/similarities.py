@@ -57,7 +57,7 @@ def similarity(a, b):
 
 
 def literal(text):
-    """A C string; each run of bytes that are no ASCII is a literal of its own."""
+    """A C string; each run of bytes outside of ASCII is a literal of its own."""
     runs = re.findall(r"[ -~]+|[^ -~]+", text) or [""]
     return " ".join('"%s"' % (run if run.isascii() else
                               "".join("\\x%02x" % byte for byte in run.encode()))

@@ -438,7 +438,7 @@ static void test_sealed_bytes_can_not_be_changed(void **state)
     assert_int_equal(open_descriptors(), before);
 }
 
-/* Goal: bytes whose pages are held are not sealed, which is no error of the program; they are
+/* Goal: bytes whose pages are held are not sealed, which is not an error of the program; they are
  * sealed once they are free. Method: a shared mapping that may be written, which the kernel answers
  * with EBUSY. */
 static void test_sealing_waits_for_held_pages(void **state)

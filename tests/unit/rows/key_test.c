@@ -228,7 +228,7 @@ static void test_entity_pairs_do_not_collide(void **state)
 
 /* Goal: a document's events are apart from those of a draft order with the same id, and the newest is first.
  * Method: compare keys. */
-static void test_feedback_subjects(void **state)
+static void test_feedback_subjects_sort_newest_first(void **state)
 {
     struct org_id org = store_world_org(1);
     struct key prefix = key_feedback_subject_prefix(org, SUBJECT_DOCUMENT, SLICE("a"));
@@ -357,7 +357,7 @@ int run_key_tests(void)
         cmocka_unit_test(test_head_row_sorts_after_all_examples),
         cmocka_unit_test(test_keys_begin_with_their_org),
         cmocka_unit_test(test_entity_pairs_do_not_collide),
-        cmocka_unit_test(test_feedback_subjects),
+        cmocka_unit_test(test_feedback_subjects_sort_newest_first),
         cmocka_unit_test(test_profiles_sort_in_both_orders),
         cmocka_unit_test(test_counters_sort_by_day),
         cmocka_unit_test(test_skus_are_found_by_any_prefix),

@@ -20,7 +20,7 @@ struct engine_options {
     struct connection_shared shared;
     const struct slice *tokens; /* "Bearer ..." */
     size_t token_count;
-    const struct process_list *server_processes; /* empty: whoever listens at the port */
+    const struct process_list *server_processes; /* empty: the process that listens at the port */
     const volatile sig_atomic_t *stop; /* not 0: end the measure now */
     /* About once a second, while it runs. */
     void (*on_progress)(void *user, const struct run *run);

@@ -12,7 +12,7 @@
 /* Codes that gRPC gives; a peer may send others. */
 #define GRPC_STATUS_COUNT 17
 
-/* "NOT_FOUND" for 5; NULL for a number that is none of them. */
+/* "NOT_FOUND" for 5; NULL for an unknown number. */
 const char *grpc_status_name(uint32_t code);
 /* The code of a name, or of its number; false where there is none such. */
 MUST_CHECK bool grpc_status_find(const char *text, uint32_t *ret_code);

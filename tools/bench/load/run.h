@@ -131,7 +131,7 @@ void run_lose(struct run *run, size_t connection, const char *problem, uint64_t 
 void run_advance(struct run *run, size_t connection, uint64_t now_ns);
 /* The next connection with something new to send; false where there is none. */
 bool run_take_dirty(struct run *run, size_t *ret_connection);
-/* Ends the measure now: somebody has seen enough. */
+/* Ends the measurement now, at the request of the user. */
 void run_stop(struct run *run, uint64_t now_ns);
 
 /* How long was measured. */

@@ -241,7 +241,7 @@ class Tally:
 
 
 def same(a, b):
-    """Equal messages, NaN included, whatever the order of maps inside an Any is."""
+    """Equal messages, NaN included, for any order of maps inside an Any."""
     return canonical(json_format.MessageToDict(a)) == canonical(json_format.MessageToDict(b))
 
 

@@ -1,9 +1,9 @@
 /*
- * socket_bench.h: net over real sockets on loopback. The client is plain blocking sockets in a thread; the
+ * socket_fixture.h: net over real sockets on loopback. The client is plain blocking sockets in a thread; the
  * server runs in the test's loop.
  */
-#ifndef ERRATA_TESTS_WIRE_SOCKET_BENCH_H
-#define ERRATA_TESTS_WIRE_SOCKET_BENCH_H
+#ifndef ERRATA_TESTS_WIRE_SOCKET_FIXTURE_H
+#define ERRATA_TESTS_WIRE_SOCKET_FIXTURE_H
 
 #include "server/net/server.h"
 #include "tests/wire/wire.h"
@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-struct bench {
+struct fixture {
     uv_loop_t loop;
     struct call_handlers handlers;
     struct call_server *calls;
@@ -36,21 +36,22 @@ struct bench {
     bool closed_in_time; /* while the client had read nothing */
     atomic_uint heavy_pieces; /* of the weighing protocol: taken of a heavy connection's bytes */
     unsigned heavy_pieces_before; /* the light one was answered */
-    void (*client)(struct bench *bench);
+    void (*client)(struct fixture *fixture);
     pthread_t thread;
     char got[16 << 20]; /* what the client read */
     size_t got_size;
 };
 
 /* Runs the server with a limit of connections, until the client's function has returned and all is closed. */
-void bench_run(struct bench *bench, void (*client)(struct bench *bench), uint32_t connections_max);
+void fixture_run(struct fixture *fixture, void (*client)(struct fixture *fixture),
+                 uint32_t connections_max);
 
 /* From 127.0.0.1, 127.0.0.2, ... -1 where that fails. */
-int client_connect_from(const struct bench *bench, uint32_t number);
-int client_connect(const struct bench *bench);
+int client_connect_from(const struct fixture *fixture, uint32_t number);
+int client_connect(const struct fixture *fixture);
 bool client_send(int fd, struct slice bytes);
 /* Reads until the server ends, an error, or `enough` bytes. */
-void client_read(struct bench *bench, int fd, size_t enough);
+void client_read(struct fixture *fixture, int fd, size_t enough);
 
 /* Preface; SETTINGS with a window of 16 MiB; WINDOW_UPDATE of the connection; HEADERS of literal
  * fields (RFC 7541, 6.2.2); DATA with an empty message. */
@@ -61,9 +62,9 @@ void client_read(struct bench *bench, int fd, size_t enough);
 extern const uint8_t client_bytes[CLIENT_PRELUDE_BYTES + CLIENT_CALL_BYTES];
 
 /* Sends a call: its first bytes one by one. The socket; -1 where that fails. */
-int client_start_call(struct bench *bench);
+int client_start_call(struct fixture *fixture);
 /* Makes a call, and reads its answer. */
-void client_call(struct bench *bench);
+void client_call(struct fixture *fixture);
 /* Bytes of an answer with this reply, at least: each DATA frame has a head of 9. */
 size_t answer_bytes(size_t reply_bytes);
 

@@ -600,6 +600,7 @@ int run_record_tests(void)
         cmocka_unit_test(test_fields_in_any_order_decode_alike),
         cmocka_unit_test(test_record_above_its_limit_is_refused),
         cmocka_unit_test(test_times_out_of_range_are_corrupt),
+        cmocka_unit_test(test_subject_kinds),
         cmocka_unit_test(test_invalid_record_is_not_written),
         cmocka_unit_test(test_invalid_row_is_corrupt),
     };

@@ -735,7 +735,7 @@ class CommandLine(Case):
                 (("--call", 'x=errata.v1.PromptService/GetExample{}'),
                  "did you mean errata.v1.PromptService/GetExamples"),
                 (("--call", f'x={EXAMPLES}{{"layoutFingerprint": "${{uniform:9..1}}"}}'),
-                 r"\$\{uniform:9\.\.1\} is no placeholder: known are"),
+                 r"\$\{uniform:9\.\.1\}: unknown placeholder: known are"),
                 (("--call", f'x={EXAMPLES}{{"max_examples": "many"}}'), 'the template of "x": max_examples'),
                 (("--requests", f"x={EXAMPLES}@/dev/null"), "no request; expected"),
                 (("--descriptors", "/dev/null"), "/dev/null: it has no method"),

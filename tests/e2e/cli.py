@@ -420,8 +420,8 @@ class Cli(ServerCase):
         refused = subprocess.run([ERRATA, "layouts", "explain", words], capture_output=True, text=True,
                                  timeout=30, env=self.environment())
         self.assertEqual(refused.returncode, 1)
-        self.assertRegex(refused.stdout, "refused +not_a_pdf: it is no PDF")
-        self.assertIn("is no file but a folder",
+        self.assertRegex(refused.stdout, "refused +not_a_pdf: it is not a PDF")
+        self.assertIn("is a folder",
                       self.run_cli("layouts", "explain", self.folder.name, code=4))
         self.assertIn("would overwrite", self.run_cli("layouts", "explain", words, "--png", words,
                                                       code=2))

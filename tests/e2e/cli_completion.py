@@ -205,6 +205,7 @@ class Completion(ServerCase):
             self.skipTest(f"{name} is not installed")
         shell = Shell(name, self.environment(), self.folder.name)
         key_id = self.server.admin_token.split("_")[1]
+        event = self.admin.capture(event_type=feedback.FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED).id
         cases = {
             "errata lay": "errata layouts ",
             "errata layouts ing": "errata layouts ingest ",
@@ -219,6 +220,7 @@ class Completion(ServerCase):
             "errata corrections capture @ev": "errata corrections capture @event.json ",
             "errata --token-file=tok": "errata --token-file=token ",
             f"errata token revoke {key_id[:4]}": f"errata token revoke {key_id} ",
+            f"errata events show {event[:34]}": f"errata events show {event} ",
         }
         try:
             for typed, completed in cases.items():

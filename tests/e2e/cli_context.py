@@ -94,7 +94,7 @@ class Contexts(CliCase):
         before = self.config.read_text()
         for words, words_said in ((("add", "home", "--server", "a:1"), "--replace changes it"),
                                   (("add", "new"), "--server is missing"),
-                                  (("add", "a/b", "--server", "a:1"), "is no name"),
+                                  (("add", "a/b", "--server", "a:1"), "invalid name"),
                                   (("add", "new", "--server", "http://a:1"), "without http://"),
                                   (("use", "hom"), 'did you mean "home"?'),
                                   (("use",), "give the name of a context, or --none"),
@@ -147,7 +147,7 @@ class Contexts(CliCase):
         self.assertIn("chmod 700", self.add("new", code=4)[1])
         os.chmod(self.config.parent, 0o700)
         self.config.write_text("{")
-        self.assertIn("it is no JSON", self.cli("health", code=4)[1])
+        self.assertIn("invalid JSON", self.cli("health", code=4)[1])
 
     def test_unknown_members_are_kept(self):
         """Members of a later version stay as they are written."""

@@ -140,7 +140,7 @@ class Failures(CliCase):
             for words in (("token", "create", "--role", "ADMIN"),
                           ("corrections", "capture", "--type", "CUSTOMER_SELECTED")):
                 out, said = self.run_cli("--server", address, *words)
-                self.assertRegex(said, r"the server's clock is (3 h 0|2 h 59) min behind this machine's")
+                self.assertRegex(said, r"the server's clock is (3 h 0|2 h 59) min earlier than this machine's")
                 self.assertTrue(out)
         said = self.said("token", "create", "--role", "ADMIN", "--expires", "2001-01-01T00:00:00Z",
                          code=1)
@@ -223,7 +223,7 @@ class Failures(CliCase):
                 ((*typed, "--after", "[1]"), 1, "event.after_json: an array, `[1]`; expected a JSON object"),
                 ((*typed, "--before", "@none"), 4, "none can't be read"),
                 ((*typed, "--before", "-", "--after", "-"), 2, "can be given only once"),
-                ((*typed, "--entity", "line"), 2, "give TYPE/ID"),
+                ((*typed, "--entity", "line"), 2, "expected TYPE/ID"),
                 ((*typed, "--created-at", "tomorrow"), 2, "not a time"),
                 ((*typed, "--created-at", "2099-01-01T00:00:00Z"), 1, "in the future"),
                 ((*typed, "--snippet", "x", "--meta", "{}"), 2, "put it into the latter"),

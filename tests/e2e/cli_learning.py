@@ -210,8 +210,8 @@ class Learning(CliCase):
                             (["match"], "lines are missing"), (["match", "x"], "--customer is missing"),
                             (["match", "x", "--lines", "-"], "leave the SKUs out"),
                             (["list", "--status", "confirm"], "did you mean CONFIRMED?"),
-                            (["list", "--csv", "--json"], "one of both"),
-                            (["import", "none.csv", "--jobs", "65"], "a number from 1 to 64")):
+                            (["list", "--csv", "--json"], "exclude each other"),
+                            (["import", "none.csv", "--jobs", "65"], "expected 1 to 64")):
             self.assertIn(said, self.run_cli("mappings", *words, code=2)[1])
         self.assertIn("none.csv can't be read", self.run_cli("mappings", "import", "none.csv", code=4)[1])
         self.assertIn("NOT_FOUND", self.run_cli("mappings", "show", UNKNOWN, code=1)[1])
@@ -236,7 +236,7 @@ class Learning(CliCase):
         for text, what in (("", "is empty"), ("a,b\n", 'no column "customer_id"'),
                            ("customer_id,customer_id,customer_sku\n", "two columns"),
                            ('customer_id,customer_sku\n"x,y\n', "line 2 can't be read as CSV"),
-                           ('{"customer_id": 1\n', "line 1 is no JSON object")):
+                           ('{"customer_id": 1\n', "line 1 is not a JSON object")):
             self.assertIn(what, self.run_cli("mappings", "match", "--lines", "-", stdin=text, code=2)[1])
         said = self.run_cli("mappings", "match", "--lines", "-", code=1,
                             stdin="customer_id,customer_sku\n,x\n")[1]
@@ -377,7 +377,7 @@ class Learning(CliCase):
         for words, said in ((["prepare"], "either --template"),
                             (["prepare", "--template", "t2", "--file", "-"], "either --template"),
                             (["prepare", "--file", "-", "--version", "1"], "--version is of a stored"),
-                            (["prepare", "--template", "t2", "--value", "x"], "give KEY=VALUE"),
+                            (["prepare", "--template", "t2", "--value", "x"], "expected KEY=VALUE"),
                             (["prepare", "--file", "-", "--context", "a=b"], "--value a=b fills"),
                             (["put", "t3"], "FILE|- is missing")):
             self.assertIn(said, self.run_cli("prompts", *words, code=2)[1])
@@ -545,9 +545,9 @@ class Learning(CliCase):
                   "With examples 91.2% of extractions needed no correction, without 78.0%: +16.9% "
                   "(95% interval +9.1% to +25.3%, p = 0.0002); the 15% goal is reached."),
                  (compared((900, 90), (900, 120), **small), "p = 0.010); examples help, but the 15% goal"),
-                 (compared((10, 1), (4, 1), **chance), "p = 0.400); too little data to tell: that would"),
+                 (compared((10, 1), (4, 1), **chance), "p = 0.400); too little data: that would"),
                  (compared((10, 1), (40, 10), **chance), "p = 0.400); no clear difference: that would"),
-                 (compared((10, 1), (9, 1), **worse), "too little data to tell: that may be chance"),
+                 (compared((10, 1), (9, 1), **worse), "too little data: that may be chance"),
                  (compared((99, 40), (99, 20), **worse), "p < 0.0001); examples make it worse"),
                  (compared((0, 0), (0, 0)), "There is nothing to compare yet"),
                  (compared((5, 1), (0, 0)), "With examples 80.0% of extractions needed no correction; there "

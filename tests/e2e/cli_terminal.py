@@ -73,6 +73,25 @@ class TerminalCase(CliCase):
                 for line in sent.splitlines():
                     self.assertLessEqual(columns(line), width, (words, width, line))
 
+    def test_failures_fit_the_width(self):
+        """Refusals of this program and of a server, with long names of fields and long texts."""
+        cases = ((("corrections", "capture", '{"x": 1}'), 2), (("call", "GetExamples", '{"bogus": 1}'), 2),
+                 (("call", "GetExamples", '{"maxExamples": "x"}'), 2), (("corrections", "show", "z" * 36), 1),
+                 (("org", "settings", "--holdout", "many"), 2), (("org", "settings", "z" * 36), 1),
+                 (("corrections", "list", "--type", "nonsense"), 2), (("token", "create", "--role", "BOSS"), 2),
+                 (("context", "add", "a b", "--server", "x"), 2), (("health", "errata.bogus"), 1),
+                 (("--server", "http://x", "health"), 2), (("layouts", "show", "nothing"), 1))
+        for words, code in cases:
+            for width in (60, 80, 140):
+                for line in without_colours(self.on_terminal(width, *words, code=code)).splitlines():
+                    self.assertLessEqual(columns(line), width, (words, width, line))
+
+    def test_server_information_has_values(self):
+        """Each line of what a server is has a value."""
+        out = without_colours(self.on_terminal(80, "admin", "info"))
+        for title in ("version", "store format", "log engine", "started"):
+            self.assertRegex(out, rf"(?m)^{title} +\S")
+
     def test_columns_are_aligned(self):
         """Wide letters too: the heading's words are where their columns begin."""
         lines = without_colours(self.on_terminal(200, "corrections", "list")).splitlines()

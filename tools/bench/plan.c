@@ -110,7 +110,7 @@ static enum err read_tokens(struct ctx *ctx, const struct arguments *arguments, 
 
 /* --- header fields --- */
 
-/* A name in lower case; false for what is none. */
+/* Copies a name in lower case; false if it is not a name. */
 static bool copy_name(const char *text, size_t size, uint8_t *name)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-_.";

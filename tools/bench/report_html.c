@@ -5,8 +5,8 @@
 
 #include <bench_page.h>
 
-/* Inside an element a `<` could end it: JSON has another way to write that character, which can stand
- * in its texts only. */
+/* Inside an element a `<` could end it: JSON can escape that character, which occurs only in its
+ * strings. */
 static void put_escaped(struct buffer *html, struct slice json)
 {
     size_t start = 0;

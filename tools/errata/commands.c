@@ -66,7 +66,7 @@ static bool same(const char *a, const char *b)
     return a != NULL && b != NULL && strcmp(a, b) == 0;
 }
 
-/* --- names that are none --- */
+/* --- unknown names --- */
 
 /* `errata X Y` of each group X that has a command Y, in the cli's arena. */
 static struct slice commands_named(struct cli *cli, const char *name)
@@ -85,7 +85,7 @@ static struct slice commands_named(struct cli *cli, const char *name)
     return buffer_slice(&list);
 }
 
-/* `next` is the word behind, or NULL: both may be in the wrong order. */
+/* `next` is the word after it, or NULL: the two may be in the wrong order. */
 static enum cli_exit unknown_first(struct cli *cli, const char *typed, const char *next,
                                    bool topics)
 {
@@ -96,8 +96,7 @@ static enum cli_exit unknown_first(struct cli *cli, const char *typed, const cha
         return cli_usage(cli, "the group comes first: `errata %s %s`", next, typed);
     }
     if (named.size > 0) {
-        return cli_usage(cli, "\"%s\" of what? %.*s", typed, (int)named.size,
-                         (const char *)named.data);
+        return cli_usage(cli, "\"%s\" of what? %.*s", typed, SLICE_ARGS(named));
     }
     if (near.size > 0) {
         return cli_usage(cli, "unknown command \"%s\"; did you mean \"%s\"?", typed,
@@ -120,13 +119,13 @@ static enum cli_exit unknown_second(struct cli *cli, const char *group, const ch
 
 /* --- reading --- */
 
-/* What the command line names. */
+/* The topic or command named by the command line. */
 struct named {
-    const struct command_topic *topic; /* behind `help`; or NULL */
+    const struct command_topic *topic; /* after `help`; or NULL */
     bool help; /* `help` came first */
 };
 
-/* Takes a word where there is one, with global options before it; NULL at the end. */
+/* Takes the next word, with global options before it; NULL at the end. */
 static enum cli_exit take_word(struct cli *cli, struct options_input *input, const char **ret_word)
 {
     *ret_word = NULL;
@@ -151,8 +150,8 @@ static enum cli_exit read_second(struct cli *cli, struct options_input *input)
     return cli->command != NULL ? CLI_OK : unknown_second(cli, cli->group->name, word);
 }
 
-/* Takes the words that name a command. Leaves cli->command NULL where there are none: help is what is
- * wanted then. */
+/* Takes the words that name a command. Leaves cli->command NULL if there are none: help is printed
+ * then. */
 static enum cli_exit read_name(struct cli *cli, struct options_input *input, struct named *named)
 {
     const char *word = NULL;
@@ -234,21 +233,21 @@ static enum cli_exit check_words(struct cli *cli)
         const char *before =
             command->words_max > 0 ? cli->options.words[command->words_max - 1] : "";
 
-        return cli_usage(cli, "\"%s\" is one word too many%s", extra,
+        return cli_usage(cli, "unexpected argument \"%s\"%s", extra,
                          before[0] == '{' ? ": JSON with blanks needs quotes around it, '{...}'"
                                           : "");
     }
     if (cli->options.word_count < command->words_min) {
         struct slice missing = missing_value(cli);
 
-        return cli_usage(cli, "%.*s is missing: errata %s%s%s %s", (int)missing.size,
-                         (const char *)missing.data, command->group != NULL ? command->group : "",
+        return cli_usage(cli, "%.*s is missing: errata %s%s%s %s", SLICE_ARGS(missing),
+                         command->group != NULL ? command->group : "",
                          command->group != NULL ? " " : "", command->name, command->arguments);
     }
     return CLI_OK;
 }
 
-/* Whether a flag stands on the line: how its own mistakes are told must be known before it is read. */
+/* Whether the line has a flag: the form of error messages must be known before the line is parsed. */
 static bool has_flag(int count, char **words, const char *flag)
 {
     for (int i = 1; i < count && !same(words[i], "--"); i++) {

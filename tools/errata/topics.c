@@ -8,7 +8,7 @@ static const struct option_spec environment[] = {
     {"ERRATA_TOKEN_FILE", NULL, "the file that holds the token"},
     {"ERRATA_CONTEXT", NULL, "the context that is used"},
     {"ERRATA_TIMEOUT", NULL, "the time limit of a call"},
-    {"XDG_CONFIG_HOME", NULL, "where configuration stands, instead of ~/.config"},
+    {"XDG_CONFIG_HOME", NULL, "the folder of configuration files, instead of ~/.config"},
     {"NO_COLOR", NULL, "where it is set and not empty, there are no colours"},
     {"TERM", NULL, "with `dumb` there are no colours and no progress"},
     {"COLUMNS", NULL, "the terminal's width, where it is another than the terminal says"},
@@ -20,8 +20,7 @@ static const struct option_spec files[] = {
     {"~/.config/errata/config.json", NULL,
      "contexts, and the current one: JSON, made and changed by `errata context`. It holds tokens: "
      "one that others may read, or that is not yours, is refused. Members that this program does "
-     "not "
-     "know are kept"},
+     "not know are kept"},
     {"DIR/admin.token", NULL,
      "the token that a server writes on its first start into its folder: an administrator's"},
     {"DIR/address", NULL, "where that server listens"},
@@ -39,37 +38,31 @@ static const struct option_spec exit_codes[] = {
 
 const struct command_topic command_topics[] = {
     {"contexts", "which server is asked, and with which token", "SERVERS AND TOKENS",
-     "A context is a server and its token under a name. They are kept in a file that is yours "
-     "alone "
-     "(`errata help files`); `errata context add` makes one, `errata context use` makes it the "
-     "current one.\n\nWhich server is asked: the one of `--server`; else of the context that "
+     "A context is a server and its token under a name. They are kept in a private file (`errata "
+     "help files`); `errata context add` makes one, `errata context use` makes it "
+     "the current one.\n\nWhich server is asked: the one of `--server`; else of the context that "
      "`--context` names; else of ERRATA_SERVER; else of the context that ERRATA_CONTEXT names; "
-     "else "
-     "of the current context; else 127.0.0.1:7443. Tokens are looked for in the same order: "
+     "else of the current context; else 127.0.0.1:7443. Tokens are looked for in the same order: "
      "`--token-file`, `--context`, ERRATA_TOKEN_FILE, ERRATA_CONTEXT, the current context.\n\nThe "
-     "token of a context goes to that context's server alone: where another server is named, a "
-     "token "
-     "has to be named too.\n\n`errata context show` says what is used here, and why; `errata "
-     "health` "
-     "says which server it asked.",
+     "token of a context is sent only to that context's server: if another server is named, a "
+     "token has to be named too.\n\n`errata context show` says what is used here, and why; `errata "
+     "health` says which server it asked.",
      NULL},
     {"input", "values: JSON, files, times, words", "VALUES",
-     "JSON and long texts stand on the command line, in a file (`@FILE`) or on standard input "
+     "JSON and long texts are given on the command line, in a file (`@FILE`) or on standard input "
      "(`-`).\n\nTimes are given by RFC 3339, such as 2026-11-21T08:30:00Z, or as a span: 500ms, "
-     "5s, "
-     "2m, 12h, 90d, 2w. A span means so long ago where something has happened (`--since 12h`), and "
-     "so long from now where something is to come (`--expires 90d`).\n\nWords such as roles and "
-     "types count whatever their case. Options stand before words or behind them, as `--name "
-     "value` "
-     "or `--name=value`; behind `--` everything is a word.",
+     "5s, 2m, 12h, 90d, 2w. A span means so long ago where something has happened (`--since 12h`), "
+     "and so long from now where something is to come (`--expires 90d`).\n\nWords such as roles "
+     "and types are accepted in any case. Options come before words or after them, as `--name "
+     "value` or `--name=value`; after `--` everything is a word.",
      NULL},
     {"output", "tables, JSON, colours and progress", "OUTPUT",
      "On a terminal, tables keep to its width: what matters least is left out first. Elsewhere, as "
      "in a pipe, everything is printed whole. Times are UTC; on a terminal, lists say how long ago "
      "something was.\n\nWith `--json` each reply is one line of proto JSON on standard output, a "
-     "list one line a page; and whatever else there is to say is a line of JSON on standard error: "
+     "list one line a page; and everything else is a line of JSON on standard error: "
      "`{\"code\", \"message\", \"fields\", \"retryMs\", \"hint\"}` of a failure, `{\"note\"}` of "
-     "anything else.\n\nColours and progress are for terminals alone. There are none with "
+     "anything else.\n\nColours and progress are only for terminals. There are none with "
      "`--no-color` (progress stays), and with TERM=dumb.",
      NULL},
     {"environment", "variables that count", "ENVIRONMENT", NULL, environment},

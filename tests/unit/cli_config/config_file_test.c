@@ -157,12 +157,12 @@ static void test_unsafe_file_is_refused_unchanged(void **state)
     }
     write_file(world->path, "{\"contexts\": 1}", 0600);
     assert_int_equal(read_file(world), ERR_INVALID);
-    assert_says(world, "config.json can't be used: \"contexts\" is no object");
+    assert_says(world, "config.json can't be used: \"contexts\" is not an object");
     assert_int_equal(change(world, "two"), ERR_INVALID);
     assert_int_equal(unlink(world->path), 0);
     assert_int_equal(mkdir(world->path, 0700), 0);
     assert_int_equal(read_file(world), ERR_DENIED);
-    assert_says(world, "is no file");
+    assert_says(world, "is not a regular file");
 }
 
 /* Goal: a link to a file elsewhere stays a link.

@@ -115,13 +115,13 @@ static void test_invalid_file_is_refused_with_the_reason(void **state)
     static const struct {
         const char *text;
         const char *why;
-    } cases[] = {{"{", "it is no JSON: "},
-                 {"[]", "it is no JSON object"},
-                 {"{\"current\": 1}", "\"current\" is no text"},
-                 {"{\"contexts\": []}", "\"contexts\" is no object"},
-                 {"{\"contexts\": {\"a\": 1}}", "the context \"a\" is no object"},
-                 {"{\"contexts\": {\"a b\": {}}}", "\"a b\" is no name of a context"},
-                 {"{\"contexts\": {\"a\": {\"server\": null}}}", "\"server\" is no text"},
+    } cases[] = {{"{", "invalid JSON: "},
+                 {"[]", "not a JSON object"},
+                 {"{\"current\": 1}", "\"current\" is not a string"},
+                 {"{\"contexts\": []}", "\"contexts\" is not an object"},
+                 {"{\"contexts\": {\"a\": 1}}", "the context \"a\" is not an object"},
+                 {"{\"contexts\": {\"a b\": {}}}", "\"a b\" is not a valid name of a context"},
+                 {"{\"contexts\": {\"a\": {\"server\": null}}}", "\"server\" is not a string"},
                  {"{\"contexts\": {\"a\": {\"token\": \"a\\nb\"}}}", "\"token\" is not printable"}};
 
     (void)state;

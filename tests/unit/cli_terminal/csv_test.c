@@ -107,9 +107,9 @@ static void test_invalid_csv_is_refused_at_its_line(void **state)
     char *large = malloc(size);
 
     (void)state;
-    assert_text("a,b\n\"x\"y,2\n", "1:a|b;2: something behind a closing quote");
+    assert_text("a,b\n\"x\"y,2\n", "1:a|b;2: text after a closing quote");
     assert_text("a,b\n1,\"2\n3\n", "1:a|b;2: a quote that is not closed");
-    assert_text("a\n\xff\n", "1:a;2: bytes that are no UTF-8");
+    assert_text("a\n\xff\n", "1:a;2: bytes that are not UTF-8");
     assert_non_null(large);
     memset(large, '\n', size);
     memcpy(large, start, sizeof(start) - 1);

@@ -73,7 +73,7 @@ static void test_mistake_is_reported_with_the_expected_form(void **state)
     assert_false(READ(&options, 1, "--json=yes"));
     assert_string_equal(options.problem, "--json takes no value");
     assert_false(READ(&options, 1, "one", "two"));
-    assert_string_equal(options.problem, "\"two\" is one word too many");
+    assert_string_equal(options.problem, "unexpected argument \"two\"");
 }
 
 /* Goal: with no words allowed, reading stops before the first and leaves it.

@@ -14,7 +14,7 @@
 
 /* "NOT_FOUND" for 5; NULL for an unknown number. */
 const char *grpc_status_name(uint32_t code);
-/* The code of a name, or of its number; false where there is none such. */
+/* The code of a name, or of its number; false if it is unknown. */
 MUST_CHECK bool grpc_status_find(const char *text, uint32_t *ret_code);
 
 #endif

@@ -8,7 +8,7 @@
 #include "tools/bench/load/descriptors.h"
 #include "tools/bench/load/kind.h"
 
-/* What a path may have; longer ones are no method's. */
+/* The longest path of a method. */
 #define METHODS_PATH_BYTES_MAX 512
 
 /* All paths, those of the contract first. `descriptors` may be NULL. */

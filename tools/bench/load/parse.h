@@ -27,7 +27,7 @@ struct sweep_range {
     double by; /* a factor above 1, or calls a second */
 };
 
-/* Each of these is false for a text that is no such value, and then writes nothing. */
+/* Each of these returns false for an invalid text, and then writes nothing. */
 MUST_CHECK bool parse_count(const char *text, uint64_t *ret_count);
 /* A finite number that is not negative. */
 MUST_CHECK bool parse_number(const char *text, double *ret_number);

@@ -80,7 +80,7 @@ static bool find_difference(struct slice a, struct slice b, size_t *ret_first, s
     return first < last;
 }
 
-/* The number at the start of some bytes, as a varint; 0 bytes where it is none. */
+/* The number at the start of some bytes, as a varint; 0 bytes if it is malformed. */
 static size_t varint_at(struct slice bytes, uint64_t *ret_number)
 {
     uint64_t number = 0;

@@ -1,9 +1,9 @@
 /*
- * template.h: requests that differ in some places only. A template is proto JSON (or, for calls
- * that are no gRPC, any text) with placeholders `${...}`; it becomes wire bytes once, and each
- * request is a copy of them with the places written again. So every place has a fixed width: numbers
- * in texts are padded with zeros, and numbers of their own to the longest varint of their range,
- * which protobuf's readers all take.
+ * template.h: requests that differ only in some places. A template is proto JSON (or, for calls other
+ * than gRPC, any text) with placeholders `${...}`; it becomes wire bytes once, and each request is a
+ * copy of them with the places written again. So every place has a fixed width: numbers in texts are
+ * padded with zeros, and numbers of their own to the longest varint of their range, which protobuf's
+ * readers all take.
  */
 #ifndef ERRATA_TOOLS_BENCH_LOAD_TEMPLATE_H
 #define ERRATA_TOOLS_BENCH_LOAD_TEMPLATE_H

@@ -257,10 +257,11 @@ static enum err add_placeholder(struct ctx *ctx, struct slice text, size_t at,
     }
     if (!read_placeholder(slice_of(written.data + 2, written.size - 3), keys,
                           &parts->places[parts->count])) {
-        return fault_say(ctx->fault, ERR_INVALID,
-                         "%.*s is no placeholder: %s; numbers may end in a format such as :%%08d "
-                         "or :%%08x, wide enough for the greatest",
-                         SHOWN(written), known);
+        return fault_say(
+            ctx->fault, ERR_INVALID,
+            "%.*s: unknown placeholder: %s; numbers may end in a format such as :%%08d "
+            "or :%%08x, wide enough for the greatest",
+            SHOWN(written), known);
     }
     parts->written[parts->count++] = written;
     return OK;

@@ -1,15 +1,15 @@
 /*
  * preload.h: fills a fresh data folder with a year of corrections, extractions and confirmed mappings,
- * offline, so that a server can be measured on a store of millions. Each event takes the way of a call from the
- * domain down (prepare, decide, append, apply), with a clock and randomness of its own: what stands in the store
- * afterwards is what capturing the same events would have left there. It is no import tool: it may
- * assume that no other process uses the folder, and nothing is synced until the end.
+ * offline, so that a server can be measured on a store of millions. Each event takes the way of a call
+ * from the domain down (prepare, decide, append, apply), with a clock and randomness of its own: the
+ * store is the same as after capturing these events. It is not an import tool: it may assume that no
+ * other process uses the folder, and nothing is synced until the end.
  *
  * Organisation 0 is `default`, and its token, with the server's rights, is in DIR/admin.token as
- * after a first start; the tokens of all organisations, a line each in their order, stand in
- * DIR/bench.tokens. The layouts of each organisation are named by PRELOAD_LAYOUT_FORMAT from 0 on,
- * and every correction is one of a line, with a document and a line of its own. All corrections have
- * the same length, so that every answer of examples has the same length too.
+ * after a first start; the tokens of all organisations, a line each in their order, are in
+ * DIR/bench.tokens. The layouts of each organisation are named by PRELOAD_LAYOUT_FORMAT from 0 on, and
+ * every correction is one of a line, with a document and a line of its own. All corrections have the
+ * same length, so that every answer of examples has the same length too.
  */
 #ifndef ERRATA_TOOLS_BENCH_PRELOAD_PRELOAD_H
 #define ERRATA_TOOLS_BENCH_PRELOAD_PRELOAD_H

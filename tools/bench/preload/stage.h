@@ -1,8 +1,8 @@
 /*
- * stage.h: where the tables of one organisation stand while its events are captured: a memory back
- * end, except that rows which are appended (events, and their ids) go straight on to the store: they are
- * half of all bytes, and only the event that was appended last is read again, by what applies it. When
- * the last event is captured the other tables follow, in the order of their keys.
+ * stage.h: the tables of one organisation while its events are captured: a memory back end, except that
+ * rows which are appended (events, and their ids) go straight on to the store: they are half of all
+ * bytes, and only the event that was appended last is read again, by what applies it. When the last
+ * event is captured the other tables follow, in the order of their keys.
  */
 #ifndef ERRATA_TOOLS_BENCH_PRELOAD_STAGE_H
 #define ERRATA_TOOLS_BENCH_PRELOAD_STAGE_H

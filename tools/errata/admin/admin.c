@@ -7,36 +7,25 @@
 #include "tools/errata/engine/command_call.h"
 #include "tools/errata/engine/connect.h"
 #include "tools/errata/engine/input.h"
+#include "tools/errata/engine/view_cells.h"
 #include "tools/errata/engine/where.h"
 #include "tools/errata/layouts/measures.h"
 
 #include <time.h>
 
-static enum cli_exit print_table(struct cli *cli, struct json_value reply,
-                                 const struct reply_rows *rows)
-{
-    struct table table;
-    enum cli_exit result = reply_table(cli, reply, rows, &table);
-
-    if (result != CLI_OK) {
-        return result;
-    }
-    if (table.row_count > 0) {
-        print_text(&cli->out, "\n");
-    }
-    table_print(&table, &cli->out);
-    return CLI_OK;
-}
-
-static void method_cells(struct cli *cli, struct json_value row, struct slice *cells)
+struct slice cell_method(struct cli *cli, struct json_value row, const char *name)
 {
     struct slice own = SLICE("errata.v1.");
-    struct slice method = reply_text(cli, row, "method");
-    struct slice code = reply_text(cli, row, "code");
+    struct slice method = reply_text(cli, row, name);
 
-    cells[0] = slice_starts_with(method, own) ? slice_after(method, own.size) : method;
-    cells[1] = code.size > 0 ? code : SLICE("OK");
-    cells[2] = reply_count(cli, row, "count");
+    return slice_starts_with(method, own) ? slice_after(method, own.size) : method;
+}
+
+struct slice cell_code(struct cli *cli, struct json_value row, const char *name)
+{
+    struct slice code = reply_text(cli, row, name);
+
+    return code.size > 0 ? code : SLICE("OK");
 }
 
 static void colour_method(struct cli *cli, struct json_value row, struct table *table)
@@ -54,12 +43,14 @@ static bool ends_with(struct slice text, const char *end)
 }
 
 /* Large bytes and microseconds in words; their names end in their units. */
-static struct slice counter_meaning(struct cli *cli, struct slice name, struct slice value)
+struct slice cell_counter_meaning(struct cli *cli, struct json_value row, const char *empty)
 {
+    struct slice name = reply_text(cli, row, "name");
     struct slice copy = {NULL, 0};
     int64_t number = 0;
 
-    if (!cli->out.terminal || !arena_copy(&cli->arena, value, &copy) ||
+    (void)empty;
+    if (!cli->out.terminal || !arena_copy(&cli->arena, reply_text(cli, row, "value"), &copy) ||
         !input_number((const char *)copy.data, &number)) {
         return slice_of(NULL, 0);
     }
@@ -72,13 +63,6 @@ static struct slice counter_meaning(struct cli *cli, struct slice name, struct s
     return slice_of(NULL, 0);
 }
 
-static void counter_cells(struct cli *cli, struct json_value row, struct slice *cells)
-{
-    cells[0] = reply_text(cli, row, "name");
-    cells[1] = reply_count(cli, row, "value");
-    cells[2] = counter_meaning(cli, cells[0], reply_text(cli, row, "value"));
-}
-
 /* The warning about the clock, if there is one. */
 static void print_log_ahead(struct cli *cli, struct json_value reply)
 {
@@ -89,42 +73,23 @@ static void print_log_ahead(struct cli *cli, struct json_value reply)
     if (ahead.size > 0 && arena_copy(&cli->arena, ahead, &copy) &&
         input_number((const char *)copy.data, &ahead_us)) {
         reply_print_member(cli, "log ahead", progress_span(&cli->arena, ahead_us));
-        print_text(&cli->out, "  The newest event is recorded that much later than the server's "
-                              "clock is now: the\n  clock was ahead once, or is behind. New events "
-                              "get the clock's time as created_at.\n");
+        print_text(
+            &cli->out,
+            "  The newest event is recorded that much later than the server's clock is now: the\n  "
+            "clock was ahead once, or is late now. New events get the clock's time as "
+            "created_at.\n");
     }
 }
 
 static enum cli_exit print_info(struct cli *cli, struct json_value reply)
 {
-    static const struct table_column method_columns[] = {
-        {.title = "METHOD", .cut = TABLE_CUT_FRONT},
-        {.title = "CODE", .cut = TABLE_NEVER_CUT},
-        {.title = "CALLS", .right = true, .cut = TABLE_NEVER_CUT}};
-    static const struct table_column counter_columns[] = {
-        {.title = "COUNTER", .cut = TABLE_NEVER_CUT},
-        {.title = "VALUE", .right = true, .cut = TABLE_NEVER_CUT},
-        {.title = "ABOUT", .right = true, .cut = TABLE_NEVER_CUT, .colour = COLOUR_DIM}};
-    static const struct reply_rows methods = {.name = "methods",
-                                              .columns = method_columns,
-                                              .column_count = sizeof(method_columns) /
-                                                              sizeof(method_columns[0]),
-                                              .cells = method_cells,
-                                              .colour = colour_method};
-    static const struct reply_rows counters = {.name = "counters",
-                                               .columns = counter_columns,
-                                               .column_count = sizeof(counter_columns) /
-                                                               sizeof(counter_columns[0]),
-                                               .cells = counter_cells};
     enum cli_exit result = CLI_OK;
 
-    reply_print_member(cli, "version", reply_text(cli, reply, "version"));
-    reply_print_member(cli, "store format", reply_text(cli, reply, "formatVersion"));
-    reply_print_member(cli, "log engine", reply_word(cli, reply, "logEngine", "LOG_ENGINE_KIND_"));
-    reply_print_member(cli, "started", reply_full_time(cli, reply, "startTime"));
+    view_print_fields(cli, view_message("GetServerInfoResponse"), reply);
     print_log_ahead(cli, reply);
-    result = print_table(cli, reply, &methods);
-    return result == CLI_OK ? print_table(cli, reply, &counters) : result;
+    result = view_print_table(cli, "MethodCount", reply, "methods", colour_method);
+    return result == CLI_OK ? view_print_table(cli, "ServerCounter", reply, "counters", NULL)
+                            : result;
 }
 
 #define PDF_PART "errata.pdf"
@@ -187,7 +152,7 @@ static enum cli_exit check_patiently(struct cli *cli, const char *part, struct s
     return result;
 }
 
-/* One part, asked and told; with --json it becomes one of the list. */
+/* Asks for the health of one part and prints it, or appends it to the JSON list. */
 static enum cli_exit report_part(struct cli *cli, const char *part, struct buffer *json,
                                  bool *ret_serves)
 {
@@ -202,8 +167,7 @@ static enum cli_exit report_part(struct cli *cli, const char *part, struct buffe
     *ret_serves = serves;
     if (cli->json) {
         buffer_printf(json, "%s{\"part\":\"%s\",\"status\":\"%.*s\"}",
-                      json->data[json->size - 1] == '[' ? "" : ",", part, (int)word.size,
-                      (const char *)word.data);
+                      json->data[json->size - 1] == '[' ? "" : ",", part, SLICE_ARGS(word));
     } else {
         print_text(&cli->out, "%-14s ", part[0] != '\0' ? part : "server");
         print_coloured(&cli->out, serves ? COLOUR_GREEN : COLOUR_RED, word);
@@ -270,10 +234,9 @@ const struct command admin_commands[] = {
     {.group = "admin",
      .name = "info",
      .summary = "what the server is, and what it has done since it started",
-     .help =
-         "Prints the server's version, when it started, its calls by method and code, and its "
-         "counters. Needs an ADMIN token; calls and counters are those of all organisations, so "
-         "they want one with the server flag.",
+     .help = "Prints the server's version, when it started, its calls by method and code, and its "
+             "counters. Needs an ADMIN token; calls and counters are those of all organisations, "
+             "so they want one with the server flag.",
      .examples =
          {{"errata admin info", NULL},
           {"errata admin info --json | jq '.counters[] | select(.name | startswith(\"pdf\"))'",
@@ -282,19 +245,17 @@ const struct command admin_commands[] = {
     {.group = "admin",
      .name = "verify",
      .summary = "check the server's whole store, while it serves",
-     .help =
-         "Has the server copy its store, check every page and every log's chain of hashes, make "
-         "all tables again from the logs, and compare every row. That takes seconds for each "
-         "100,000 events, and as much room on the server's disk as its store has, twice; a "
-         "terminal sees how far it is. Needs an ADMIN token with the server flag. One runs at a "
-         "time; interrupting this program ends it.\n\nRows that differ are listed, at most 100: "
-         "`erratad --rebuild`, run while the server is stopped, rebuilds them. A log or a file "
-         "that does not hold takes a backup of `errata admin backup`, restored by `erratad "
-         "--restore "
-         "FILE --data DIR`.",
+     .help = "Has the server copy its store, check every page and every log's chain of hashes, "
+             "make all tables again from the logs, and compare every row. That takes seconds for "
+             "each 100,000 events, and as much room on the server's disk as its store has, twice; "
+             "a terminal sees how far it is. Needs an ADMIN token with the server flag. One runs "
+             "at a time; interrupting this program ends it.\n\nRows that differ are listed, at "
+             "most 100: `erratad --rebuild`, run while the server is stopped, rebuilds them. A log "
+             "or a file that does not hold takes a backup of `errata admin backup`, restored by "
+             "`erratad --restore FILE --data DIR`.",
      .examples = {{"errata admin verify", NULL},
-                  {"errata admin verify --json | tail -1 | jq .report", "what was found, for a "
-                                                                        "script"}},
+                  {"errata admin verify --json | tail -1 | jq .report",
+                   "what was found, for a script"}},
      .exits = "0 where everything holds, 5 where something does not, 1 where the server answered "
               "with an error, 3 where no answer came.",
      .run = verify_run},
@@ -302,22 +263,16 @@ const struct command admin_commands[] = {
      .name = "backup",
      .arguments = "FILE|-",
      .summary = "back up the server's whole store, while it serves",
-     .help =
-         "Writes one moment of the server's store into FILE, which only you can read: everything "
-         "that "
-         "was acknowledged before the command is in it, writes go on meanwhile, and the server "
-         "needs "
-         "no room for it. The bytes come in FILE.part, which takes the name FILE once its size and "
-         "SHA-256 are those that the server reports, and it is on the disk; `-` writes to standard "
-         "output. One runs at a time. A client that reads nothing for 30 s, or takes longer than "
-         "10 "
-         "minutes and 1 s for each 4 MiB, is ended: the server's file grows meanwhile. Needs an "
-         "ADMIN "
-         "token with the server flag.\n\n`erratad --restore FILE --data DIR` makes a data folder "
-         "of "
-         "it: DIR must be empty or not there. It checks the whole file first. The store has the "
-         "tokens "
-         "that it had then; `erratad --new-admin-token --data DIR` writes a new one.",
+     .help = "Writes one moment of the server's store into FILE, which only you can read: "
+             "everything that was acknowledged before the command is in it, writes go on "
+             "meanwhile, and the server needs no room for it. The bytes come in FILE.part, which "
+             "takes the name FILE once its size and SHA-256 are those that the server reports, and "
+             "it is on the disk; `-` writes to standard output. One runs at a time. A client that "
+             "reads nothing for 30 s, or takes longer than 10 minutes and 1 s for each 4 MiB, is "
+             "ended: the server's file grows meanwhile. Needs an ADMIN token with the server "
+             "flag.\n\n`erratad --restore FILE --data DIR` makes a data folder of it: DIR must be "
+             "empty or not there. It checks the whole file first. The store has the tokens that it "
+             "had then; `erratad --new-admin-token --data DIR` writes a new one.",
      .examples = {{"errata admin backup errata.backup --force", NULL},
                   {"errata admin backup - | gzip >errata.backup.gz",
                    "the checksum is in the file"}},
@@ -332,14 +287,12 @@ const struct command health_commands[] = {
     {.name = "health",
      .arguments = "[PART]",
      .summary = "check server health",
-     .help =
-         "Says which server is asked, and asks it for the health of the whole, of its writes "
-         "(`errata.write`), of its reading of PDFs (`errata.pdf`), of its administration "
-         "(`errata.admin`: not serving if the last usable ADMIN token with the server flag ends "
-         "within 14 days) and of its clock (`errata.clock`: not serving if its newest event is "
-         "recorded later than its clock is now), or of one part. A server that has just "
-         "started gets up to 2 s to start its PDF "
-         "worker. Needs no token.",
+     .help = "Says which server is asked, and asks it for the health of the whole, of its writes "
+             "(`errata.write`), of its reading of PDFs (`errata.pdf`), of its administration "
+             "(`errata.admin`: not serving if the last usable ADMIN token with the server flag "
+             "ends within 14 days) and of its clock (`errata.clock`: not serving if its newest "
+             "event is recorded later than its clock is now), or of one part. A server that has "
+             "just started gets up to 2 s to start its PDF worker. Needs no token.",
      .examples = {{"errata health", NULL},
                   {"until errata health errata.pdf --timeout 1s >/dev/null 2>&1; do sleep 1; done",
                    "in a script that has just started a server"}},

@@ -1,7 +1,7 @@
 /*
- * backup.c: see backup.h. One stream: its data goes to FILE.part, which becomes FILE once size and checksum
- * are those that the server reports, and the bytes are on the disk. Replies are read as wire bytes: there is
- * no use for JSON of them.
+ * backup.c: see backup.h. One stream: its data goes to FILE.part, which becomes FILE once size and
+ * checksum are those that the server reports, and the bytes are on the disk. Replies are read as wire
+ * bytes: there is no use for JSON of them.
  */
 #include "tools/errata/admin/backup.h"
 
@@ -103,7 +103,8 @@ static enum cli_exit open_output(struct backing_up *backing_up)
         return result == CLI_OK ? open_part(backing_up) : result;
     }
     if (isatty(STDOUT_FILENO) != 0) {
-        return cli_usage(backing_up->cli, "a backup is no text: `-` expects a pipe or a file");
+        return cli_usage(backing_up->cli,
+                         "a backup is binary: `-` expects a pipe or a file, not a terminal");
     }
     backing_up->file = STDOUT_FILENO;
     return CLI_OK;
@@ -296,8 +297,8 @@ static void print_result(struct backing_up *backing_up)
 
     sha256_format(&report->sha256, sha256);
     if (backing_up->to_output) {
-        cli_note(cli, "%.*s of %.*s, SHA-256 %.*s", (int)size.size, (const char *)size.data,
-                 (int)time_bytes, time, (int)sizeof(sha256), sha256);
+        cli_note(cli, "%.*s of %.*s, SHA-256 %.*s", SLICE_ARGS(size), (int)time_bytes, time,
+                 (int)sizeof(sha256), sha256);
     } else if (cli->json) {
         buffer_init(&json, &cli->arena, 512);
         buffer_append(&json, SLICE("{\"file\":"));
@@ -308,8 +309,8 @@ static void print_result(struct backing_up *backing_up)
         print_json(&cli->out, buffer_slice(&json));
     } else {
         print_text(&cli->out, "%s: %.*s of %.*s (%.*s)\nSHA-256 %.*s\n", backing_up->path,
-                   (int)size.size, (const char *)size.data, (int)time_bytes, time, (int)took.size,
-                   (const char *)took.data, (int)sizeof(sha256), sha256);
+                   SLICE_ARGS(size), (int)time_bytes, time, SLICE_ARGS(took), (int)sizeof(sha256),
+                   sha256);
     }
 }
 

@@ -25,7 +25,7 @@
 /* How a stream ended: a status's texts and metadata. */
 #define STATUS_ARENA_BYTES_MAX ((size_t)1024 * 1024)
 
-/* How much a subject's kind tells a person, who knows documents by their names. */
+/* How useful a subject of each kind is to a person, who knows documents by their names. */
 static unsigned kind_rank(struct slice kind)
 {
     static const char *const known[] = {"DOCUMENT", "DRAFT_ORDER", "ENTITY"};
@@ -50,28 +50,25 @@ static struct slice in_case(struct cli *cli, struct slice word, int (*convert)(i
     return slice_of(copy, copy != NULL ? word.size : 0);
 }
 
-/* `kind:id` of the subject that tells most; the first one where they tell alike. */
+/* `kind:id` of the most useful subject; the first one of equals. */
 struct slice cell_subject(struct cli *cli, struct json_value event, const char *name)
 {
-    struct json_walk walk = reply_walk(event, name);
-    struct json_value subject = {JSON_NULL, {NULL, 0}};
-    struct slice key = {NULL, 0};
+    struct reply_walk walk = reply_walk(event, name);
     struct slice kind = {NULL, 0};
     struct slice id = {NULL, 0};
 
-    while (json_walk_next(&walk, &key, &subject)) {
-        struct slice next = reply_word(cli, subject, "kind", "EVENT_SUBJECT_KIND_");
+    while (reply_next(&walk)) {
+        struct slice next = reply_word(cli, walk.row, "kind", "EVENT_SUBJECT_KIND_");
 
         if (kind.size == 0 || kind_rank(next) > kind_rank(kind)) {
             kind = next;
-            id = reply_text(cli, subject, "id");
+            id = reply_text(cli, walk.row, "id");
         }
     }
     kind = in_case(cli, kind, tolower);
     return kind.size == 0
                ? kind
-               : arena_printf(&cli->arena, "%.*s:%.*s", (int)kind.size, (const char *)kind.data,
-                              (int)id.size, (const char *)id.data);
+               : arena_printf(&cli->arena, "%.*s:%.*s", SLICE_ARGS(kind), SLICE_ARGS(id));
 }
 
 static struct slice two_skus(struct cli *cli, struct json_value mapping)
@@ -79,8 +76,7 @@ static struct slice two_skus(struct cli *cli, struct json_value mapping)
     struct slice theirs = reply_text(cli, mapping, "customerSku");
     struct slice ours = reply_text(cli, mapping, "internalSku");
 
-    return arena_printf(&cli->arena, "%.*s as %.*s", (int)theirs.size, (const char *)theirs.data,
-                        (int)ours.size, (const char *)ours.data);
+    return arena_printf(&cli->arena, "%.*s as %.*s", SLICE_ARGS(theirs), SLICE_ARGS(ours));
 }
 
 /* A word or two on what was recorded; empty where its kind says it. */
@@ -102,8 +98,7 @@ struct slice cell_event_summary(struct cli *cli, struct json_value event, const 
     } else if (what.size == 0 && mapping.text.size > 2) {
         what = two_skus(cli, mapping);
     } else if (what.size == 0 && version.size > 0) {
-        what = arena_printf(&cli->arena, "version %.*s", (int)version.size,
-                            (const char *)version.data);
+        what = arena_printf(&cli->arena, "version %.*s", SLICE_ARGS(version));
     }
     return what;
 }
@@ -123,8 +118,9 @@ static enum cli_exit add_subject(struct request *request, struct cli *cli)
         return CLI_OK;
     }
     if (colon == NULL || colon == subject || colon[1] == '\0') {
-        return cli_usage(cli, "--subject \"%s\": give KIND:ID, such as document:invoice-17",
-                         subject);
+        return cli_usage(
+            cli, "--subject \"%s\": malformed; expected KIND:ID, such as document:invoice-17",
+            subject);
     }
     request_open(request, "subject");
     request_text(request, "kind",
@@ -266,27 +262,22 @@ static enum cli_exit find_start(struct watching *watching)
     const char *given = options_get(&watching->cli->options, "from-seq");
     struct cli *cli = watching->cli;
     struct json_value reply = {JSON_NULL, {NULL, 0}};
-    struct json_value event = {JSON_NULL, {NULL, 0}};
-    struct json_walk walk;
-    struct slice json = {NULL, 0};
-    struct slice key = {NULL, 0};
+    struct reply_walk walk;
     int64_t newest = 0;
     enum cli_exit result = CLI_OK;
 
     if (given != NULL) {
         return input_number(given, &watching->next_seq) && watching->next_seq > 0
                    ? CLI_OK
-                   : cli_usage(cli, "--from-seq \"%s\": give a number from 1", given);
+                   : cli_usage(cli, "--from-seq \"%s\": invalid number; expected 1 or more", given);
     }
-    result = cli_call(cli, "/errata.v1.EventService/ListEvents", SLICE("{\"page_size\":1}"), &json);
-    if (result == CLI_OK) {
-        result = reply_parse(cli, json, &reply);
-    }
+    result = cli_call_reply(cli, "/errata.v1.EventService/ListEvents", SLICE("{\"page_size\":1}"),
+                            &reply);
     if (result != CLI_OK) {
         return result;
     }
     walk = reply_walk(reply, "events");
-    if (json_walk_next(&walk, &key, &event) && !read_seq(cli, event, &newest)) {
+    if (reply_next(&walk) && !read_seq(cli, walk.row, &newest)) {
         return cli_local(cli, "the newest event has no number");
     }
     watching->next_seq = newest + 1;
@@ -370,7 +361,7 @@ static enum cli_exit run_watch(struct cli *cli)
     enum cli_exit result = CLI_OK;
 
     if (count != NULL && (!input_number(count, &watching.left) || watching.left == 0)) {
-        return cli_usage(cli, "--count \"%s\": give a number from 1", count);
+        return cli_usage(cli, "--count \"%s\": invalid number; expected 1 or more", count);
     }
     view_init(&watching.view, view_message("Event"));
     result = find_start(&watching);
@@ -389,8 +380,7 @@ static enum cli_exit run_watch(struct cli *cli)
 static const struct option_spec list_options[] = {
     {"subject", "KIND:ID",
      "only events of this subject: document:invoice-17, layout:..., draft_order:..., entity:..., "
-     "organization:..., token:..., exposure:... or "
-     "prompt_template:..."},
+     "organization:..., token:..., exposure:... or prompt_template:..."},
     {"kind", "KIND", "only this kind"},
     PAGING_OPTIONS,
     {NULL, NULL, NULL}};
@@ -422,9 +412,8 @@ const struct command event_commands[] = {
     {.group = "events",
      .name = "watch",
      .summary = "print events as they are written, until interrupted",
-     .help =
-         "Prints each event once, in the order of the log, as it is written. When the connection "
-         "is lost it connects again, and goes on with the event after the last.",
+     .help = "Prints each event once, in the order of the log, as it is written. When the "
+             "connection is lost it connects again, and goes on with the event after the last.",
      .examples = {{"errata events watch", NULL},
                   {"errata events watch --from-seq 1 --count 3", "the first three"},
                   {"errata events watch --kind feedback --json | jq -c .event.subjects", NULL}},

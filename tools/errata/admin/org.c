@@ -45,9 +45,8 @@ const struct command org_commands[] = {
      .name = "create",
      .arguments = "NAME",
      .summary = "create an organisation and print its id",
-     .help =
-         "Creates an organisation and prints its id, with which its first token is made. Needs an "
-         "ADMIN token with the server flag, such as the first one of a server.",
+     .help = "Creates an organisation and prints its id, with which its first token is made. Needs "
+             "an ADMIN token with the server flag, such as the first one of a server.",
      .examples = {{"org=$(errata org create \"Acme Ltd\")\n"
                    "errata token create --org \"$org\" --role ADMIN --file acme-admin.token",
                    "an organisation, and its administrator"}},
@@ -58,8 +57,8 @@ const struct command org_commands[] = {
     {.group = "org",
      .name = "list",
      .summary = "list organisations",
-     .help = "Lists organisations, oldest first. A token without the server flag sees only "
-             "its own.",
+     .help =
+         "Lists organisations, oldest first. A token without the server flag sees only its own.",
      .examples = {{"errata org list", NULL},
                   {"errata org list --all --json | jq -r .organizations[].id", "only the ids"}},
      .options = list_options,
@@ -71,7 +70,8 @@ const struct command org_commands[] = {
      .help =
          "Shows the settings of the token's own organisation, or of ORG; with options it changes "
          "those that are given and shows all. A document that is held out gets no examples, so "
-         "that `errata analytics experiment` can tell whether they help; a document falls on the "
+         "that `errata analytics experiment` can measure whether they help; a document falls on "
+         "the "
          "same side each time, and a larger share holds out more of them. Needs an ADMIN token.",
      .examples = {{"errata org settings", NULL},
                   {"errata org settings --holdout 10 --match-mode exact", NULL}},

@@ -25,10 +25,9 @@ static enum cli_exit write_secret(struct cli *cli, const char *path, struct json
     if (!written) {
         return cli_local(cli,
                          "%s can't be written: %s; the token is lost: `errata token revoke %.*s`",
-                         path, strerror(errno), (int)key_id.size, (const char *)key_id.data);
+                         path, strerror(errno), SLICE_ARGS(key_id));
     }
-    cli_note(cli, "the token %.*s is in %s, which only you can read", (int)key_id.size,
-             (const char *)key_id.data, path);
+    cli_note(cli, "the token %.*s is in %s, which only you can read", SLICE_ARGS(key_id), path);
     return CLI_OK;
 }
 
@@ -122,7 +121,7 @@ struct slice cell_token_state(struct cli *cli, struct json_value row, const char
     return slice_text(state_word(token_state(cli, row)));
 }
 
-/* What no longer works steps back; what soon will not stands out. */
+/* Dims tokens that are no longer valid, and highlights those that expire soon. */
 static void colour_token(struct cli *cli, struct json_value row, struct table *table)
 {
     switch (token_state(cli, row)) {
@@ -168,10 +167,9 @@ const struct command token_commands[] = {
      .name = "create",
      .arguments = "--role ROLE",
      .summary = "create a token and print it, once",
-     .help =
-         "Creates a token. Its text goes to standard output, or into a file of `--file`, and is "
-         "never shown again: the server keeps a hash. Needs an ADMIN token. `errata methods` "
-         "lists what each role may call.",
+     .help = "Creates a token. Its text goes to standard output, or into a file of `--file`, and "
+             "is never shown again: the server keeps a hash. Needs an ADMIN token. `errata "
+             "methods` lists what each role may call.",
      .examples = {{"errata token create --role SERVICE --expires 90d --file service.token",
                    "for a program"},
                   {"errata token create --role OPERATOR --user ada --file ada.token",
@@ -184,7 +182,7 @@ const struct command token_commands[] = {
      .help = "Lists the tokens of an organisation by key id, without their secrets.",
      .examples =
          {{"errata token list --all", NULL},
-          {"errata token list --all --json | jq -r '.tokens[] | select(.revokeTime) | .keyId'",
+          {"errata token list --all --json | jq -r '.tokens[] | select(.revokedAt) | .keyId'",
            "those that were revoked"}},
      .options = list_options,
      COMMAND_CALL("AdminService/ListTokens", .colour = colour_token, .nothing = "no tokens")},
@@ -192,10 +190,9 @@ const struct command token_commands[] = {
      .name = "revoke",
      .arguments = "KEYID",
      .summary = "revoke a token at once and for ever",
-     .help =
-         "Revokes a token by its key id: the eight hex digits in its text after "
-         "`errata_`, and in `errata token list`. The last usable ADMIN token with the server flag "
-         "is refused: create another one first.",
+     .help = "Revokes a token by its key id: the eight hex digits in its text after `errata_`, and "
+             "in `errata token list`. The last usable ADMIN token with the server flag is refused: "
+             "create another one first.",
      .examples = {{"errata token revoke 0123abcd", NULL}},
      .options = revoke_options,
      .words_min = 1,

@@ -6,7 +6,7 @@
 #include "tools/errata/engine/connect.h"
 #include "tools/errata/engine/failure.h"
 #include "tools/errata/engine/input.h"
-#include "tools/errata/engine/reply.h"
+#include "tools/errata/engine/view.h"
 
 #include "client/header.h"
 
@@ -58,41 +58,13 @@ static void show_progress(struct cli *cli, struct json_value progress)
     progress_show(&cli->progress, &state);
 }
 
-static void difference_cells(struct cli *cli, struct json_value row, struct slice *cells)
-{
-    cells[0] = reply_word(cli, row, "kind", "VERIFY_DIFFERENCE_KIND_");
-    cells[1] = reply_text(cli, row, "table");
-    cells[2] = reply_text(cli, row, "keyHex");
-}
-
-static enum cli_exit print_differences(struct cli *cli, struct json_value report)
-{
-    static const struct table_column columns[] = {
-        {.title = "ROW", .cut = TABLE_NEVER_CUT},
-        {.title = "TABLE", .cut = TABLE_NEVER_CUT},
-        {.title = "KEY", .cut = TABLE_CUT_FRONT, .colour = COLOUR_DIM}};
-    static const struct reply_rows rows = {.name = "differences",
-                                           .columns = columns,
-                                           .column_count = sizeof(columns) / sizeof(columns[0]),
-                                           .cells = difference_cells};
-    struct table table;
-    enum cli_exit result = reply_table(cli, report, &rows, &table);
-
-    if (result != CLI_OK) {
-        return result;
-    }
-    print_text(&cli->out, "\n");
-    table_print(&table, &cli->out);
-    return CLI_OK;
-}
-
 /* A finding's first words, and the rest of its sentence. */
 static void print_finding(struct cli *cli, const char *what, struct slice why)
 {
     struct slice clean = print_clean(&cli->arena, why);
 
     print_coloured(&cli->out, COLOUR_RED, slice_text(what));
-    print_text(&cli->out, " %.*s\n", (int)clean.size, (const char *)clean.data);
+    print_text(&cli->out, " %.*s\n", SLICE_ARGS(clean));
 }
 
 static void print_broken(struct cli *cli, struct json_value report)
@@ -107,9 +79,8 @@ static void print_broken(struct cli *cli, struct json_value report)
                   arena_printf(&cli->arena,
                                "event %.*s of organisation %.*s %.*s (organisations with such an "
                                "event: %.*s). Restore a backup (`errata help admin backup`)",
-                               (int)seq.size, (const char *)seq.data, (int)org.size,
-                               (const char *)org.data, (int)reason.size, (const char *)reason.data,
-                               (int)count.size, (const char *)count.data));
+                               SLICE_ARGS(seq), SLICE_ARGS(org), SLICE_ARGS(reason),
+                               SLICE_ARGS(count)));
 }
 
 /* Rows, events, organisations, and how long it took. */
@@ -122,8 +93,7 @@ static void print_counts(struct cli *cli, const char *what, struct json_value re
     struct slice took = progress_span(&cli->arena, took_us);
 
     print_text(&cli->out, "%s (organisations %.*s, events %.*s, rows %.*s; %.*s)\n", what,
-               (int)orgs.size, (const char *)orgs.data, (int)events.size, (const char *)events.data,
-               (int)rows.size, (const char *)rows.data, (int)took.size, (const char *)took.data);
+               SLICE_ARGS(orgs), SLICE_ARGS(events), SLICE_ARGS(rows), SLICE_ARGS(took));
 }
 
 static enum cli_exit print_report(struct verifying *verifying, struct json_value report)
@@ -145,14 +115,15 @@ static enum cli_exit print_report(struct verifying *verifying, struct json_value
         print_broken(cli, report);
     }
     if (differs) {
-        print_finding(cli, "rows are not what the log makes of them:",
-                      arena_printf(&cli->arena,
-                                   "%.*s of them. Stop the server, and `erratad --rebuild` makes "
-                                   "them anew",
-                                   (int)count.size, (const char *)count.data));
+        print_finding(
+            cli, "rows are not what the log makes of them:",
+            arena_printf(&cli->arena,
+                         "%.*s of them. Stop the server, and `erratad --rebuild` rebuilds them",
+                         SLICE_ARGS(count)));
     }
     print_counts(cli, "checked", report, took_us);
-    return differs ? print_differences(cli, report) : CLI_OK;
+    return differs ? view_print_table(cli, "VerifyDifference", report, "differences", NULL)
+                   : CLI_OK;
 }
 
 static enum cli_exit take_report(struct verifying *verifying, struct json_value report)

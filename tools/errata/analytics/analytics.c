@@ -32,7 +32,7 @@ struct slice analytics_counted(struct cli *cli, struct json_value object, const 
 {
     struct slice count = reply_count(cli, object, name);
 
-    return arena_printf(&cli->arena, "%.*s %s", (int)count.size, (const char *)count.data,
+    return arena_printf(&cli->arena, "%.*s %s", SLICE_ARGS(count),
                         slice_equal(count, SLICE("1")) ? one : many);
 }
 
@@ -48,10 +48,9 @@ const struct command analytics_commands[] = {
      .summary = "what was corrected and learned: by day, type, field and layout",
      .help =
          "Shows what happened in a range of days, the last 30 where none is given: feedback events "
-         "and the "
-         "models' confidence by day, events by type, the fields that are corrected most, and the "
-         "layouts that are seen most. A rate of correction is the share of extractions that "
-         "somebody corrected. Figures of layouts are as of now.\n\nDays are UTC days, written "
+         "and the models' confidence by day, events by type, the fields that are corrected most, "
+         "and the layouts that are seen most. A rate of correction is the share of extractions "
+         "that somebody corrected. Figures of layouts are as of now.\n\nDays are UTC days, written "
          "2026-11-22, `today`, `yesterday`, or as a span such as 90d: so many days ago. Days "
          "without extractions are gaps in the trend of confidence.\n\n`--table` shows one part; "
          "with `--csv` it says which table is wanted (days where it is not given).",
@@ -79,8 +78,8 @@ const struct command analytics_commands[] = {
          "held out (`errata org settings --holdout`): the share that needed no correction. It says "
          "how much better the one is than the other (+20% from 50% is 60%), the 95% confidence "
          "interval of that, and how likely such a difference is by chance (p). The goal is 15%. "
-         "Extractions count that were made when their layout already had 3 examples.\n\nBelow that "
-         "stand the layouts with 3 or more examples. The verdict is `better`, `worse`, or `goal "
+         "Extractions count that were made when their layout already had 3 examples.\n\nThe "
+         "layouts with 3 or more examples follow. The verdict is `better`, `worse`, or `goal "
          "reached` by what was measured (the interval may reach below it); `unclear` where that "
          "may be chance (p of 0.05 or more), `too little data` with fewer than 10 extractions on "
          "one side. Of many layouts one in twenty looks clear by chance. With `--csv` the first "
@@ -89,6 +88,6 @@ const struct command analytics_commands[] = {
                   {"errata analytics experiment --all --csv > experiment.csv", NULL}},
      .options = experiment_options,
      COMMAND_CALL("AnalyticsService/GetExperimentReport", .head = experiment_head,
-                  .colour = experiment_colour, .csv = &experiment_csv,
+                  .colour = experiment_colour,
                   .nothing = "no layout with 3 or more examples has extractions that count")},
     {.name = NULL}};

@@ -1,5 +1,5 @@
 /*
- * experiment.c: `errata analytics experiment`: whether examples help, said in a sentence, and layout by
+ * experiment.c: `errata analytics experiment`: prints whether examples help, as a sentence and by
  * layout.
  */
 #include "tools/errata/analytics/analytics.h"
@@ -8,22 +8,23 @@
 #include "tools/errata/layouts/measures.h"
 #include "tools/errata/terminal/wrap.h"
 
-/* What is rarer than this by chance is no chance. */
+/* A difference with a smaller p-value is not taken for chance. */
 #define P_VALUE_MAX 0.05
-/* With fewer extractions on one side the interval and the p-value, which suppose many, say too much. */
+/* The interval and the p-value are approximations for many extractions: below this on one side they
+ * are not used. */
 #define ARM_EXTRACTIONS_MIN 10
-/* What is smaller is written so. */
+/* Smaller values are printed as `< 0.0001`. */
 #define P_VALUE_SHOWN_MIN 0.0001
 /* The goal, by the contract of `target_reached`. */
 #define GOAL "15% goal"
 
-/* What a comparison tells. */
+/* The result of a comparison. */
 enum verdict {
-    VERDICT_NO_CONTROL, /* nothing is there to compare with */
+    VERDICT_NO_CONTROL, /* no extractions without examples */
     VERDICT_NO_TREATMENT,
     VERDICT_NO_RATIO, /* every extraction without examples was corrected */
-    VERDICT_FEW, /* too little data to tell */
-    VERDICT_UNCLEAR, /* enough of it, and no more than chance makes */
+    VERDICT_FEW, /* too few extractions */
+    VERDICT_UNCLEAR, /* enough extractions, but the difference may be chance */
     VERDICT_WORSE,
     VERDICT_BETTER,
     VERDICT_REACHED
@@ -41,7 +42,7 @@ static bool is_small(struct cli *cli, struct json_value arm)
     return !measures_double(cli, arm, "extractionCount", &count) || count < ARM_EXTRACTIONS_MIN;
 }
 
-/* The difference is more than chance makes. */
+/* Whether the difference is significant. */
 static bool is_certain(struct cli *cli, struct json_value comparison)
 {
     double p_value = 1;
@@ -114,8 +115,8 @@ static const char *conclusion(enum verdict verdict, bool reached)
     case VERDICT_WORSE:
         return "examples make it worse, and the " GOAL " is not reached";
     case VERDICT_FEW:
-        return reached ? "too little data to tell: that would reach the " GOAL ", but may be chance"
-                       : "too little data to tell: that may be chance";
+        return reached ? "too little data: that would reach the " GOAL ", but may be chance"
+                       : "too little data: that may be chance";
     case VERDICT_UNCLEAR:
         return reached ? "no clear difference: that would reach the " GOAL ", but may be chance"
                        : "no clear difference: that may be chance";
@@ -141,10 +142,8 @@ static struct slice compared(struct cli *cli, struct json_value comparison, enum
     return arena_printf(&cli->arena,
                         "With examples %.*s of extractions needed no correction, without %.*s: "
                         "%.*s (95%% interval %.*s, %.*s); %s.",
-                        (int)with.size, (const char *)with.data, (int)without.size,
-                        (const char *)without.data, (int)change.size, (const char *)change.data,
-                        (int)interval.size, (const char *)interval.data, (int)p_value.size,
-                        (const char *)p_value.data, conclusion(verdict, reached));
+                        SLICE_ARGS(with), SLICE_ARGS(without), SLICE_ARGS(change),
+                        SLICE_ARGS(interval), SLICE_ARGS(p_value), conclusion(verdict, reached));
 }
 
 /* The same where only one side, or no ratio, is there. */
@@ -158,8 +157,8 @@ static struct slice not_compared(struct cli *cli, struct json_value comparison,
     if (verdict == VERDICT_NO_RATIO) {
         return arena_printf(&cli->arena,
                             "With examples %.*s of extractions needed no correction, without none "
-                            "did: there is no ratio to tell.",
-                            (int)accuracy.size, (const char *)accuracy.data);
+                            "did: there is no ratio.",
+                            SLICE_ARGS(accuracy));
     }
     if (accuracy.size == 0) {
         return SLICE("There is nothing to compare yet: no extraction of a layout with 3 or more "
@@ -168,8 +167,8 @@ static struct slice not_compared(struct cli *cli, struct json_value comparison,
     return arena_printf(
         &cli->arena,
         "%s %.*s of extractions needed no correction; there is none %s to compare with.",
-        control ? "Without examples" : "With examples", (int)accuracy.size,
-        (const char *)accuracy.data, control ? "with examples" : "without");
+        control ? "Without examples" : "With examples", SLICE_ARGS(accuracy),
+        control ? "with examples" : "without");
 }
 
 static void print_sentence(struct cli *cli, struct slice sentence)
@@ -177,7 +176,7 @@ static void print_sentence(struct cli *cli, struct slice sentence)
     wrap_message(&cli->out, 0, 0, sentence);
 }
 
-/* What the sentence stands on, and what to do where it says nothing. */
+/* Prints the numbers of extractions compared, and a hint if no documents are held out. */
 static void print_ground(struct cli *cli, struct json_value reply, struct json_value comparison)
 {
     struct slice with = analytics_counted(cli, reply_member(comparison, "treatment"),
@@ -187,11 +186,10 @@ static void print_ground(struct cli *cli, struct json_value reply, struct json_v
 
     print_sentence(
         cli,
-        arena_printf(&cli->arena,
-                     "Compared: %.*s with examples and %.*s without; %.*s%% of documents "
-                     "are held out now.",
-                     (int)with.size, (const char *)with.data, (int)without.size,
-                     (const char *)without.data, (int)holdout.size, (const char *)holdout.data));
+        arena_printf(
+            &cli->arena,
+            "Compared: %.*s with examples and %.*s without; %.*s%% of documents are held out now.",
+            SLICE_ARGS(with), SLICE_ARGS(without), SLICE_ARGS(holdout)));
     if (slice_equal(holdout, SLICE("0"))) {
         cli_note(cli, "hint: `errata org settings --holdout 10` holds a tenth of documents out");
     }
@@ -209,16 +207,14 @@ static struct slice field_sentence(struct cli *cli, struct json_value comparison
     }
     return arena_printf(
         &cli->arena, "By field: with examples %.*s of fields needed no correction, without %.*s.",
-        (int)with.size, (const char *)with.data, (int)without.size, (const char *)without.data);
+        SLICE_ARGS(with), SLICE_ARGS(without));
 }
 
 static bool has_layouts(struct json_value reply)
 {
-    struct json_walk walk = reply_walk(reply, "layouts");
-    struct json_value layout = {JSON_NULL, {NULL, 0}};
-    struct slice key = {NULL, 0};
+    struct reply_walk walk = reply_walk(reply, "layouts");
 
-    return json_walk_next(&walk, &key, &layout);
+    return reply_next(&walk);
 }
 
 static void print_organization(struct cli *cli, struct json_value reply)
@@ -270,10 +266,9 @@ struct slice cell_arm(struct cli *cli, struct json_value comparison, const char 
     struct slice accuracy = analytics_percent(cli, arm, "accuracy");
     struct slice count = reply_count(cli, arm, "extractionCount");
 
-    return accuracy.size == 0 ? accuracy
-                              : arena_printf(&cli->arena, "%.*s of %.*s", (int)accuracy.size,
-                                             (const char *)accuracy.data, (int)count.size,
-                                             (const char *)count.data);
+    return accuracy.size == 0
+               ? accuracy
+               : arena_printf(&cli->arena, "%.*s of %.*s", SLICE_ARGS(accuracy), SLICE_ARGS(count));
 }
 
 struct slice cell_p_value(struct cli *cli, struct json_value comparison, const char *name)
@@ -317,47 +312,18 @@ void experiment_colour(struct cli *cli, struct json_value row, struct table *tab
     }
 }
 
-/* The members of a comparison, which stands in `prefix` of a record's object. */
-#define COMPARISON_COLUMNS(prefix)                                                                 \
-    {"treatment_extraction_count", prefix "treatment.extractionCount", REPLY_CSV_COUNT, NULL},     \
-        {"treatment_corrected_count", prefix "treatment.correctedCount", REPLY_CSV_COUNT, NULL},   \
-        {"treatment_accuracy", prefix "treatment.accuracy", REPLY_CSV_TEXT, NULL},                 \
-        {"treatment_field_accuracy", prefix "treatment.fieldAccuracy", REPLY_CSV_TEXT, NULL},      \
-        {"control_extraction_count", prefix "control.extractionCount", REPLY_CSV_COUNT, NULL},     \
-        {"control_corrected_count", prefix "control.correctedCount", REPLY_CSV_COUNT, NULL},       \
-        {"control_accuracy", prefix "control.accuracy", REPLY_CSV_TEXT, NULL},                     \
-        {"control_field_accuracy", prefix "control.fieldAccuracy", REPLY_CSV_TEXT, NULL},          \
-        {"relative_improvement", prefix "relativeImprovement", REPLY_CSV_TEXT, NULL},              \
-        {"improvement_low", prefix "improvementLow", REPLY_CSV_TEXT, NULL},                        \
-        {"improvement_high", prefix "improvementHigh", REPLY_CSV_TEXT, NULL},                      \
-        {"p_value", prefix "pValue", REPLY_CSV_TEXT, NULL},                                        \
-    {                                                                                              \
-        "target_reached", prefix "targetReached", REPLY_CSV_TRUTH, NULL                            \
-    }
-
-static const struct reply_csv_column layout_columns[] = {
-    {"layout_fingerprint", "layoutFingerprint", REPLY_CSV_TEXT, NULL},
-    {"example_count", "exampleCount", REPLY_CSV_TEXT, NULL},
-    COMPARISON_COLUMNS("comparison.")};
-/* The same columns of the whole reply: it has no layout, and no count of examples. */
-static const struct reply_csv_column organization_columns[] = {
-    {"layout_fingerprint", "layoutFingerprint", REPLY_CSV_TEXT, NULL},
-    {"example_count", "exampleCount", REPLY_CSV_TEXT, NULL},
-    COMPARISON_COLUMNS("organization.")};
-
 enum cli_exit experiment_head(struct cli *cli, struct json_value reply)
 {
-    static const struct reply_csv csv = {organization_columns, sizeof(organization_columns) /
-                                                                   sizeof(organization_columns[0])};
+    struct json_value comparison = reply_member(reply, "organization");
+    struct slice fields[VIEW_CSV_FIELDS_MAX] = {{NULL, 0}};
+    size_t count = 2; /* the organisation has no layout, and no count of examples */
 
-    if (reply_csv_wanted(cli)) {
-        return reply_csv_row(cli, reply, &csv);
+    if (!view_csv_wanted(cli)) {
+        print_organization(cli, reply);
+        return CLI_OK;
     }
-    print_organization(cli, reply);
-    return CLI_OK;
+    view_csv_append(cli, view_message("ExperimentComparison"), &comparison, fields, &count);
+    return view_csv_print(cli, fields, count);
 }
-
-const struct reply_csv experiment_csv = {layout_columns,
-                                         sizeof(layout_columns) / sizeof(layout_columns[0])};
 
 const struct option_spec experiment_options[] = {CSV_OPTION, PAGING_OPTIONS, {NULL, NULL, NULL}};

@@ -37,24 +37,22 @@ static double number_of(struct cli *cli, struct json_value row, const char *name
 }
 
 /* Takes the value of each day, and its weight in a mean: of `weight_name`, or 1. */
-static bool read_days(struct cli *cli, struct json_walk walk, const char *value_name,
+static bool read_days(struct cli *cli, struct reply_walk walk, const char *value_name,
                       const char *weight_name, struct days *ret_days)
 {
     struct days days = {.count = 0};
-    struct json_value row = {JSON_NULL, {NULL, 0}};
-    struct slice key = {NULL, 0};
 
     days.points = arena_calloc(&cli->arena, ANALYTICS_DAYS_MAX, sizeof(*days.points));
     days.labels = arena_calloc(&cli->arena, ANALYTICS_DAYS_MAX, sizeof(*days.labels));
     if (days.points == NULL || days.labels == NULL) {
         return false;
     }
-    while (days.count < ANALYTICS_DAYS_MAX && json_walk_next(&walk, &key, &row)) {
+    while (days.count < ANALYTICS_DAYS_MAX && reply_next(&walk)) {
         struct plot_point *point = &days.points[days.count];
 
-        days.labels[days.count++] = print_clean(&cli->arena, reply_text(cli, row, "date"));
-        point->value = number_of(cli, row, value_name);
-        point->weight = weight_name != NULL ? number_of(cli, row, weight_name) : 1;
+        days.labels[days.count++] = print_clean(&cli->arena, reply_text(cli, walk.row, "date"));
+        point->value = number_of(cli, walk.row, value_name);
+        point->weight = weight_name != NULL ? number_of(cli, walk.row, weight_name) : 1;
         days.has_data =
             days.has_data || (point->weight > 0 && (weight_name != NULL || point->value > 0));
     }
@@ -130,11 +128,9 @@ static enum cli_exit print_confidence(struct cli *cli, struct json_value reply)
 /* The count of the first row, which is the most frequent one. */
 static double greatest(struct cli *cli, struct json_value reply, const char *name)
 {
-    struct json_walk walk = reply_walk(reply, name);
-    struct json_value row = {JSON_NULL, {NULL, 0}};
-    struct slice key = {NULL, 0};
+    struct reply_walk walk = reply_walk(reply, name);
 
-    return json_walk_next(&walk, &key, &row) ? number_of(cli, row, "count") : 0;
+    return reply_next(&walk) ? number_of(cli, walk.row, "count") : 0;
 }
 
 static struct slice bar_of(struct cli *cli, struct json_value row, double most)
@@ -152,9 +148,7 @@ static enum cli_exit print_types(struct cli *cli, struct json_value reply)
         {.title = "EVENTS", .right = true, .cut = TABLE_NEVER_CUT},
         {.title = "", .cut = TABLE_NEVER_CUT, .extra = 1, .colour = COLOUR_GREEN}};
     double most = greatest(cli, reply, "byEventType");
-    struct json_walk walk = reply_walk(reply, "byEventType");
-    struct json_value row = {JSON_NULL, {NULL, 0}};
-    struct slice key = {NULL, 0};
+    struct reply_walk walk = reply_walk(reply, "byEventType");
     struct table table;
 
     if (most == 0) {
@@ -162,9 +156,10 @@ static enum cli_exit print_types(struct cli *cli, struct json_value reply)
     }
     print_title(cli, "By type");
     table_init(&table, &cli->arena, columns, sizeof(columns) / sizeof(columns[0]));
-    while (json_walk_next(&walk, &key, &row)) {
-        const struct slice cells[] = {reply_word(cli, row, "eventType", "FEEDBACK_EVENT_TYPE_"),
-                                      reply_count(cli, row, "count"), bar_of(cli, row, most)};
+    while (reply_next(&walk)) {
+        const struct slice cells[] = {
+            reply_word(cli, walk.row, "eventType", "FEEDBACK_EVENT_TYPE_"),
+            reply_count(cli, walk.row, "count"), bar_of(cli, walk.row, most)};
 
         if (!table_add(&table, cells)) {
             return cli_local(cli, "out of memory");
@@ -200,13 +195,11 @@ static uint64_t count_of(struct cli *cli, struct json_value row)
 static bool find_field(struct cli *cli, struct json_value reply, const char *list,
                        struct slice name, uint64_t *ret_count)
 {
-    struct json_walk walk = reply_walk(reply, list);
-    struct json_value row = {JSON_NULL, {NULL, 0}};
-    struct slice key = {NULL, 0};
+    struct reply_walk walk = reply_walk(reply, list);
 
-    while (json_walk_next(&walk, &key, &row)) {
-        if (slice_equal(reply_text(cli, row, "field"), name)) {
-            *ret_count = count_of(cli, row);
+    while (reply_next(&walk)) {
+        if (slice_equal(reply_text(cli, walk.row, "field"), name)) {
+            *ret_count = count_of(cli, walk.row);
             return true;
         }
     }
@@ -217,7 +210,7 @@ static struct field read_field(struct cli *cli, struct json_value reply, struct 
 {
     struct field field = {.name = reply_text(cli, row, "field"), .count = count_of(cli, row)};
 
-    /* The kinds add up: one of them tells the other. */
+    /* The two kinds add up to the total: the other one follows. */
     if (find_field(cli, reply, "correctedLineFields", field.name, &field.lines) &&
         field.lines <= field.count) {
         field.headers = field.count - field.lines;
@@ -250,9 +243,7 @@ static enum cli_exit print_fields(struct cli *cli, struct json_value reply)
         {.title = "HEADERS", .right = true, .cut = TABLE_NEVER_CUT, .extra = 3},
         {.title = "", .cut = TABLE_NEVER_CUT, .extra = 1, .colour = COLOUR_GREEN}};
     double most = greatest(cli, reply, "correctedFields");
-    struct json_walk walk = reply_walk(reply, "correctedFields");
-    struct json_value row = {JSON_NULL, {NULL, 0}};
-    struct slice key = {NULL, 0};
+    struct reply_walk walk = reply_walk(reply, "correctedFields");
     struct table table;
 
     print_title(cli, "Fields that were corrected most");
@@ -261,11 +252,12 @@ static enum cli_exit print_fields(struct cli *cli, struct json_value reply)
         return CLI_OK;
     }
     table_init(&table, &cli->arena, columns, sizeof(columns) / sizeof(columns[0]));
-    while (json_walk_next(&walk, &key, &row)) {
-        struct field field = read_field(cli, reply, row);
-        const struct slice cells[] = {
-            field.name, reply_count(cli, row, "count"), grouped_text(cli, field.split, field.lines),
-            grouped_text(cli, field.split, field.headers), bar_of(cli, row, most)};
+    while (reply_next(&walk)) {
+        struct field field = read_field(cli, reply, walk.row);
+        const struct slice cells[] = {field.name, reply_count(cli, walk.row, "count"),
+                                      grouped_text(cli, field.split, field.lines),
+                                      grouped_text(cli, field.split, field.headers),
+                                      bar_of(cli, walk.row, most)};
 
         if (!table_add(&table, cells)) {
             return cli_local(cli, "out of memory");
@@ -280,9 +272,7 @@ static enum cli_exit print_fields(struct cli *cli, struct json_value reply)
 static enum cli_exit print_layouts(struct cli *cli, struct json_value reply)
 {
     bool whole = options_has(&cli->options, "table");
-    struct json_walk walk = reply_walk(reply, "layoutStats");
-    struct json_value row = {JSON_NULL, {NULL, 0}};
-    struct slice key = {NULL, 0};
+    struct reply_walk walk = reply_walk(reply, "layoutStats");
     struct table table;
     struct view view;
     bool more = false;
@@ -290,14 +280,14 @@ static enum cli_exit print_layouts(struct cli *cli, struct json_value reply)
     view_init(&view, view_message("LayoutCoverage"));
     view_shorten_ids(cli, &view, reply, "layoutStats");
     table_init(&table, &cli->arena, view.columns, view.count);
-    while (json_walk_next(&walk, &key, &row)) {
+    while (reply_next(&walk)) {
         struct slice cells[TABLE_COLUMNS_MAX] = {{NULL, 0}};
 
         more = !whole && table.row_count == LAYOUT_ROWS;
         if (more) {
             break;
         }
-        view_cells(cli, &view, row, cells);
+        view_cells(cli, &view, walk.row, cells);
         if (!table_add(&table, cells)) {
             return cli_local(cli, "out of memory");
         }
@@ -319,23 +309,21 @@ static enum cli_exit csv_fields(struct cli *cli, struct json_value reply)
 {
     static const struct slice titles[] = {SLICE("field"), SLICE("count"), SLICE("line_count"),
                                           SLICE("header_count")};
-    struct json_walk walk = reply_walk(reply, "correctedFields");
-    struct json_value row = {JSON_NULL, {NULL, 0}};
-    struct slice key = {NULL, 0};
-    enum cli_exit result = reply_csv_print(cli, titles, sizeof(titles) / sizeof(titles[0]));
+    struct reply_walk walk = reply_walk(reply, "correctedFields");
+    enum cli_exit result = view_csv_print(cli, titles, sizeof(titles) / sizeof(titles[0]));
 
-    while (result == CLI_OK && json_walk_next(&walk, &key, &row)) {
-        struct field field = read_field(cli, reply, row);
+    while (result == CLI_OK && reply_next(&walk)) {
+        struct field field = read_field(cli, reply, walk.row);
         const struct slice cells[] = {field.name, number_text(cli, true, field.count),
                                       number_text(cli, field.split, field.lines),
                                       number_text(cli, field.split, field.headers)};
 
-        result = reply_csv_print(cli, cells, sizeof(cells) / sizeof(cells[0]));
+        result = view_csv_print(cli, cells, sizeof(cells) / sizeof(cells[0]));
     }
     return result;
 }
 
-/* In the order in which all are shown; the first one is that of --csv alone. */
+/* In the order of printing; --csv without --table prints the first one. */
 static const struct part {
     const char *name; /* a word of TABLE, see values.c */
     enum cli_exit (*print)(struct cli *cli, struct json_value reply);
@@ -363,21 +351,23 @@ static enum cli_exit find_part(struct cli *cli, const struct part **ret_part)
     return name == NULL || *ret_part != NULL
                ? CLI_OK
                : cli_usage(cli,
-                           "--table \"%s\": it is one of days, types, fields, confidence, layouts",
+                           "--table \"%s\": unknown table; expected one of days, types, fields, "
+                           "confidence, layouts",
                            name);
 }
 
 static enum cli_exit print_csv(struct cli *cli, const struct part *part, struct json_value reply)
 {
-    struct reply_csv csv = {NULL, 0};
+    const struct message_info *message = NULL;
     enum cli_exit result = CLI_OK;
 
     part = part != NULL ? part : &parts[0];
     if (part->message == NULL) {
         return csv_fields(cli, reply);
     }
-    result = view_csv(cli, view_message(part->message), &csv);
-    return result == CLI_OK ? reply_csv_table(cli, reply, part->rows, &csv) : result;
+    message = view_message(part->message);
+    result = view_csv_heading(cli, message);
+    return result == CLI_OK ? view_csv_rows(cli, message, reply, part->rows) : result;
 }
 
 /* --- the command --- */
@@ -389,18 +379,16 @@ static void print_sentence(struct cli *cli, struct slice sentence)
 
 static struct slice count_events(struct cli *cli, struct json_value reply)
 {
-    struct json_walk walk = reply_walk(reply, "eventsByDay");
-    struct json_value row = {JSON_NULL, {NULL, 0}};
-    struct slice key = {NULL, 0};
+    struct reply_walk walk = reply_walk(reply, "eventsByDay");
     struct slice digits = {NULL, 0};
     unsigned long long count = 0;
 
-    while (json_walk_next(&walk, &key, &row)) {
-        count += count_of(cli, row);
+    while (reply_next(&walk)) {
+        count += count_of(cli, walk.row);
     }
     digits = reply_grouped(cli, arena_printf(&cli->arena, "%llu", count));
-    return arena_printf(&cli->arena, "%.*s feedback event%s", (int)digits.size,
-                        (const char *)digits.data, count == 1 ? "" : "s");
+    return arena_printf(&cli->arena, "%.*s feedback event%s", SLICE_ARGS(digits),
+                        count == 1 ? "" : "s");
 }
 
 static void print_summary(struct cli *cli, struct json_value reply)
@@ -415,16 +403,13 @@ static void print_summary(struct cli *cli, struct json_value reply)
         analytics_counted(cli, reply, "mappingConfirmedCount", "time", "times");
     struct slice applied = analytics_counted(cli, reply, "mappingAppliedCount", "line", "lines");
 
-    print_sentence(
-        cli, arena_printf(&cli->arena, "%.*s to %.*s: %.*s, %.*s%s%.*s%s.", (int)start.size,
-                          (const char *)start.data, (int)end.size, (const char *)end.data,
-                          (int)events.size, (const char *)events.data, (int)extractions.size,
-                          (const char *)extractions.data, rate.size > 0 ? ", " : "", (int)rate.size,
-                          (const char *)rate.data, rate.size > 0 ? " of them corrected" : ""));
+    print_sentence(cli, arena_printf(&cli->arena, "%.*s to %.*s: %.*s, %.*s%s%.*s%s.",
+                                     SLICE_ARGS(start), SLICE_ARGS(end), SLICE_ARGS(events),
+                                     SLICE_ARGS(extractions), rate.size > 0 ? ", " : "",
+                                     SLICE_ARGS(rate), rate.size > 0 ? " of them corrected" : ""));
     print_sentence(cli,
                    arena_printf(&cli->arena, "Mappings were confirmed %.*s, and applied to %.*s.",
-                                (int)confirmed.size, (const char *)confirmed.data,
-                                (int)applied.size, (const char *)applied.data));
+                                SLICE_ARGS(confirmed), SLICE_ARGS(applied)));
 }
 
 enum cli_exit learning_print(struct cli *cli, struct json_value reply)
@@ -432,7 +417,7 @@ enum cli_exit learning_print(struct cli *cli, struct json_value reply)
     const struct part *part = NULL;
     enum cli_exit result = find_part(cli, &part);
 
-    if (result == CLI_OK && reply_csv_wanted(cli)) {
+    if (result == CLI_OK && view_csv_wanted(cli)) {
         return print_csv(cli, part, reply);
     }
     if (result != CLI_OK) {
@@ -451,7 +436,7 @@ enum cli_exit learning_print(struct cli *cli, struct json_value reply)
 enum cli_exit learning_check(struct request *request, struct cli *cli)
 {
     const struct part *part = NULL;
-    enum cli_exit result = reply_csv_check(cli);
+    enum cli_exit result = view_csv_check(cli);
 
     (void)request;
     return result == CLI_OK ? find_part(cli, &part) : result;
@@ -462,6 +447,6 @@ const struct option_spec learning_options[] = {
     {"end", "DAY", "the last day; today where it is not given"},
     {"layout", "LAYOUT", "only this layout: its events and corrected fields"},
     {"top", "N", "so many corrected fields, at most 1000 (default 10)"},
-    {"table", "TABLE", "one part alone"},
+    {"table", "TABLE", "print only this part"},
     CSV_OPTION,
     {NULL, NULL, NULL}};

@@ -44,7 +44,7 @@ static enum err say_io(struct fault *fault, const char *path, const char *what)
 static enum err check_owner(const char *path, const struct stat *status, struct fault *fault)
 {
     if (!S_ISREG(status->st_mode)) {
-        return fault_say(fault, ERR_DENIED, "%s is no file", path);
+        return fault_say(fault, ERR_DENIED, "%s is not a regular file", path);
     }
     if (status->st_uid != geteuid()) {
         return fault_say(fault, ERR_DENIED,
@@ -54,8 +54,8 @@ static enum err check_owner(const char *path, const struct stat *status, struct 
     }
     if ((status->st_mode & 077) != 0) {
         return fault_say(fault, ERR_DENIED,
-                         "%s may be read or written by others (mode %04o), and tokens stand in it: "
-                         "`chmod 600 %s` makes it yours alone",
+                         "%s may be read or written by others (mode %04o), and it holds tokens: "
+                         "`chmod 600 %s` makes it private",
                          path, (unsigned)(status->st_mode & 07777), path);
     }
     if ((uintmax_t)status->st_size > CONFIG_BYTES_MAX) {
@@ -132,7 +132,7 @@ enum err config_file_read(const char *path, struct arena *arena, struct fault *f
 
 /* --- changing --- */
 
-/* Makes the folders of a path that are missing, for us alone. */
+/* Creates the missing folders of a path, readable only by the user. */
 static enum err make_folders(const char *path, struct arena *arena, struct fault *fault)
 {
     struct slice copy = {NULL, 0};
@@ -152,7 +152,7 @@ static enum err make_folders(const char *path, struct arena *arena, struct fault
     return OK;
 }
 
-/* The file behind a link; the path itself where there is no file yet. */
+/* The target of a symbolic link; the path itself if there is no file yet. */
 static enum err follow_link(const char *path, struct arena *arena, const char **ret_path)
 {
     char real[PATH_MAX];
@@ -190,7 +190,7 @@ static enum err lock_folder(const char *folder, struct fault *fault, int *ret_fd
         (void)close(fd);
         return fault_say(fault, ERR_DENIED,
                          "%s may be written by others (mode %04o), who could put another file "
-                         "there: `chmod 700 %s` makes it yours alone",
+                         "there: `chmod 700 %s` makes it private",
                          folder, (unsigned)(status.st_mode & 07777), folder);
     }
     while (flock(fd, LOCK_EX | LOCK_NB) != 0) {

@@ -1,7 +1,7 @@
 /*
- * config_file.h: the one file that holds contexts, and with them tokens: read only where it is ours
- * and nobody else may read it, changed under a lock, and replaced as a whole, so that a crash or two
- * changes at once lose nothing.
+ * config_file.h: the file of contexts and their tokens. It is read only if it belongs to the user and
+ * is private, changed under a lock, and replaced as a whole, so that a crash or concurrent changes lose
+ * nothing.
  */
 #ifndef ERRATA_TOOLS_ERRATA_CONFIG_CONFIG_FILE_H
 #define ERRATA_TOOLS_ERRATA_CONFIG_CONFIG_FILE_H
@@ -28,8 +28,8 @@ MUST_CHECK enum err config_file_read(const char *path, struct arena *arena, stru
 typedef enum err (*config_file_change_function)(void *user, struct contexts *contexts,
                                                 struct fault *fault);
 
-/* Reads the file, has it changed and writes it, in one piece; folders that are missing are made, for
- * us alone. Errors as config_file_read, ERR_BUSY where another change does not end, and those of
+/* Reads the file, calls `change` and replaces the file atomically; creates missing folders, private
+ * to the user. Errors as config_file_read, ERR_BUSY if another change does not end, and those of
  * `change`. */
 MUST_CHECK enum err config_file_change(const char *path, struct arena *arena, struct fault *fault,
                                        config_file_change_function change, void *user);

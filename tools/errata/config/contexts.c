@@ -83,12 +83,12 @@ enum err contexts_put(struct contexts *contexts, struct slice name, struct conte
 
 void contexts_remove(struct contexts *contexts, struct context *context)
 {
-    size_t behind = (size_t)(contexts->list + contexts->count - context) - 1;
+    size_t following = (size_t)(contexts->list + contexts->count - context) - 1;
 
     if (slice_equal(contexts->current, context->name)) {
         contexts->current = slice_of(NULL, 0);
     }
-    memmove(context, context + 1, behind * sizeof(*context));
+    memmove(context, context + 1, following * sizeof(*context));
     contexts->count--;
 }
 
@@ -114,7 +114,7 @@ static enum err read_text(struct contexts *contexts, struct slice key, struct js
                           struct fault *fault, struct slice *ret_text)
 {
     if (value.kind != JSON_STRING) {
-        return fault_say(fault, ERR_INVALID, "%.*s is no text", (int)key.size,
+        return fault_say(fault, ERR_INVALID, "%.*s is not a string", (int)key.size,
                          (const char *)key.data);
     }
     return json_string(contexts->arena, value.text, ret_text);
@@ -153,11 +153,11 @@ static enum err read_context(struct contexts *contexts, struct slice key, struct
         return err;
     }
     if (!context_name_valid(name)) {
-        return fault_say(fault, ERR_INVALID, "%.*s is no name of a context", (int)key.size,
+        return fault_say(fault, ERR_INVALID, "%.*s is not a valid name of a context", (int)key.size,
                          (const char *)key.data);
     }
     if (value.kind != JSON_OBJECT) {
-        return fault_say(fault, ERR_INVALID, "the context %.*s is no object", (int)key.size,
+        return fault_say(fault, ERR_INVALID, "the context %.*s is not an object", (int)key.size,
                          (const char *)key.data);
     }
     err = contexts_put(contexts, name, &context);
@@ -178,7 +178,7 @@ static enum err read_contexts(struct contexts *contexts, struct json_value value
     enum err err = OK;
 
     if (value.kind != JSON_OBJECT) {
-        return fault_say(fault, ERR_INVALID, "\"contexts\" is no object");
+        return fault_say(fault, ERR_INVALID, "\"contexts\" is not an object");
     }
     walk = json_walk_start(value);
     while (err == OK && json_walk_next(&walk, &key, &value)) {
@@ -218,18 +218,18 @@ enum err contexts_read(struct contexts *contexts, struct arena *arena, struct sl
         err = json_check(arena, text, &rules, &top, &problem);
     }
     if (err == ERR_INVALID) {
-        return fault_say(fault, ERR_INVALID, "it is no JSON: %s (at byte %zu)", problem.what,
+        return fault_say(fault, ERR_INVALID, "invalid JSON: %s (at byte %zu)", problem.what,
                          problem.at);
     }
     if (err == OK && top.kind != JSON_OBJECT) {
-        return fault_say(fault, ERR_INVALID, "it is no JSON object");
+        return fault_say(fault, ERR_INVALID, "not a JSON object");
     }
     return err == OK ? read_top(contexts, top, fault) : err;
 }
 
 /* --- writing --- */
 
-/* Starts a member on a line of its own: a comma behind the one before, then its key. */
+/* Starts a member on a new line, with a comma after the member before it. */
 static void start_member(struct buffer *text, const char *indent, bool *has_member)
 {
     buffer_printf(text, "%s\n%s", *has_member ? "," : "", indent);

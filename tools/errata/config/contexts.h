@@ -1,12 +1,12 @@
 /*
- * contexts.h: contexts, that is servers and their tokens by name, as they stand in the configuration:
+ * contexts.h: contexts: servers and their tokens by name, as the configuration file stores them:
  *
  *     {"current": "home",
  *      "contexts": {"home": {"server": "127.0.0.1:7443", "token_file": "/etc/errata/admin.token"},
  *                   "office": {"server": "errata.example:7443", "token": "errata_..."}}}
  *
- * Members that are not known here are kept as they are written, at every level. Pure: no file is read
- * here (config_file.h does that). Everything lives in the arena that was given.
+ * Unknown members are kept as they are, at every level. Pure: config_file.h reads and writes the file.
+ * Everything lives in the arena of contexts_init.
  */
 #ifndef ERRATA_TOOLS_ERRATA_CONFIG_CONTEXTS_H
 #define ERRATA_TOOLS_ERRATA_CONFIG_CONTEXTS_H
@@ -16,7 +16,7 @@
 
 /* People have a handful; a file with more is something else. */
 #define CONTEXTS_MAX 256
-/* A name is typed, and stands in tables. */
+/* Names are typed and printed in tables. */
 #define CONTEXT_NAME_BYTES_MAX 64
 
 struct contexts_member; /* one that is not known here */
@@ -24,7 +24,7 @@ struct contexts_member; /* one that is not known here */
 struct context {
     struct slice name;
     struct slice server; /* HOST:PORT; empty: the default one */
-    struct slice token; /* its text; empty where it stands in a file, or there is none */
+    struct slice token; /* its text; empty if it is in a file or absent */
     struct slice token_file; /* an absolute path; or empty */
     struct contexts_member *others;
 };
@@ -37,7 +37,7 @@ struct contexts {
     struct contexts_member *others;
 };
 
-/* None. ERR_MEMORY. */
+/* No contexts. ERR_MEMORY. */
 MUST_CHECK enum err contexts_init(struct contexts *contexts, struct arena *arena);
 /* Reads the text, which outlives the contexts. ERR_INVALID with a sentence in `fault`; ERR_MEMORY. */
 MUST_CHECK enum err contexts_read(struct contexts *contexts, struct arena *arena, struct slice text,
@@ -58,7 +58,7 @@ struct context *contexts_find(const struct contexts *contexts, struct slice name
 /* The one of this name, or a new one at the end. ERR_TOO_LARGE above CONTEXTS_MAX. */
 MUST_CHECK enum err contexts_put(struct contexts *contexts, struct slice name,
                                  struct context **ret_context);
-/* Takes it out; where it was the current one there is none. */
+/* Removes it; if it was the current one, there is no current context. */
 void contexts_remove(struct contexts *contexts, struct context *context);
 
 #endif

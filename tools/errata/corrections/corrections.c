@@ -133,26 +133,23 @@ static void append_change(struct cli *cli, struct buffer *text, struct json_valu
     buffer_append(text, text->size > 0 ? SLICE(", ") : SLICE(""));
     buffer_append(text, name);
     if (before.size == 0) {
-        buffer_printf(text, " added %.*s", (int)after.size, (const char *)after.data);
+        buffer_printf(text, " added %.*s", SLICE_ARGS(after));
     } else if (after.size == 0) {
-        buffer_printf(text, " %.*s removed", (int)before.size, (const char *)before.data);
+        buffer_printf(text, " %.*s removed", SLICE_ARGS(before));
     } else {
-        buffer_printf(text, " %.*s -> %.*s", (int)before.size, (const char *)before.data,
-                      (int)after.size, (const char *)after.data);
+        buffer_printf(text, " %.*s -> %.*s", SLICE_ARGS(before), SLICE_ARGS(after));
     }
 }
 
 /* What changed; to a VIEWER, who sees no values, the names of the fields. */
 struct slice cell_changes(struct cli *cli, struct json_value event, const char *name)
 {
-    struct json_walk walk = reply_walk(event, name);
-    struct json_value row = {JSON_NULL, {NULL, 0}};
-    struct slice key = {NULL, 0};
+    struct reply_walk walk = reply_walk(event, name);
     struct buffer text;
 
     buffer_init(&text, &cli->arena, 64);
-    while (json_walk_next(&walk, &key, &row)) {
-        append_change(cli, &text, row);
+    while (reply_next(&walk)) {
+        append_change(cli, &text, walk.row);
     }
     return text.size > 0 ? buffer_slice(&text) : reply_list(cli, event, "fieldsChanged");
 }
@@ -165,8 +162,7 @@ struct slice cell_entity(struct cli *cli, struct json_value event, const char *n
     (void)name;
     return type.size + id.size == 0
                ? type
-               : arena_printf(&cli->arena, "%.*s/%.*s", (int)type.size, (const char *)type.data,
-                              (int)id.size, (const char *)id.data);
+               : arena_printf(&cli->arena, "%.*s/%.*s", SLICE_ARGS(type), SLICE_ARGS(id));
 }
 
 /* --- show --- */
@@ -188,15 +184,13 @@ static void print_side(struct cli *cli, struct json_value row, const char *side)
 
 static void print_diff(struct cli *cli, struct json_value event)
 {
-    struct json_walk walk = reply_walk(event, "diff");
-    struct json_value row = {JSON_NULL, {NULL, 0}};
-    struct slice key = {NULL, 0};
+    struct reply_walk walk = reply_walk(event, "diff");
 
-    while (json_walk_next(&walk, &key, &row)) {
-        print_coloured(&cli->out, COLOUR_BOLD, reply_text(cli, row, "name"));
+    while (reply_next(&walk)) {
+        print_coloured(&cli->out, COLOUR_BOLD, reply_text(cli, walk.row, "name"));
         print_text(&cli->out, "\n");
-        print_side(cli, row, "before");
-        print_side(cli, row, "after");
+        print_side(cli, walk.row, "before");
+        print_side(cli, walk.row, "after");
     }
 }
 
@@ -280,10 +274,9 @@ const struct command correction_commands[] = {
     {.group = "corrections",
      .name = "list",
      .summary = "list corrections, newest first",
-     .help =
-         "Lists corrections, newest first, with what changed, who changed it, the document and its "
-         "layout. Filters are combined. On a terminal, ids are shortened; `errata corrections "
-         "show` takes any unique prefix of an id.",
+     .help = "Lists corrections, newest first, with what changed, who changed it, the document and "
+             "its layout. Filters are combined. On a terminal, ids are shortened; `errata "
+             "corrections show` takes any unique prefix of an id.",
      .examples = {{"errata corrections list --layout a1b2c3 --since 7d", NULL},
                   {"errata corrections list --field qty --all --json | jq -c .events[]",
                    "all that changed a quantity, one a line"},

@@ -45,7 +45,7 @@ static enum cli_exit print_table(struct cli *cli, struct json_value reply)
         struct slice arm = reply_word(cli, reply, "arm", "EXPERIMENT_ARM_");
 
         cli_note(cli, "no examples%s%.*s%s", withheld.size > 0 ? ", withheld: " : "",
-                 (int)withheld.size, (const char *)withheld.data,
+                 SLICE_ARGS(withheld),
                  slice_equal(arm, SLICE("CONTROL")) ? ": the document is held out" : "");
     }
     table_print(&table, &cli->out);
@@ -61,8 +61,9 @@ static enum cli_exit check_named(struct cli *cli)
     if (cli->options.word_count > 0 || options_has(&cli->options, "document")) {
         return CLI_OK;
     }
-    return cli_usage(cli, "LAYOUT is missing: errata examples LAYOUT, or --document with one whose "
-                          "layout is known");
+    return cli_usage(
+        cli,
+        "LAYOUT is missing: errata examples LAYOUT, or --document with one whose layout is known");
 }
 
 static enum cli_exit fill_examples(struct request *request, struct cli *cli)
@@ -82,7 +83,7 @@ static void note_reference(struct cli *cli, struct json_value reply)
 
     if (reference.size > 0 && options_has(&cli->options, "document")) {
         (void)fflush(cli->out.stream);
-        cli_note(cli, "reference: %.*s", (int)reference.size, (const char *)reference.data);
+        cli_note(cli, "reference: %.*s", SLICE_ARGS(reference));
     }
 }
 
@@ -114,12 +115,10 @@ const struct command example_commands[] = {
     {.name = "examples",
      .arguments = "[LAYOUT]",
      .summary = "the newest corrections of a layout, as the next prompt gets them",
-     .help =
-         "Prints the newest corrections of a layout, as they are given to the next prompt. A "
-         "layout without examples is not an error. With `--document` the reference is printed to "
-         "standard "
-         "error that an outcome cites (`errata extractions record --exposure`); a document that is "
-         "held out of the experiment gets none.",
+     .help = "Prints the newest corrections of a layout, as they are given to the next prompt. A "
+             "layout without examples is not an error. With `--document` the reference is printed "
+             "to standard error that an outcome cites (`errata extractions record --exposure`); a "
+             "document that is held out of the experiment gets none.",
      .examples = {{"errata examples a1b2c3 --limit 5", NULL},
                   {"errata examples --document invoice-17", "of the layout of a document"},
                   {"errata examples a1b2c3 --hints > hint_examples.json",

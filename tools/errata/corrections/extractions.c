@@ -29,8 +29,7 @@ static enum cli_exit print_recorded(struct cli *cli, struct json_value reply)
                                                     : "the document gets examples (arm TREATMENT)");
     }
     if (examples.size > 0) {
-        cli_note(cli, "its prompt carried the examples %.*s", (int)examples.size,
-                 (const char *)examples.data);
+        cli_note(cli, "its prompt carried the examples %.*s", SLICE_ARGS(examples));
     }
     reply_note_warnings(cli, reply);
     return CLI_OK;

@@ -1,18 +1,16 @@
 /*
  * import.c: see import.h. The file is read twice: it is checked whole before anything of it is sent;
- * standard input is copied to a temporary file for that. The idempotency key of a batch is made of its first line's
- * number and its bytes, so that a repeat of an interrupted import stores nothing twice. A batch is stored
- * whole or not at all: with --skip-invalid, events that the server refuses are taken out, and the rest of
- * the batch is sent again.
+ * standard input is copied to a temporary file for that. The idempotency key of a batch is made of its
+ * first line's number and its bytes, so that a repeat of an interrupted import stores nothing twice. A
+ * batch is stored whole or not at all: with --skip-invalid, events that the server refuses are taken
+ * out, and the rest of the batch is sent again.
  */
 #include "tools/errata/corrections/import.h"
 
 #include "client/details.h"
 #include "client/header.h"
 #include "store/base/json.h"
-#include "store/base/sha256.h"
 #include "tools/errata/engine/connect.h"
-#include "tools/errata/engine/csv_input.h"
 #include "tools/errata/engine/failure.h"
 #include "tools/errata/engine/import_report.h"
 #include "tools/errata/engine/input.h"
@@ -22,11 +20,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #define BATCH_METHOD "/errata.v1.FeedbackService/BatchCaptureFeedbackEvents"
-/* `import-` and a digest in hex. */
-#define KEY_BYTES (7 + 2 * SHA256_BYTES)
 
 struct import {
     struct cli *cli;
@@ -39,8 +34,6 @@ struct import {
     uint64_t line_number;
     int64_t batch_events;
     uint64_t read_bytes;
-    uint64_t file_bytes; /* 0: not known */
-    int64_t start_us;
     bool closed; /* the reader of the output is gone */
 };
 
@@ -114,8 +107,7 @@ static bool check_event(struct import *import, struct slice event)
     const struct method_info *method =
         cli_method("/errata.v1.FeedbackService/CaptureFeedbackEvent");
     struct cli *cli = import->cli;
-    struct slice json =
-        arena_printf(&cli->arena, "{\"event\":%.*s}", (int)event.size, (const char *)event.data);
+    struct slice json = arena_printf(&cli->arena, "{\"event\":%.*s}", SLICE_ARGS(event));
     struct buffer wire;
 
     fault_init(&cli->fault, &cli->arena);
@@ -190,28 +182,14 @@ static struct slice batch_json(struct import *import, const struct batch *batch)
     return buffer_ok(&json) ? buffer_slice(&json) : slice_of(NULL, 0);
 }
 
-/* The key of a batch: equal for equal lines at the same place. */
-static void make_key(const struct batch *batch, struct slice json, char key[KEY_BYTES])
-{
-    char place[32];
-    int size = snprintf(place, sizeof(place), "%llu:", (unsigned long long)batch->events[0].line);
-    const struct slice pieces[] = {slice_of(place, (size_t)size), json};
-    struct sha256_digest digest = sha256_pieces(pieces, 2);
-
-    memcpy(key, "import-", 7);
-    sha256_format(&digest, key + 7);
-}
-
 /* Counts a stored batch. All of its events are new, or none is. */
 static enum cli_exit count_batch(struct import *import, const struct batch *batch,
                                  struct slice wire)
 {
     struct cli *cli = import->cli;
     struct json_value reply = {JSON_NULL, {NULL, 0}};
-    struct json_value event = {JSON_NULL, {NULL, 0}};
-    struct json_walk walk;
+    struct reply_walk walk;
     struct slice json = {NULL, 0};
-    struct slice key = {NULL, 0};
     enum cli_exit result = cli_decode(cli, cli_method(BATCH_METHOD), wire, &cli->arena, &json);
 
     if (result == CLI_OK) {
@@ -225,8 +203,8 @@ static enum cli_exit count_batch(struct import *import, const struct batch *batc
         import->closed = fflush(cli->out.stream) != 0;
     }
     walk = reply_walk(reply, "events");
-    if (json_walk_next(&walk, &key, &event)) {
-        import_report_count(&import->report, reply_text(cli, event, "id"), batch->count);
+    if (reply_next(&walk)) {
+        import_report_count(&import->report, reply_text(cli, walk.row, "id"), batch->count);
     }
     return CLI_OK;
 }
@@ -235,20 +213,21 @@ static enum cli_exit call_server(struct import *import, const struct batch *batc
                                  struct client_result *ret_result)
 {
     struct cli *cli = import->cli;
-    char key[KEY_BYTES] = {0};
-    const struct client_metadata metadata = {SLICE("idempotency-key"), slice_of(key, KEY_BYTES)};
+    char key[IMPORT_KEY_BYTES] = {0};
+    struct slice json = batch_json(import, batch);
+    const struct client_metadata metadata = {
+        SLICE("idempotency-key"),
+        import_report_key(&import->report, batch->events[0].line, SLICE(""), json, key)};
     struct client_options options = {.timeout_ms =
                                          cli->timeout_ms > 0 ? cli->timeout_ms : CONNECT_TIMEOUT_MS,
                                      .metadata = &metadata,
-                                     .metadata_count = import->report.again ? 0 : 1};
+                                     .metadata_count = metadata.value.size > 0 ? 1 : 0};
     struct client_request request = {.method = cli_method(BATCH_METHOD), .options = &options};
-    struct slice json = batch_json(import, batch);
     enum cli_exit result = CLI_OK;
 
     fault_init(&cli->fault, &cli->arena); /* drops the faults of skipped lines */
     result = json.size > 0 ? cli_encode(cli, request.method, json, &request.message)
                            : cli_local(cli, "out of memory");
-    make_key(batch, json, key);
     return result == CLI_OK ? cli_call_status(cli, &request, &cli->arena, ret_result) : result;
 }
 
@@ -301,9 +280,8 @@ static size_t mark_refused(struct import *import, const struct batch *batch,
         count += batch->events[index].refused ? 0 : 1;
         batch->events[index].refused = true;
         import_report_problem(&import->report, batch->events[index].line, "%.*s%s%.*s",
-                              (int)field.size, (const char *)field.data, field.size > 0 ? ": " : "",
-                              (int)violation->description.size,
-                              (const char *)violation->description.data);
+                              SLICE_ARGS(field), field.size > 0 ? ": " : "",
+                              SLICE_ARGS(violation->description));
     }
     return count;
 }
@@ -364,7 +342,7 @@ static void show_progress(const struct import *import)
     const struct progress_state state = {.unit = "events",
                                          .done = import->report.created + import->report.repeated,
                                          .done_steps = import->read_bytes,
-                                         .total_steps = import->file_bytes};
+                                         .total_steps = import->report.file_bytes};
 
     progress_show(&import->cli->progress, &state);
 }
@@ -390,20 +368,6 @@ static enum cli_exit import_all(struct import *import)
     return CLI_OK;
 }
 
-static enum cli_exit open_file(struct import *import)
-{
-    struct stat status;
-    enum cli_exit result = csv_input_file(import->cli, import->path, &import->file);
-
-    if (result == CLI_OK) {
-        result = csv_input_keep(import->cli, &import->file);
-    }
-    if (result == CLI_OK && fstat(fileno(import->file), &status) == 0 && S_ISREG(status.st_mode)) {
-        import->file_bytes = (uint64_t)status.st_size;
-    }
-    return result;
-}
-
 /* Checks the file, then sends it from its beginning. */
 static enum cli_exit import_file(struct import *import)
 {
@@ -427,11 +391,7 @@ static enum cli_exit import_file(struct import *import)
     rewind(import->file);
     import->line_number = 0;
     import->read_bytes = 0;
-    cli_progress(import->cli);
-    import->start_us = clock_monotonic_us(import->cli->ctx.clock);
-    result = import_all(import);
-    return import_report_end(&import->report, result,
-                             clock_monotonic_us(import->cli->ctx.clock) - import->start_us);
+    return import_report_end(&import->report, import_all(import));
 }
 
 enum cli_exit import_run(struct cli *cli)
@@ -447,7 +407,7 @@ enum cli_exit import_run(struct cli *cli)
                          IMPORT_BATCH_EVENTS_MAX);
     }
     import_report_init(&import.report, cli, "events");
-    result = open_file(&import);
+    result = import_report_open(&import.report, &import.file);
     if (result == CLI_OK) {
         result = import_file(&import);
     }

@@ -1,6 +1,6 @@
 /*
  * calls.h: many unary calls, several at a time over one channel, started in the order in which they
- * are given. What a call is and how its end is told is the caller's.
+ * are given. The caller supplies the calls and handles their ends.
  */
 #ifndef ERRATA_TOOLS_ERRATA_ENGINE_CALLS_H
 #define ERRATA_TOOLS_ERRATA_ENGINE_CALLS_H
@@ -31,7 +31,7 @@ struct calls_handlers {
     bool (*done)(void *user, uint64_t tag, const struct client_status *status, struct slice reply);
 };
 
-/* Runs until all calls have ended; OK also where some failed, as `done` was told. SIGINT ends those under
+/* Runs until all calls have ended; OK even if some failed, which `done` receives. SIGINT ends those under
  * way with CANCELLED, and all with CLI_INTERRUPTED. */
 MUST_CHECK enum cli_exit calls_run(struct cli *cli, unsigned at_once,
                                    const struct calls_handlers *handlers);

@@ -1,7 +1,8 @@
 /*
  * command_call.h: a command that is one method of the contract. Its request is filled from the command
- * line by the descriptor (fill.h), its reply shown by the table of its resource (view.h): a list in pages,
- * a read as lines, a write as the id of what it wrote. What differs from that is a function.
+ * line by the descriptor (fill.h), its reply shown by the table of its resource (view.h): a list in
+ * pages, a read as lines, a write as the id of what it wrote. Functions below replace one of these
+ * steps.
  */
 #ifndef ERRATA_TOOLS_ERRATA_ENGINE_COMMAND_CALL_H
 #define ERRATA_TOOLS_ERRATA_ENGINE_COMMAND_CALL_H
@@ -11,7 +12,7 @@
 
 struct command_call {
     const char *method; /* its path */
-    /* Adds members that are more than an option's value; NULL: there are none. */
+    /* Adds members that are not the value of an option; NULL if there are none. */
     enum cli_exit (*fill)(struct request *request, struct cli *cli);
     /* Prints the reply to a single call in another form. */
     enum cli_exit (*print)(struct cli *cli, struct json_value reply);
@@ -20,7 +21,6 @@ struct command_call {
     /* Lists only: prints what the first page says beside its rows, as CSV if that is wanted. */
     enum cli_exit (*head)(struct cli *cli, struct json_value reply);
     view_colour *colour; /* of a list's rows */
-    const struct reply_csv *csv; /* of a list, instead of the CSV lines of its resource */
     const char *nothing; /* of a list: reported if there are no rows */
 };
 
@@ -34,7 +34,7 @@ struct command_call {
 MUST_CHECK enum cli_exit command_call_run(struct cli *cli);
 /* A single call as COMMAND_CALL describes it, of a command that has more to do. */
 MUST_CHECK enum cli_exit command_call_once(struct cli *cli, const struct command_call *call);
-/* The member of a reply that holds its rows; NULL: it is no list. */
+/* The member of a reply that holds its rows; NULL for a method that is not a list. */
 const struct field_info *command_call_rows(const struct method_info *method);
 
 #endif

@@ -7,18 +7,19 @@
 #include "server/codec/proto_json.h"
 #include "store/base/assert.h"
 #include "tools/errata/engine/failure.h"
+#include "tools/errata/engine/reply.h"
 #include "tools/errata/engine/waiting.h"
 #include "tools/errata/engine/where.h"
 
 /* --metadata and --idempotency-key of one command line. */
 #define METADATA_MAX 32
-/* A call is tried again where the server is restarting, and the command still ends within some two
- * seconds where nobody listens. */
+/* Calls are retried while a server restarts; without a server the command ends within about two
+ * seconds. */
 #define TRIES_MAX 6
 #define TRIES_PAUSE_FIRST_MS 100
 #define TRIES_PAUSE_LAST_MS 400
-/* One try to connect; and silence, while a call is under way, after which the server is asked whether
- * it is there, and the time that it has to say so. */
+/* The time limit of one attempt to connect; the silence during a call after which a ping is sent;
+ * and the time limit of its answer. */
 #define TRY_TIMEOUT_MS 5000
 #define SILENCE_MS 30000
 #define SILENCE_TIMEOUT_MS 10000
@@ -132,7 +133,7 @@ static enum cli_exit add_metadata(struct cli *cli, const char *text, struct clie
     const char *colon = strchr(text, ':');
 
     if (colon == NULL || colon == text) {
-        return cli_usage(cli, "--metadata \"%s\": give KEY:VALUE", text);
+        return cli_usage(cli, "--metadata \"%s\": malformed; expected KEY:VALUE", text);
     }
     if (options->metadata_count == METADATA_MAX) {
         return cli_usage(cli, "more than %d pieces of metadata", METADATA_MAX);
@@ -218,4 +219,13 @@ enum cli_exit cli_call(struct cli *cli, const char *path, struct slice json,
         return result;
     }
     return cli_call_with(cli, &request, &cli->arena, ret_reply);
+}
+
+enum cli_exit cli_call_reply(struct cli *cli, const char *path, struct slice json,
+                             struct json_value *ret_reply)
+{
+    struct slice reply = {NULL, 0};
+    enum cli_exit result = cli_call(cli, path, json, &reply);
+
+    return result == CLI_OK ? reply_parse(cli, reply, ret_reply) : result;
 }

@@ -6,6 +6,7 @@
 #define ERRATA_TOOLS_ERRATA_ENGINE_CONNECT_H
 
 #include "store/base/buffer.h"
+#include "store/base/json.h"
 #include "tools/errata/cli.h"
 
 /* The default time limit of a unary call. */
@@ -38,6 +39,9 @@ MUST_CHECK enum cli_exit cli_call_options(struct cli *cli, const struct method_i
 /* A unary call by path with the request's JSON; the reply as JSON on one line. */
 MUST_CHECK enum cli_exit cli_call(struct cli *cli, const char *path, struct slice json,
                                   struct slice *ret_reply);
+/* The same, with the reply parsed. */
+MUST_CHECK enum cli_exit cli_call_reply(struct cli *cli, const char *path, struct slice json,
+                                        struct json_value *ret_reply);
 /* A unary call with the caller's options, all memory from `arena`; OK even if the call failed: its status
  * is not reported. */
 MUST_CHECK enum cli_exit cli_call_status(struct cli *cli, const struct client_request *request,

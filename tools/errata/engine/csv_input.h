@@ -1,6 +1,6 @@
 /*
- * csv_input.h: a CSV file that a person gives: its columns are found by the names in its heading,
- * whatever their order and case, and rows are taken one at a time. What is wrong is told by its line.
+ * csv_input.h: reads a CSV file row by row. Columns are found by the names in its heading, in any order
+ * and case. Errors name the line.
  */
 #ifndef ERRATA_TOOLS_ERRATA_ENGINE_CSV_INPUT_H
 #define ERRATA_TOOLS_ERRATA_ENGINE_CSV_INPUT_H

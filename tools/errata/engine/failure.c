@@ -19,13 +19,12 @@ static void print_headline(struct cli *cli, struct slice name, struct slice mess
 
 static void print_field(struct cli *cli, struct slice field, struct slice description)
 {
-    print_text(&cli->err, "  ");
+    print_text(&cli->err, field.size > 0 ? "  " : " ");
     if (field.size > 0) {
         print_coloured(&cli->err, COLOUR_BOLD, field);
-        print_text(&cli->err, ": ");
+        print_text(&cli->err, ":");
     }
-    print_coloured(&cli->err, COLOUR_NONE, description);
-    print_text(&cli->err, "\n");
+    wrap_message(&cli->err, field.size > 0 ? (unsigned)field.size + 3 : 1, 4, description);
 }
 
 /* --- what to do about it --- */
@@ -43,9 +42,8 @@ static struct slice token_name(struct cli *cli)
     struct slice file = settings->token_file;
 
     return arena_printf(
-        &cli->arena, "the token%s%.*s%s%.*s, from %s", key_id.size > 0 ? " " : "", (int)key_id.size,
-        (const char *)key_id.data, file.size > 0 ? " of " : "", (int)file.size,
-        (const char *)file.data,
+        &cli->arena, "the token%s%.*s%s%.*s, from %s", key_id.size > 0 ? " " : "",
+        SLICE_ARGS(key_id), file.size > 0 ? " of " : "", SLICE_ARGS(file),
         where_source(cli, settings->token_source, "--token-file", "ERRATA_TOKEN_FILE"));
 }
 
@@ -54,16 +52,14 @@ static struct slice hint_no_token(struct cli *cli)
     const struct settings *settings = &cli->settings;
 
     if (settings->token_withheld) {
-        return arena_printf(
-            &cli->arena,
-            "the token of the context %.*s is for its own server, %.*s: name "
-            "another one with --token-file FILE",
-            (int)settings->context->name.size, (const char *)settings->context->name.data,
-            (int)settings->context->server.size, (const char *)settings->context->server.data);
+        return arena_printf(&cli->arena,
+                            "the token of the context %.*s is for its own server, %.*s: name "
+                            "another one with --token-file FILE",
+                            SLICE_ARGS(settings->context->name),
+                            SLICE_ARGS(settings->context->server));
     }
-    return SLICE(
-        "no token was given: name one with --token-file FILE, ERRATA_TOKEN_FILE or `errata "
-        "context add`; a server writes its first one to DIR/admin.token");
+    return SLICE("no token was given: name one with --token-file FILE, ERRATA_TOKEN_FILE or "
+                 "`errata context add`; a server writes its first one to DIR/admin.token");
 }
 
 static struct slice hint_token(struct cli *cli, struct slice message)
@@ -75,12 +71,12 @@ static struct slice hint_token(struct cli *cli, struct slice message)
     }
     if (says(message, "of the form")) {
         return arena_printf(&cli->arena, "%.*s, has another form: is it a token's file?",
-                            (int)name.size, (const char *)name.data);
+                            SLICE_ARGS(name));
     }
     return arena_printf(&cli->arena,
                         "it is %.*s; is it a token of this server? With an ADMIN token, `errata "
                         "token list` says what became of it",
-                        (int)name.size, (const char *)name.data);
+                        SLICE_ARGS(name));
 }
 
 static struct slice hint_role(struct cli *cli)
@@ -88,22 +84,21 @@ static struct slice hint_role(struct cli *cli)
     struct slice name = token_name(cli);
 
     return arena_printf(&cli->arena, "it is %.*s; --token-file or --context name another",
-                        (int)name.size, (const char *)name.data);
+                        SLICE_ARGS(name));
 }
 
 /* Where no answer came: what is likely, by what was seen of the other side. */
 static struct slice hint_unreachable(struct cli *cli, struct slice message)
 {
-    const char *likely = "is erratad running there? The file `address` in its folder says where it "
-                         "listens.";
+    const char *likely =
+        "is erratad running there? The file `address` in its folder says where it listens.";
 
     if (says(message, "not HTTP/2")) {
         likely = "something else listens there, such as a web server: is the port right?";
     } else if (says(message, "before it sent anything")) {
-        likely =
-            "what listens there hung up at once: it is another program, or wants TLS, or is an "
-            "erratad that is just stopping or has no room for more connections: its log says "
-            "so, and --connections-max and --connections-per-address give it more.";
+        likely = "what listens there hung up at once: it is another program, or wants TLS, or is "
+                 "an erratad that is just stopping or has no room for more connections: its log "
+                 "says so, and --connections-max and --connections-per-address give it more.";
     } else if (says(message, "closed it")) {
         likely = "the server ended the connection: it is stopping, or made room for others.";
     } else if (says(message, "no HTTP/2 settings") || says(message, "connect timeout")) {
@@ -145,8 +140,7 @@ static struct slice hint(struct cli *cli, const struct client_status *status,
     case CLIENT_CODE_DEADLINE_EXCEEDED:
         return says(status->message, "before a connection")
                    ? hint_unreachable(cli, SLICE("connect timeout"))
-                   : SLICE("--timeout 60s gives a call "
-                           "more time");
+                   : SLICE("--timeout 60s gives a call more time");
     case CLIENT_CODE_UNAVAILABLE:
         return status->from_server ? slice_of(NULL, 0) : hint_unreachable(cli, status->message);
     case CLIENT_CODE_UNIMPLEMENTED:

@@ -19,7 +19,7 @@ static const struct {
 
 /* --- which member --- */
 
-/* A member that only the server sets is none of a request. */
+/* Finds a member of a request; members that only the server sets are not part of it. */
 static const struct field_info *find_input(const struct message_info *message, struct slice name)
 {
     const struct field_info *field = view_field_named(message, name);

@@ -4,10 +4,12 @@
 #include "tools/errata/engine/import_report.h"
 
 #include "tools/errata/engine/connect.h"
+#include "tools/errata/engine/csv_input.h"
 #include "tools/errata/engine/reply.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 /* Digits of a number with commas. */
 #define NUMBER_BYTES 32
@@ -20,6 +22,39 @@ void import_report_init(struct import_report *report, struct cli *cli, const cha
                                      .dry_run = options_has(&cli->options, "dry-run"),
                                      .skip_invalid = options_has(&cli->options, "skip-invalid"),
                                      .again = options_has(&cli->options, "again")};
+}
+
+enum cli_exit import_report_open(struct import_report *report, FILE **ret_file)
+{
+    struct stat status;
+    FILE *file = NULL;
+    enum cli_exit result = csv_input_file(report->cli, report->path, &file);
+
+    if (result == CLI_OK) {
+        result = csv_input_keep(report->cli, &file);
+    }
+    if (result != CLI_OK) {
+        return result;
+    }
+    if (fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode)) {
+        report->file_bytes = (uint64_t)status.st_size;
+    }
+    *ret_file = file;
+    return CLI_OK;
+}
+
+struct slice import_report_key(const struct import_report *report, uint64_t line,
+                               struct slice method, struct slice request,
+                               char key[IMPORT_KEY_BYTES])
+{
+    char place[32];
+    int size = snprintf(place, sizeof(place), "%llu:", (unsigned long long)line);
+    const struct slice pieces[] = {slice_of(place, (size_t)size), method, request};
+    struct sha256_digest digest = sha256_pieces(pieces, 3);
+
+    memcpy(key, "import-", 7);
+    sha256_format(&digest, key + 7);
+    return report->again ? slice_of(NULL, 0) : slice_of(key, IMPORT_KEY_BYTES);
 }
 
 /* `5,000`: these numbers are in sentences, on a terminal or not. */
@@ -59,14 +94,11 @@ void import_report_fault(struct import_report *report, uint64_t line)
     const struct fault *fault = &report->cli->fault;
 
     for (size_t i = 0; i < fault->count; i++) {
-        import_report_problem(report, line, "%.*s: %.*s", (int)fault->entries[i].field.size,
-                              (const char *)fault->entries[i].field.data,
-                              (int)fault->entries[i].description.size,
-                              (const char *)fault->entries[i].description.data);
+        import_report_problem(report, line, "%.*s: %.*s", SLICE_ARGS(fault->entries[i].field),
+                              SLICE_ARGS(fault->entries[i].description));
     }
     if (fault->count == 0) {
-        import_report_problem(report, line, "%.*s", (int)fault->message.size,
-                              (const char *)fault->message.data);
+        import_report_problem(report, line, "%.*s", SLICE_ARGS(fault->message));
     }
 }
 
@@ -118,27 +150,22 @@ enum cli_exit import_report_start(struct import_report *report)
 {
     struct cli *cli = report->cli;
     struct json_value reply = {JSON_NULL, {NULL, 0}};
-    struct json_value event = {JSON_NULL, {NULL, 0}};
-    struct json_walk walk;
-    struct slice json = {NULL, 0};
-    struct slice key = {NULL, 0};
+    struct reply_walk walk;
     struct slice id = {NULL, 0};
-    enum cli_exit result =
-        cli_call(cli, "/errata.v1.EventService/ListEvents", SLICE("{\"page_size\":1}"), &json);
-
-    if (result == CLI_OK) {
-        result = reply_parse(cli, json, &reply);
-    }
+    enum cli_exit result = cli_call_reply(cli, "/errata.v1.EventService/ListEvents",
+                                          SLICE("{\"page_size\":1}"), &reply);
     if (result != CLI_OK) {
         return result;
     }
     walk = reply_walk(reply, "events");
-    if (json_walk_next(&walk, &key, &event)) {
-        id = reply_text(cli, event, "id");
+    if (reply_next(&walk)) {
+        id = reply_text(cli, walk.row, "id");
     }
     if (id.size == IMPORT_ID_BYTES) {
         memcpy(report->newest_id, id.data, IMPORT_ID_BYTES);
     }
+    cli_progress(cli);
+    report->start_us = clock_monotonic_us(cli->ctx.clock);
     return CLI_OK;
 }
 
@@ -160,7 +187,7 @@ static void add_count(struct buffer *text, uint64_t count, const char *what)
     }
 }
 
-enum cli_exit import_report_end(struct import_report *report, enum cli_exit result, int64_t took_us)
+enum cli_exit import_report_end(struct import_report *report, enum cli_exit result)
 {
     struct cli *cli = report->cli;
     struct slice span = {NULL, 0};
@@ -170,15 +197,15 @@ enum cli_exit import_report_end(struct import_report *report, enum cli_exit resu
 
     progress_hide(&cli->progress);
     arena_reset(&cli->arena);
-    span = progress_span(&cli->arena, took_us);
+    span = progress_span(&cli->arena, clock_monotonic_us(cli->ctx.clock) - report->start_us);
     buffer_init(&text, &cli->arena, 128);
     add_count(&text, report->invalid, "invalid ones skipped");
     add_count(&text, report->refused, "refused by the server");
     add_count(&text, report->passed_over, "superseded ones passed over");
     report_hidden(report);
     cli_note(cli, "%s: %s new, %s already stored%.*s, in %.*s", report->unit,
-             number(created, report->created), number(repeated, report->repeated), (int)text.size,
-             (const char *)text.data, (int)span.size, (const char *)span.data);
+             number(created, report->created), number(repeated, report->repeated), SLICE_ARGS(text),
+             SLICE_ARGS(span));
     if (result != CLI_OK) {
         cli_note(cli, "what is stored stays: the same command again continues");
         return result;

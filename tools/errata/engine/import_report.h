@@ -1,15 +1,19 @@
 /*
- * import_report.h: what the imports of all commands have in common: a file is checked whole before any of
- * it is sent, problems are reported by their lines, and the end says what was new.
+ * import_report.h: common parts of all imports: a file is checked whole before any of it is sent,
+ * problems are reported by their lines, each call has an idempotency key made of its place in the file
+ * and its request, so that a repeat stores nothing twice, and the totals are reported at the end.
  */
 #ifndef ERRATA_TOOLS_ERRATA_ENGINE_IMPORT_REPORT_H
 #define ERRATA_TOOLS_ERRATA_ENGINE_IMPORT_REPORT_H
 
+#include "store/base/sha256.h"
 #include "tools/errata/cli.h"
 
 /* Problems that are reported one by one; the rest are counted. With --json all are. */
 #define IMPORT_PROBLEMS_MAX 20
 #define IMPORT_ID_BYTES 36
+/* `import-` and a digest in hex. */
+#define IMPORT_KEY_BYTES (7 + 2 * SHA256_BYTES)
 
 /* Options of every import. */
 #define IMPORT_OPTIONS                                                                             \
@@ -26,6 +30,8 @@ struct import_report {
     bool dry_run;
     bool skip_invalid;
     bool again;
+    uint64_t file_bytes; /* 0: unknown */
+    int64_t start_us; /* of sending */
     uint64_t valid; /* of the check */
     uint64_t invalid; /* of the check */
     uint64_t created;
@@ -38,6 +44,12 @@ struct import_report {
 
 /* Reads the options above. */
 void import_report_init(struct import_report *report, struct cli *cli, const char *unit);
+/* Opens the file, or a copy of standard input, so that it can be read twice. */
+MUST_CHECK enum cli_exit import_report_open(struct import_report *report, FILE **ret_file);
+/* Makes the idempotency key of the request that begins at a line; empty with --again. */
+struct slice import_report_key(const struct import_report *report, uint64_t line,
+                               struct slice method, struct slice request,
+                               char key[IMPORT_KEY_BYTES]);
 /* Reports a problem of a line. */
 void import_report_problem(struct import_report *report, uint64_t line, const char *format, ...)
     PRINTF_LIKE(3, 4);
@@ -45,12 +57,11 @@ void import_report_problem(struct import_report *report, uint64_t line, const ch
 void import_report_fault(struct import_report *report, uint64_t line);
 /* Whether the file may be sent after its check; if not, what to exit with. Ends a dry run. */
 bool import_report_may_send(struct import_report *report, enum cli_exit *ret_exit);
-/* Asks for the newest event: later ids are of this import. Ids of one organisation only ascend. */
+/* Starts sending: gets the newest event, since later ids belong to this import (ids ascend). */
 MUST_CHECK enum cli_exit import_report_start(struct import_report *report);
 /* Counts events that were answered with this id. */
 void import_report_count(struct import_report *report, struct slice id, uint64_t count);
-/* Reports the totals; gives the exit code of an import that ended with `result`. */
-MUST_CHECK enum cli_exit import_report_end(struct import_report *report, enum cli_exit result,
-                                           int64_t took_us);
+/* Reports the totals; returns the exit code of an import that ended with `result`. */
+MUST_CHECK enum cli_exit import_report_end(struct import_report *report, enum cli_exit result);
 
 #endif

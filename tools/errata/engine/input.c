@@ -148,11 +148,10 @@ enum cli_exit input_time(struct cli *cli, const char *option, const char *text, 
         return CLI_OK;
     }
     if (!input_duration(text, &distance_ms)) {
-        return cli_usage(
-            cli,
-            "--%s \"%s\": not a time; expected a duration such as 12h or 90d, or a time "
-            "such as 2026-11-21T08:30:00Z",
-            option, text);
+        return cli_usage(cli,
+                         "--%s \"%s\": not a time; expected a duration such as 12h or 90d, or a "
+                         "time such as 2026-11-21T08:30:00Z",
+                         option, text);
     }
     seconds = clock_wall_us(cli->ctx.clock) / 1000000 + sign * (distance_ms / 1000);
     if (seconds < TIMESTAMP_SECONDS_MIN || seconds > TIMESTAMP_SECONDS_MAX) {
@@ -165,7 +164,7 @@ enum cli_exit input_time(struct cli *cli, const char *option, const char *text, 
     return CLI_OK;
 }
 
-/* How long ago a day was that is told by a word or a span. */
+/* The distance from today of a day that is given as a word or a span. */
 static bool read_days_back(const char *text, int64_t *ret_ms)
 {
     *ret_ms = 0;

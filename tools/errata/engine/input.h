@@ -1,6 +1,6 @@
 /*
- * input.h: what people give as arguments: numbers, durations, times, and texts that stand on the
- * command line, in a file (@FILE) or on standard input (-).
+ * input.h: parses arguments: numbers, durations, times, and texts that are given on the command line, in
+ * a file (@FILE) or on standard input (-).
  */
 #ifndef ERRATA_TOOLS_ERRATA_ENGINE_INPUT_H
 #define ERRATA_TOOLS_ERRATA_ENGINE_INPUT_H
@@ -12,7 +12,8 @@
 
 /* A decimal number from 0; false for anything else. */
 bool input_number(const char *text, int64_t *ret_number);
-/* 500ms, 5s, 2m, 1h, 90d, 2w; a number alone counts seconds. False for anything else and for 0. */
+/* 500ms, 5s, 2m, 1h, 90d, 2w; a number without a unit counts seconds. False for anything else and
+ * for 0. */
 bool input_duration(const char *text, int64_t *ret_ms);
 
 /* The whole file, at most `bytes_max`; "-" is standard input. */
@@ -21,7 +22,7 @@ MUST_CHECK enum cli_exit input_file(struct cli *cli, const char *path, size_t by
 /* The password of a PDF: the whole file but for the line feed at its end, copied to `arena`. */
 MUST_CHECK enum cli_exit input_password(struct cli *cli, const char *path, struct arena *arena,
                                         struct slice *ret_password);
-/* The argument itself, or for @FILE and - what stands there. */
+/* The argument itself, or the contents of @FILE or standard input (-). */
 MUST_CHECK enum cli_exit input_argument(struct cli *cli, const char *argument,
                                         struct slice *ret_text);
 /* RFC 3339 text of a time given as such, or as a duration from now (`sign` 1) or ago (-1). */

@@ -13,7 +13,7 @@
 /* The longest page token that a request may bring. */
 #define PAGE_TOKEN_BYTES_MAX 512
 
-/* How far a list has come. */
+/* The progress of a list. */
 struct pages {
     int64_t wanted; /* rows */
     int64_t seen;
@@ -23,11 +23,10 @@ struct pages {
     struct table_layout layout; /* of all pages: one heading */
     struct view view;
     const char *rows; /* the reply's array */
-    struct reply_csv csv;
 };
 
-/* What is the same for all pages; spans such as "12h ago" are worked out once, since a page token
- * belongs to its filter. */
+/* The filter of all pages. Spans such as `12h` are converted once, since a page token belongs to its
+ * filter. */
 struct filter {
     struct arena arena;
     struct slice json; /* an object without its closing brace */
@@ -113,12 +112,10 @@ static enum cli_exit show_page(struct cli *cli, const struct command_call *call,
 
 static int64_t count_rows(struct json_value reply, const char *name)
 {
-    struct json_walk walk = reply_walk(reply, name);
-    struct json_value row = {JSON_NULL, {NULL, 0}};
-    struct slice key = {NULL, 0};
+    struct reply_walk walk = reply_walk(reply, name);
     int64_t count = 0;
 
-    while (json_walk_next(&walk, &key, &row)) {
+    while (reply_next(&walk)) {
         count++;
     }
     return count;
@@ -127,7 +124,7 @@ static int64_t count_rows(struct json_value reply, const char *name)
 static enum cli_exit show(struct cli *cli, const struct command_call *call, struct slice json,
                           struct json_value reply, struct pages *pages, int64_t *ret_rows)
 {
-    if (!cli->json && !reply_csv_wanted(cli)) {
+    if (!cli->json && !view_csv_wanted(cli)) {
         return show_page(cli, call, reply, pages, ret_rows);
     }
     *ret_rows = count_rows(reply, pages->rows);
@@ -135,17 +132,17 @@ static enum cli_exit show(struct cli *cli, const struct command_call *call, stru
         print_json(&cli->out, json);
         return CLI_OK;
     }
-    return reply_csv_rows(cli, reply, pages->rows, &pages->csv);
+    return view_csv_rows(cli, pages->view.message, reply, pages->rows);
 }
 
-/* What stands before the first page's rows. */
+/* Prints the text before the first page's rows. */
 static enum cli_exit show_head(struct cli *cli, const struct command_call *call,
                                struct json_value reply, const struct pages *pages)
 {
     enum cli_exit result = CLI_OK;
 
-    if (reply_csv_wanted(cli)) {
-        result = reply_csv_heading(cli, &pages->csv);
+    if (view_csv_wanted(cli)) {
+        result = view_csv_heading(cli, pages->view.message);
     }
     if (result == CLI_OK && call->head != NULL && !cli->json) {
         result = call->head(cli, reply);
@@ -159,12 +156,12 @@ static enum cli_exit wanted_rows(struct cli *cli, int64_t *ret_rows)
 
     *ret_rows = options_has(&cli->options, "all") ? INT64_MAX : PAGE_ROWS_DEFAULT;
     if (limit != NULL && (!input_number(limit, ret_rows) || *ret_rows == 0)) {
-        return cli_usage(cli, "--limit \"%s\": give a number from 1", limit);
+        return cli_usage(cli, "--limit \"%s\": invalid number; expected 1 or more", limit);
     }
     return CLI_OK;
 }
 
-/* Where the rows themselves pass by on the terminal, they are the progress. */
+/* No progress line if the rows themselves are printed on the terminal. */
 static void show_progress(struct cli *cli, const struct pages *pages)
 {
     const struct progress_state state = {.unit = "rows", .done = (uint64_t)pages->seen};
@@ -202,7 +199,7 @@ static enum cli_exit run_page(struct cli *cli, const struct command_call *call,
     return CLI_OK;
 }
 
-/* What the rows do not say: that there are none, or more. */
+/* Reports that there are no rows, or more. */
 static void conclude(struct cli *cli, const struct command_call *call, const struct pages *pages)
 {
     if (pages->seen == 0 && pages->last) {
@@ -213,26 +210,19 @@ static void conclude(struct cli *cli, const struct command_call *call, const str
     }
 }
 
-/* How the rows are shown. */
-static enum cli_exit open_view(struct cli *cli, const struct command_call *call,
-                               struct pages *pages)
+static void open_view(const struct command_call *call, struct pages *pages)
 {
     const struct field_info *rows = command_call_rows(cli_method(call->method));
 
     pages->rows = (const char *)rows->json_name.data;
     view_init(&pages->view, rows->message);
-    if (call->csv != NULL) {
-        pages->csv = *call->csv;
-        return CLI_OK;
-    }
-    return view_csv(cli, rows->message, &pages->csv);
 }
 
 enum cli_exit paging_run(struct cli *cli, const struct command_call *call)
 {
     struct pages pages = {.seen = 0};
     struct filter filter;
-    enum cli_exit result = reply_csv_check(cli);
+    enum cli_exit result = view_csv_check(cli);
 
     if (result != CLI_OK) {
         return result;
@@ -241,9 +231,7 @@ enum cli_exit paging_run(struct cli *cli, const struct command_call *call)
     if (result == CLI_OK) {
         result = wanted_rows(cli, &pages.wanted);
     }
-    if (result == CLI_OK) {
-        result = open_view(cli, call, &pages);
-    }
+    open_view(call, &pages);
     cli_progress(cli);
     for (unsigned page = 0; result == CLI_OK && page < PAGES_MAX && !pages.last && !pages.closed &&
                             pages.seen < pages.wanted;

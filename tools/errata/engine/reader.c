@@ -12,7 +12,7 @@
 
 static void *run(void *user)
 {
-    struct pollfd output = {.fd = STDOUT_FILENO}; /* errors alone: POLLERR needs no asking */
+    struct pollfd output = {.fd = STDOUT_FILENO}; /* POLLERR is always reported */
 
     while (poll(&output, 1, -1) < 0 && errno == EINTR) {
     }

@@ -149,8 +149,7 @@ struct slice reply_full_time(struct cli *cli, struct json_value object, const ch
     if (time.size == 0 || !cli->out.terminal) {
         return time;
     }
-    return arena_printf(&cli->arena, "%.*s UTC, %.*s", (int)time.size, (const char *)time.data,
-                        (int)ago.size, (const char *)ago.data);
+    return arena_printf(&cli->arena, "%.*s UTC, %.*s", SLICE_ARGS(time), SLICE_ARGS(ago));
 }
 
 void reply_print_member(struct cli *cli, const char *title, struct slice value)
@@ -164,12 +163,10 @@ void reply_print_member(struct cli *cli, const char *title, struct slice value)
 
 void reply_note_warnings(struct cli *cli, struct json_value object)
 {
-    struct json_walk walk = reply_walk(object, "warnings");
-    struct json_value warning = {JSON_NULL, {NULL, 0}};
-    struct slice key = {NULL, 0};
+    struct reply_walk walk = reply_walk(object, "warnings");
 
-    while (json_walk_next(&walk, &key, &warning)) {
-        struct slice message = reply_text(cli, warning, "message");
+    while (reply_next(&walk)) {
+        struct slice message = reply_text(cli, walk.row, "message");
 
         cli_note(cli, "warning: %.*s", (int)message.size, (const char *)message.data);
     }
@@ -191,13 +188,12 @@ void reply_note_clock(struct cli *cli, struct json_value object, const char *nam
             progress_span(&cli->arena, (ahead > 0 ? ahead : -ahead) * INT64_C(1000000));
 
         cli_note(cli,
-                 "the server's clock is %.*s %s this machine's, by which spans such as 90d "
-                 "count",
-                 (int)span.size, (const char *)span.data, ahead > 0 ? "ahead of" : "behind");
+                 "the server's clock is %.*s %s this machine's, by which spans such as 90d count",
+                 SLICE_ARGS(span), ahead > 0 ? "ahead of" : "earlier than");
     }
 }
 
-struct json_walk reply_walk(struct json_value object, const char *name)
+struct reply_walk reply_walk(struct json_value object, const char *name)
 {
     struct json_value value = {JSON_ARRAY, SLICE("[]")};
 
@@ -205,46 +201,20 @@ struct json_walk reply_walk(struct json_value object, const char *name)
         value.kind != JSON_ARRAY) {
         value = (struct json_value){JSON_ARRAY, SLICE("[]")};
     }
-    return json_walk_start(value);
+    return (struct reply_walk){.rest = json_walk_start(value)};
 }
 
 struct slice reply_list(struct cli *cli, struct json_value object, const char *name)
 {
-    struct json_walk walk = reply_walk(object, name);
-    struct json_value value = {JSON_NULL, {NULL, 0}};
-    struct slice key = {NULL, 0};
+    struct reply_walk walk = reply_walk(object, name);
     struct buffer list;
 
     buffer_init(&list, &cli->arena, 64);
-    while (json_walk_next(&walk, &key, &value)) {
+    while (reply_next(&walk)) {
         if (list.size > 0) {
             buffer_append(&list, SLICE(", "));
         }
-        buffer_append(&list, value_text(cli, value));
+        buffer_append(&list, value_text(cli, walk.row));
     }
     return buffer_slice(&list);
-}
-
-enum cli_exit reply_table(struct cli *cli, struct json_value object, const struct reply_rows *rows,
-                          struct table *ret_table)
-{
-    struct json_walk walk = reply_walk(object, rows->name);
-    struct json_value row = {JSON_NULL, {NULL, 0}};
-    struct slice key = {NULL, 0};
-    struct slice cells[TABLE_COLUMNS_MAX];
-    struct table table;
-
-    table_init(&table, &cli->arena, rows->columns, rows->column_count);
-    while (json_walk_next(&walk, &key, &row)) {
-        memset(cells, 0, sizeof(cells));
-        rows->cells(cli, row, cells);
-        if (!table_add(&table, cells)) {
-            return cli_local(cli, "out of memory");
-        }
-        if (rows->colour != NULL) {
-            rows->colour(cli, row, &table);
-        }
-    }
-    *ret_table = table;
-    return CLI_OK;
 }

@@ -9,15 +9,11 @@
 #include "tools/errata/cli.h"
 #include "tools/errata/terminal/table.h"
 
-/* How an array's members become the rows of a table. */
-struct reply_rows {
-    const char *name; /* of the array */
-    const struct table_column *columns;
-    size_t column_count;
-    /* Fills the cells of one row; they come empty. */
-    void (*cells)(struct cli *cli, struct json_value row, struct slice *cells);
-    /* Colours the row that was added last; NULL: it has the colours of its columns. */
-    void (*colour)(struct cli *cli, struct json_value row, struct table *table);
+/* A walk over the elements of an array. */
+struct reply_walk {
+    struct json_walk rest;
+    struct slice key; /* empty */
+    struct json_value row; /* the current element */
 };
 
 /* Checks the text and gives its value. */
@@ -54,9 +50,11 @@ void reply_note_clock(struct cli *cli, struct json_value object, const char *nam
 /* Prints a note for each of an object's `warnings`. */
 void reply_note_warnings(struct cli *cli, struct json_value object);
 /* Starts a walk over an array member; over nothing if there is none. */
-struct json_walk reply_walk(struct json_value object, const char *name);
-/* The rows of an array member as a table, which is not printed yet. */
-MUST_CHECK enum cli_exit reply_table(struct cli *cli, struct json_value object,
-                                     const struct reply_rows *rows, struct table *ret_table);
+struct reply_walk reply_walk(struct json_value object, const char *name);
+/* Goes to the next element; false at the end. */
+static inline bool reply_next(struct reply_walk *walk)
+{
+    return json_walk_next(&walk->rest, &walk->key, &walk->row);
+}
 
 #endif

@@ -130,7 +130,9 @@ enum cli_exit request_add_entity(struct request *request, struct cli *cli)
         return CLI_OK;
     }
     if (slash == NULL || slash == entity || slash[1] == '\0') {
-        return cli_usage(cli, "--entity \"%s\": give TYPE/ID, such as draft_order_line/17", entity);
+        return cli_usage(
+            cli, "--entity \"%s\": malformed; expected TYPE/ID, such as draft_order_line/17",
+            entity);
     }
     request_text(request, "entity_type", slice_of(entity, (size_t)(slash - entity)));
     request_text(request, "entity_id", slice_text(slash + 1));
@@ -178,7 +180,8 @@ enum cli_exit request_add_map(struct request *request, struct cli *cli, const ch
         enum cli_exit result = CLI_OK;
 
         if (equals == NULL || equals == given) {
-            return cli_usage(cli, "--%s \"%s\": give KEY=VALUE or KEY=@FILE", option, given);
+            return cli_usage(cli, "--%s \"%s\": malformed; expected KEY=VALUE or KEY=@FILE", option,
+                             given);
         }
         result = input_argument(cli, equals + 1, &value);
         if (result != CLI_OK) {

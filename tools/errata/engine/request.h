@@ -1,6 +1,6 @@
 /*
- * request.h: a request's JSON, made from the options of a command line. Members that were not given
- * are left out; the codec then says what the contract does not allow.
+ * request.h: builds a request's JSON from the options of a command line. Members that are not given are
+ * left out; the codec reports violations of the contract.
  */
 #ifndef ERRATA_TOOLS_ERRATA_ENGINE_REQUEST_H
 #define ERRATA_TOOLS_ERRATA_ENGINE_REQUEST_H
@@ -25,8 +25,8 @@ bool request_has(const struct request *request, const char *member);
 void request_begin(struct request *request, struct cli *cli);
 void request_text(struct request *request, const char *member, struct slice value);
 void request_raw(struct request *request, const char *member, struct slice json);
-/* Adds JSON that a person wrote, once it is known to be an object: what is wrong is told by its own
- * places. `what` names it in that sentence. */
+/* Adds JSON from the command line after checking that it is an object. `what` names it in errors, whose
+ * positions count within it. */
 MUST_CHECK enum cli_exit request_object(struct request *request, struct cli *cli,
                                         const char *member, const char *what, struct slice json);
 /* Appends an object as it is, but for objects in members such as `before_json`, which become texts. */
@@ -35,11 +35,11 @@ void request_open(struct request *request, const char *member);
 void request_close(struct request *request);
 /* Adds `entity_type` and `entity_id` of --entity TYPE/ID, where it was given. */
 MUST_CHECK enum cli_exit request_add_entity(struct request *request, struct cli *cli);
-/* Adds an array of the values of an option that may be repeated; texts may stand in @FILE or
- * on standard input where `argument`. */
+/* Adds an array of the values of an option that may be repeated; with `argument`, a value may be @FILE or
+ * - for standard input. */
 MUST_CHECK enum cli_exit request_add_list(struct request *request, struct cli *cli,
                                           const char *option, const char *member, bool argument);
-/* Adds a map of the values KEY=VALUE of such an option; a VALUE may stand in @FILE or on standard
+/* Adds a map of the values KEY=VALUE of such an option; a VALUE may be @FILE or - for standard
  * input. */
 MUST_CHECK enum cli_exit request_add_map(struct request *request, struct cli *cli,
                                          const char *option, const char *member);

@@ -10,7 +10,7 @@
 
 #include <ctype.h>
 
-/* Candidates for completion: more are no help. */
+/* Candidates for completion: a longer list does not help. */
 #define OFFERS_MAX 200
 /* Pages that are read for one prefix: a filter passes over 2,000 rows a page. */
 #define PAGES_OF_PREFIX_MAX 500
@@ -97,8 +97,6 @@ static enum cli_exit fetch(struct cli *cli, const struct list *list, struct slic
                            struct slice page_token, struct json_value *ret_reply)
 {
     struct request request;
-    struct slice json = {NULL, 0};
-    enum cli_exit result = CLI_OK;
     const char *org = options_get(&cli->options, "org");
 
     request_begin(&request, cli);
@@ -113,8 +111,8 @@ static enum cli_exit fetch(struct cli *cli, const struct list *list, struct slic
     if (org != NULL && view_field_named(list->method->request, SLICE("org_id")) != NULL) {
         request_text(&request, "org_id", slice_text(org));
     }
-    result = cli_call(cli, (const char *)list->method->path.data, request_end(&request), &json);
-    return result == CLI_OK ? reply_parse(cli, json, ret_reply) : result;
+    return cli_call_reply(cli, (const char *)list->method->path.data, request_end(&request),
+                          ret_reply);
 }
 
 static struct slice meaning_of(struct cli *cli, const struct list *list, struct json_value row)
@@ -142,9 +140,7 @@ void resolve_list(struct cli *cli, struct slice name, struct slice typed, resolv
 {
     const struct word *word = find_word(name);
     struct json_value reply = {JSON_NULL, {NULL, 0}};
-    struct json_value row = {JSON_NULL, {NULL, 0}};
-    struct json_walk walk;
-    struct slice key = {NULL, 0};
+    struct reply_walk walk;
     struct list list;
 
     if (word == NULL || word->list[0] == '\0') {
@@ -155,9 +151,9 @@ void resolve_list(struct cli *cli, struct slice name, struct slice typed, resolv
         return;
     }
     walk = reply_walk(reply, (const char *)list.rows->json_name.data);
-    for (size_t i = 0; i < OFFERS_MAX && json_walk_next(&walk, &key, &row); i++) {
-        offer(user, reply_text(cli, row, (const char *)list.value->json_name.data),
-              meaning_of(cli, &list, row));
+    for (size_t i = 0; i < OFFERS_MAX && reply_next(&walk); i++) {
+        offer(user, reply_text(cli, walk.row, (const char *)list.value->json_name.data),
+              meaning_of(cli, &list, walk.row));
     }
 }
 
@@ -175,21 +171,19 @@ static enum cli_exit read_matches(struct cli *cli, const struct list *list, stru
                                   struct matches *matches)
 {
     struct json_value reply = {JSON_NULL, {NULL, 0}};
-    struct json_value row = {JSON_NULL, {NULL, 0}};
-    struct json_walk walk;
-    struct slice key = {NULL, 0};
+    struct reply_walk walk;
     enum cli_exit result = fetch(cli, list, prefix, matches->next_page, &reply);
 
     if (result != CLI_OK) {
         return result;
     }
     walk = reply_walk(reply, (const char *)list->rows->json_name.data);
-    while (json_walk_next(&walk, &key, &row)) {
-        struct slice value = reply_text(cli, row, (const char *)list->value->json_name.data);
+    while (reply_next(&walk)) {
+        struct slice value = reply_text(cli, walk.row, (const char *)list->value->json_name.data);
 
         if (slice_starts_with(value, prefix) && matches->count++ < RESOLVE_CANDIDATES_MAX) {
             matches->values[matches->count - 1] = value;
-            matches->meanings[matches->count - 1] = meaning_of(cli, list, row);
+            matches->meanings[matches->count - 1] = meaning_of(cli, list, walk.row);
         }
     }
     matches->next_page = reply_text(cli, reply, "nextPageToken");
@@ -247,13 +241,12 @@ static struct slice lower(struct cli *cli, struct slice text)
 static enum cli_exit report_ambiguous(struct cli *cli, const struct word *word, struct slice prefix,
                                       const struct matches *matches)
 {
-    enum cli_exit result = cli_failed(cli, "%s \"%.*s\" is ambiguous; it begins:", word->name,
-                                      (int)prefix.size, (const char *)prefix.data);
+    enum cli_exit result =
+        cli_failed(cli, "%s \"%.*s\" is ambiguous; it begins:", word->name, SLICE_ARGS(prefix));
 
     for (size_t i = 0; i < matches->count && i < RESOLVE_CANDIDATES_MAX; i++) {
-        cli_note(cli, "%.*s  %.*s", (int)matches->values[i].size,
-                 (const char *)matches->values[i].data, (int)matches->meanings[i].size,
-                 (const char *)matches->meanings[i].data);
+        cli_note(cli, "%.*s  %.*s", SLICE_ARGS(matches->values[i]),
+                 SLICE_ARGS(matches->meanings[i]));
     }
     if (matches->count > RESOLVE_CANDIDATES_MAX || matches->next_page.size > 0) {
         cli_note(cli, "... and others");
@@ -289,7 +282,7 @@ enum cli_exit resolve_prefix(struct cli *cli, struct slice name, struct slice gi
     }
     if (matches.count == 0 && strcmp(word->name, "LAYOUT") != 0) {
         return cli_failed(cli, "%s \"%.*s\" is unknown: no id begins so", word->name,
-                          (int)given.size, (const char *)given.data);
+                          SLICE_ARGS(given));
     }
     *ret_value = matches.count == 1 ? matches.values[0] : given;
     return CLI_OK;

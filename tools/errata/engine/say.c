@@ -16,7 +16,7 @@ void cli_progress(struct cli *cli)
 {
     progress_start(&cli->progress, &cli->err, cli->ctx.clock);
     cli->err.progress = &cli->progress;
-    /* Elsewhere than on a terminal it is in nobody's way. */
+    /* On a terminal only: elsewhere the line is not visible. */
     cli->out.progress = cli->out.terminal ? &cli->progress : NULL;
 }
 

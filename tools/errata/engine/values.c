@@ -24,7 +24,7 @@ static const struct command_word parts[] = {
     {SLICE("errata.admin"), SLICE("whether a token can administer the server for 14 days more")},
     {SLICE("errata.clock"), SLICE("whether the server's clock agrees with its log")}};
 
-/* The enum that a name stands for; NULL: none. */
+/* The enum of a value name; NULL if there is none. */
 static const struct enum_info *find_enum(struct slice name)
 {
     for (size_t i = 0; i < sizeof(enums) / sizeof(enums[0]); i++) {
@@ -38,7 +38,7 @@ static const struct enum_info *find_enum(struct slice name)
     return NULL;
 }
 
-/* Values but 0, which says nothing. */
+/* All values except 0, which means unspecified. */
 static bool enum_word(const struct enum_info *info, size_t index, struct command_word *ret_word)
 {
     size_t first = info->values[0].number == 0 ? 1 : 0;
@@ -97,7 +97,7 @@ bool values_word(struct slice name, size_t index, struct command_word *ret_word)
     return false;
 }
 
-/* Letters count whatever their case, and a dash is an underscore. */
+/* Ignores the case of letters, and treats a dash as an underscore. */
 static int canonical(uint8_t letter)
 {
     return letter == '-' ? '_' : toupper(letter);
@@ -116,7 +116,7 @@ static bool means(struct slice given, struct slice word)
     return true;
 }
 
-/* The given word is what another ends in, behind an underscore. */
+/* Whether the given word is the end of another, after an underscore. */
 static bool is_end_of(struct slice given, struct slice word)
 {
     size_t before = word.size > given.size + 1 ? word.size - given.size : 0;
@@ -181,12 +181,11 @@ static enum cli_exit no_such_word(struct cli *cli, const char *option, const cha
     }
     suggest.best = suggest.best.size > 0 ? suggest.best : contained;
     if (suggest.best.size > 0) {
-        return cli_usage(cli, "--%s \"%s\": did you mean %.*s? It is one of %.*s", option, given,
-                         (int)suggest.best.size, (const char *)suggest.best.data, (int)words.size,
-                         (const char *)words.data);
+        return cli_usage(cli, "--%s \"%s\": did you mean %.*s? Expected one of %.*s", option, given,
+                         SLICE_ARGS(suggest.best), SLICE_ARGS(words));
     }
-    return cli_usage(cli, "--%s \"%s\": it is one of %.*s", option, given, (int)words.size,
-                     (const char *)words.data);
+    return cli_usage(cli, "--%s \"%s\": unknown value; expected one of %.*s", option, given,
+                     SLICE_ARGS(words));
 }
 
 static const struct option_spec *find_option(const struct cli *cli, const char *name)

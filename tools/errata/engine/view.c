@@ -9,6 +9,7 @@
 #include "tools/errata/analytics/analytics.h"
 #include "tools/errata/engine/view_cells.h"
 #include "tools/errata/layouts/measures.h"
+#include "tools/errata/terminal/csv.h"
 
 #include <stdlib.h>
 
@@ -290,21 +291,19 @@ void view_cells(struct cli *cli, const struct view *view, struct json_value row,
 enum cli_exit view_table(struct cli *cli, const struct view *view, struct json_value reply,
                          const char *rows, view_colour *colour, struct table *ret_table)
 {
-    struct json_walk walk = reply_walk(reply, rows);
-    struct json_value row = {JSON_NULL, {NULL, 0}};
-    struct slice key = {NULL, 0};
+    struct reply_walk walk = reply_walk(reply, rows);
     struct table table;
 
     table_init(&table, &cli->arena, view->columns, view->count);
-    while (json_walk_next(&walk, &key, &row)) {
+    while (reply_next(&walk)) {
         struct slice cells[TABLE_COLUMNS_MAX] = {{NULL, 0}};
 
-        view_cells(cli, view, row, cells);
+        view_cells(cli, view, walk.row, cells);
         if (!table_add(&table, cells)) {
             return cli_local(cli, "out of memory");
         }
         if (colour != NULL) {
-            colour(cli, row, &table);
+            colour(cli, walk.row, &table);
         }
     }
     *ret_table = table;
@@ -356,14 +355,12 @@ static void shorten_column(struct cli *cli, struct view *view, size_t index,
                            struct json_value reply, const char *rows)
 {
     const struct field_info *field = view->fields[index];
-    struct json_walk walk = reply_walk(reply, rows);
-    struct json_value row = {JSON_NULL, {NULL, 0}};
-    struct slice key = {NULL, 0};
+    struct reply_walk walk = reply_walk(reply, rows);
     struct slice *ids = arena_calloc(&cli->arena, IDS_MAX, sizeof(*ids));
     size_t count = 0;
 
-    while (ids != NULL && json_walk_next(&walk, &key, &row)) {
-        struct slice id = reply_text(cli, row, (const char *)field->json_name.data);
+    while (ids != NULL && reply_next(&walk)) {
+        struct slice id = reply_text(cli, walk.row, (const char *)field->json_name.data);
 
         if (count == IDS_MAX) {
             return;
@@ -388,7 +385,7 @@ void view_shorten_ids(struct cli *cli, struct view *view, struct json_value repl
     }
 }
 
-/* --- lines and CSV --- */
+/* --- lines --- */
 
 void view_print_fields(struct cli *cli, const struct message_info *message,
                        struct json_value object)
@@ -401,40 +398,152 @@ void view_print_fields(struct cli *cli, const struct message_info *message,
     }
 }
 
-static enum reply_csv_kind csv_kind(const struct field_info *field)
+enum cli_exit view_print_table(struct cli *cli, const char *message, struct json_value reply,
+                               const char *rows, view_colour *colour)
 {
-    if (field->repeated) {
-        return REPLY_CSV_LIST;
+    struct view view;
+    struct table table;
+    enum cli_exit result = CLI_OK;
+
+    view_init(&view, view_message(message));
+    result = view_table(cli, &view, reply, rows, colour, &table);
+    if (result == CLI_OK && table.row_count > 0) {
+        print_text(&cli->out, "\n");
+        table_print(&table, &cli->out);
     }
-    if (field->type == FIELD_ENUM) {
-        return REPLY_CSV_WORD;
-    }
-    if (field->type == FIELD_BOOL) {
-        return REPLY_CSV_TRUTH;
-    }
-    return is_number(field) && !is_real(field) && !field->optional ? REPLY_CSV_COUNT
-                                                                   : REPLY_CSV_TEXT;
+    return result;
 }
 
-enum cli_exit view_csv(struct cli *cli, const struct message_info *message,
-                       struct reply_csv *ret_csv)
+/* --- CSV --- */
+
+bool view_csv_wanted(const struct cli *cli)
 {
-    struct reply_csv_column *list = arena_calloc(&cli->kept, REPLY_CSV_COLUMNS_MAX, sizeof(*list));
-    size_t count = 0;
+    return options_has(&cli->options, "csv");
+}
 
-    for (size_t i = 0; list != NULL && i < COUNT(csv_columns); i++) {
-        const struct field_info *field = NULL;
+enum cli_exit view_csv_check(struct cli *cli)
+{
+    return view_csv_wanted(cli) && cli->json ? cli_usage(cli, "--csv and --json exclude each other")
+                                             : CLI_OK;
+}
 
-        if (!is_named(message, csv_columns[i].message)) {
+enum cli_exit view_csv_print(struct cli *cli, const struct slice *fields, size_t count)
+{
+    struct slice shown[VIEW_CSV_FIELDS_MAX];
+    struct buffer record;
+
+    ASSERT(count <= VIEW_CSV_FIELDS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        shown[i] = cli->out.terminal
+                       ? print_letters(&cli->out, &cli->arena, print_clean(&cli->arena, fields[i]))
+                       : fields[i];
+    }
+    buffer_init(&record, &cli->arena, 256);
+    csv_write(&record, shown, count);
+    if (!buffer_ok(&record)) {
+        return cli_local(cli, "out of memory");
+    }
+    print_bytes(&cli->out, buffer_slice(&record));
+    return CLI_OK;
+}
+
+/* The path with `_` for dots. */
+static struct slice csv_title(struct cli *cli, const char *path)
+{
+    struct buffer title;
+
+    buffer_init(&title, &cli->arena, strlen(path));
+    for (; path[0] != '\0'; path++) {
+        buffer_append_byte(&title, path[0] == '.' ? '_' : (uint8_t)path[0]);
+    }
+    return buffer_slice(&title);
+}
+
+/* A member as its descriptor specifies, whole: proto JSON omits zeros, false and empty lists. */
+static struct slice csv_text(struct cli *cli, struct json_value object,
+                             const struct field_info *field)
+{
+    const char *name = (const char *)field->json_name.data;
+    struct slice text =
+        field->repeated ? reply_list(cli, object, name) : reply_text(cli, object, name);
+
+    if (field->type == FIELD_ENUM) {
+        return reply_word(cli, object, name, enum_prefix(&cli->arena, field->enumeration));
+    }
+    if (text.size > 0 || field->repeated || field->optional) {
+        return text;
+    }
+    if (field->type == FIELD_BOOL) {
+        return SLICE("false");
+    }
+    return is_number(field) && !is_real(field) ? SLICE("0") : text;
+}
+
+static void append_field(struct cli *cli, const struct message_info *message, const char *path,
+                         const struct json_value *object, struct slice *ret_field)
+{
+    *ret_field = object == NULL ? csv_title(cli, path)
+                                : csv_text(cli, find_holder(message, *object, path),
+                                           view_find_field(message, path));
+}
+
+/* Appends the fields of a message whose columns are not messages. */
+static void append_plain(struct cli *cli, const struct message_info *message,
+                         const struct json_value *object, struct slice *fields, size_t *count)
+{
+    for (size_t i = 0; i < COUNT(csv_columns); i++) {
+        if (is_named(message, csv_columns[i].message)) {
+            ASSERT(*count < VIEW_CSV_FIELDS_MAX);
+            append_field(cli, message, csv_columns[i].path, object, &fields[(*count)++]);
+        }
+    }
+}
+
+void view_csv_append(struct cli *cli, const struct message_info *message,
+                     const struct json_value *object, struct slice *fields, size_t *count)
+{
+    for (size_t i = 0; i < COUNT(csv_columns); i++) {
+        const char *path = csv_columns[i].path;
+        const struct field_info *field =
+            is_named(message, csv_columns[i].message) ? view_find_field(message, path) : NULL;
+
+        if (field == NULL) {
             continue;
         }
-        ASSERT(count < REPLY_CSV_COLUMNS_MAX);
-        field = view_field_named(message, slice_text(csv_columns[i].path));
-        ASSERT(field != NULL);
-        list[count++] = (struct reply_csv_column){
-            csv_columns[i].path, (const char *)field->json_name.data, csv_kind(field),
-            field->type == FIELD_ENUM ? enum_prefix(&cli->kept, field->enumeration) : NULL};
+        ASSERT(*count < VIEW_CSV_FIELDS_MAX);
+        if (field->type == FIELD_MESSAGE && field->message->well_known == MESSAGE_PLAIN) {
+            struct json_value member =
+                object != NULL ? reply_member(*object, (const char *)field->json_name.data)
+                               : (struct json_value){JSON_NULL, {NULL, 0}};
+
+            append_plain(cli, field->message, object != NULL ? &member : NULL, fields, count);
+        } else {
+            append_field(cli, message, path, object, &fields[(*count)++]);
+        }
     }
-    *ret_csv = (struct reply_csv){list, count};
-    return list != NULL ? CLI_OK : cli_local(cli, "out of memory");
+}
+
+enum cli_exit view_csv_heading(struct cli *cli, const struct message_info *message)
+{
+    struct slice titles[VIEW_CSV_FIELDS_MAX];
+    size_t count = 0;
+
+    view_csv_append(cli, message, NULL, titles, &count);
+    return view_csv_print(cli, titles, count);
+}
+
+enum cli_exit view_csv_rows(struct cli *cli, const struct message_info *message,
+                            struct json_value reply, const char *rows)
+{
+    struct reply_walk walk = reply_walk(reply, rows);
+    enum cli_exit result = CLI_OK;
+
+    while (result == CLI_OK && reply_next(&walk)) {
+        struct slice fields[VIEW_CSV_FIELDS_MAX];
+        size_t count = 0;
+
+        view_csv_append(cli, message, &walk.row, fields, &count);
+        result = view_csv_print(cli, fields, count);
+    }
+    return result;
 }

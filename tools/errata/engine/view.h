@@ -1,17 +1,26 @@
 /*
- * view.h: how a message of the contract is shown: as a row of a table, as lines of `show`, as a record
- * of CSV. resources.def lists the members; their formats follow from the descriptors.
+ * view.h: prints a message of the contract: as a row of a table, as the lines of `show`, as a record of
+ * CSV (RFC 4180). resources.def lists the members; their formats follow from the descriptors. CSV has
+ * the contract's names and the whole values; on a terminal its control characters are escaped.
  */
 #ifndef ERRATA_TOOLS_ERRATA_ENGINE_VIEW_H
 #define ERRATA_TOOLS_ERRATA_ENGINE_VIEW_H
 
 #include "server/codec/contract.h"
-#include "tools/errata/engine/reply_csv.h"
+#include "tools/errata/engine/reply.h"
 
 /* A short id has at least so many characters. */
 #define VIEW_ID_BYTES_MIN 8
+/* Fields of a record of CSV. */
+#define VIEW_CSV_FIELDS_MAX 24
 
-/* Colours the row that was added last, by what it says. */
+/* The option of every command that can print CSV. */
+#define CSV_OPTION                                                                                 \
+    {                                                                                              \
+        "csv", NULL, "as CSV with a heading (RFC 4180), for spreadsheets"                          \
+    }
+
+/* Colours the last row of the table, according to its values. */
 typedef void view_colour(struct cli *cli, struct json_value row, struct table *table);
 
 struct view_column;
@@ -25,13 +34,13 @@ struct view {
     size_t count;
 };
 
-/* The columns of a message, by its short name. */
+/* Finds the columns of a message. */
 void view_init(struct view *view, const struct message_info *message);
 /* The cells of one row; view->count of them. */
 void view_cells(struct cli *cli, const struct view *view, struct json_value row,
                 struct slice *cells);
-/* On a terminal: shortens ids to the shortest prefixes, of one length, that tell the rows of an array
- * apart. */
+/* On a terminal, shortens ids to the shortest prefixes of one length that differ in all rows of an
+ * array. */
 void view_shorten_ids(struct cli *cli, struct view *view, struct json_value reply,
                       const char *rows);
 /* The rows of an array member as a table, which is not printed yet. */
@@ -41,9 +50,25 @@ MUST_CHECK enum cli_exit view_table(struct cli *cli, const struct view *view,
 /* The lines of `show`. */
 void view_print_fields(struct cli *cli, const struct message_info *message,
                        struct json_value object);
-/* The columns of --csv, in the cli's arena; none where the message has none. */
-MUST_CHECK enum cli_exit view_csv(struct cli *cli, const struct message_info *message,
-                                  struct reply_csv *ret_csv);
+/* Prints the rows of an array member as a table after an empty line; nothing if there are none. */
+MUST_CHECK enum cli_exit view_print_table(struct cli *cli, const char *message,
+                                          struct json_value reply, const char *rows,
+                                          view_colour *colour);
+
+/* Whether --csv is given. */
+bool view_csv_wanted(const struct cli *cli);
+/* Refuses --csv together with --json. */
+MUST_CHECK enum cli_exit view_csv_check(struct cli *cli);
+/* Prints a record of the texts. */
+MUST_CHECK enum cli_exit view_csv_print(struct cli *cli, const struct slice *fields, size_t count);
+/* Appends the fields of a message to a record that has `*count` of them; `object` NULL: their titles. */
+void view_csv_append(struct cli *cli, const struct message_info *message,
+                     const struct json_value *object, struct slice *fields, size_t *count);
+/* Prints the heading of a message's records. */
+MUST_CHECK enum cli_exit view_csv_heading(struct cli *cli, const struct message_info *message);
+/* Prints a record of each element of an array member. */
+MUST_CHECK enum cli_exit view_csv_rows(struct cli *cli, const struct message_info *message,
+                                       struct json_value reply, const char *rows);
 
 /* The field of a path such as `stats.page_count`, NULL for the empty path. Asserts that it exists. */
 const struct field_info *view_find_field(const struct message_info *message, const char *path);

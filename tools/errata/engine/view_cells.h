@@ -27,9 +27,17 @@ struct slice cell_subject(struct cli *cli, struct json_value object, const char 
 struct slice cell_event_summary(struct cli *cli, struct json_value object, const char *name);
 /* `active`, `expired`, `revoked` */
 struct slice cell_token_state(struct cli *cli, struct json_value object, const char *name);
+/* the path without errata.v1. */
+struct slice cell_method(struct cli *cli, struct json_value object, const char *name);
+/* the gRPC status code's name */
+struct slice cell_code(struct cli *cli, struct json_value object, const char *name);
+/* a counter of bytes or microseconds with a unit */
+struct slice cell_counter_meaning(struct cli *cli, struct json_value object, const char *name);
 /* layouts/ */
 /* four digits of a mean */
 struct slice cell_mean(struct cli *cli, struct json_value object, const char *name);
+/* `rules 2, Poppler 22.12.0` of `2/22.12.0` */
+struct slice cell_rules(struct cli *cli, struct json_value object, const char *name);
 /* mappings/ */
 /* the time, or `never` */
 struct slice cell_last_used(struct cli *cli, struct json_value object, const char *name);

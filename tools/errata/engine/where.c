@@ -20,7 +20,7 @@ static enum cli_exit say_fault(struct cli *cli, enum err err)
     if (message.size == 0) {
         message = slice_text(err_text(err));
     }
-    return cli_local(cli, "%.*s", (int)message.size, (const char *)message.data);
+    return cli_local(cli, "%.*s", SLICE_ARGS(message));
 }
 
 enum cli_exit where_config_path(struct cli *cli, const char **ret_path)
@@ -60,7 +60,7 @@ enum cli_exit where_no_context(struct cli *cli, const struct contexts *contexts,
     }
     if (suggest.best.size > 0) {
         return cli_usage(cli, "there is no context \"%s\"; did you mean \"%.*s\"?", name,
-                         (int)suggest.best.size, (const char *)suggest.best.data);
+                         SLICE_ARGS(suggest.best));
     }
     return cli_usage(cli, "there is no context \"%s\"; %s", name,
                      contexts->count > 0 ? "`errata context list` lists those there are"
@@ -77,9 +77,7 @@ static const char *wanted_context(struct cli *cli, const struct settings_given *
     if (given->context_variable != NULL && given->context_variable[0] != '\0') {
         return given->context_variable;
     }
-    return (const char *)arena_printf(&cli->kept, "%.*s", (int)contexts->current.size,
-                                      (const char *)contexts->current.data)
-        .data;
+    return (const char *)arena_printf(&cli->kept, "%.*s", SLICE_ARGS(contexts->current)).data;
 }
 
 enum cli_exit where_settle(struct cli *cli)
@@ -125,8 +123,7 @@ const char *where_source(struct cli *cli, enum settings_source source, const cha
         return variable;
     case SETTINGS_CONTEXT:
         return (const char *)arena_printf(&cli->kept, "the context %.*s",
-                                          (int)cli->settings.context->name.size,
-                                          (const char *)cli->settings.context->name.data)
+                                          SLICE_ARGS(cli->settings.context->name))
             .data;
     case SETTINGS_DEFAULT:
         return "the default";
@@ -157,7 +154,7 @@ enum cli_exit where_split_server(struct cli *cli, struct slice server, const cha
         address.host.size > CLIENT_HOST_BYTES_MAX) {
         return cli_usage(
             cli, "server \"%.*s\": invalid address; expected HOST or HOST:PORT, such as %s%s",
-            (int)server.size, (const char *)server.data, SETTINGS_SERVER_DEFAULT,
+            SLICE_ARGS(server), SETTINGS_SERVER_DEFAULT,
             has_scheme ? ", without http:// in front" : "");
     }
     if (!arena_copy(&cli->kept, address.host, &host)) {
@@ -195,14 +192,14 @@ enum cli_exit where_read_token(struct cli *cli, const char *path, struct slice *
     }
     if (access(path, R_OK) != 0 && errno == EACCES) {
         cli_note(cli,
-                 "hint: only its owner reads it; `sudo cat %s | errata context add NAME "
-                 "--server HOST:PORT --token-stdin` keeps a copy of the token for you",
+                 "hint: only its owner reads it; `sudo cat %s | errata context add NAME --server "
+                 "HOST:PORT --token-stdin` keeps a copy of the token for you",
                  path);
     }
     return result;
 }
 
-/* Whose file can't be read is worth a word, where nobody named it on this command line. */
+/* Names the origin of an unreadable token file that the command line does not name. */
 static enum cli_exit read_settled_token(struct cli *cli)
 {
     const struct settings *settings = &cli->settings;

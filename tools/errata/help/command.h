@@ -1,11 +1,11 @@
 /*
  * command.h: what a command line program has to offer, as tables: commands by group, their options,
- * the words that options take, pages about more than one command. From these alone come the reading of
- * a command line, help, completion and the manual page, so they cannot disagree.
+ * the words that options take, pages about more than one command. They are the only source of the
+ * parsing of a command line, help, completion and the manual page, so they cannot disagree.
  *
- * What stands for a value in usage (`--role ROLE`, `FILE|FOLDER...`) tells what it is: words of one
- * kind have one name everywhere, by which they are completed. `A|B` is one of both, `[A]` may be left
- * out, `A...` may be repeated.
+ * The name of a value in usage (`--role ROLE`, `FILE|FOLDER...`) specifies its kind: words of one kind
+ * have one name everywhere, by which they are completed. `A|B` is one of both, `[A]` may be left out,
+ * `A...` may be repeated.
  */
 #ifndef ERRATA_TOOLS_ERRATA_HELP_COMMAND_H
 #define ERRATA_TOOLS_ERRATA_HELP_COMMAND_H
@@ -24,15 +24,15 @@ enum cli_exit {
     CLI_NO_CONNECTION = 3, /* no answer came: no connection, or it was lost */
     CLI_LOCAL = 4, /* a file could not be read, or the output not be written */
     CLI_DAMAGED = 5, /* a verification found damage */
-    CLI_INTERRUPTED = 130 /* stopped by SIGINT, where what was done until then is told */
+    CLI_INTERRUPTED = 130 /* stopped by SIGINT, after reporting what was done */
 };
 
 struct cli;
 struct command_call;
 
 struct command_example {
-    const char *line; /* as it is typed; NULL ends a list. A line feed goes on behind a backslash */
-    const char *what; /* what it is for; NULL where the line says it */
+    const char *line; /* as it is typed; NULL ends a list. A line feed follows a backslash */
+    const char *what; /* its purpose; NULL if the line is clear */
 };
 
 /* One command, such as `token create`. */
@@ -54,12 +54,12 @@ struct command {
 
 /* Commands that belong together. */
 struct command_group {
-    const char *section; /* what people want; those of one section stand together */
+    const char *section; /* the task; groups of one section are adjacent */
     const char *name; /* of the group; NULL: each command is one word */
     const char *summary; /* of a group with a name */
     const struct command *commands;
     const char
-        *brief; /* the summary where it stands on one line with the commands; NULL: it fits */
+        *brief; /* the summary if it is on one line with the commands; NULL: the summary fits */
 };
 
 /* A page about more than one command, or a program's environment. */
@@ -84,8 +84,8 @@ struct command_set {
     const struct command_group *groups; /* ended by one without commands */
     const struct option_spec *options; /* of every command */
     const struct command_topic *topics;
-    /* The index-th word of what a name such as ROLE stands for, by the contract; false behind the
-     * last, and for names that stand for anything. */
+    /* The index-th word of a value name such as ROLE, by the contract; false after the last, and
+     * for names of free text. */
     bool (*word)(struct slice name, size_t index, struct command_word *ret_word);
 };
 

@@ -37,8 +37,7 @@ void completion_offer(struct completion *completion, struct slice word, struct s
         struct slice rest = slice_after(buffer_slice(&line), completion->taken);
 
         meaning = on_one_line(completion, meaning);
-        print_text(completion->out, "%.*s\t%.*s\n", (int)rest.size, (const char *)rest.data,
-                   (int)meaning.size, (const char *)meaning.data);
+        print_text(completion->out, "%.*s\t%.*s\n", SLICE_ARGS(rest), SLICE_ARGS(meaning));
     }
 }
 
@@ -50,20 +49,19 @@ static void ask_for_files(struct completion *completion, struct slice before)
                                                           : slice_of(NULL, 0);
 
     if (!completion->files) {
-        print_text(completion->out, ":files %.*s\n", (int)prefix.size, (const char *)prefix.data);
+        print_text(completion->out, ":files %.*s\n", SLICE_ARGS(prefix));
         completion->files = true;
     }
 }
 
-/* `@FILE`: a file behind an `@`, once that is typed. */
+/* `@FILE`: a file name after `@`, once that is typed. */
 static void offer_argument_file(struct completion *completion)
 {
     struct slice typed = completion->typed;
 
     if (typed.size > 0 && typed.data[0] == '@') {
         ask_for_files(completion,
-                      arena_printf(completion->arena, "%.*s@", (int)completion->before.size,
-                                   (const char *)completion->before.data));
+                      arena_printf(completion->arena, "%.*s@", SLICE_ARGS(completion->before)));
     }
 }
 
@@ -89,7 +87,7 @@ static void offer_value(struct completion *completion, struct slice name)
     }
 }
 
-/* Each kind of value that may stand here. */
+/* Each kind of value that is allowed here. */
 static void offer_choices(struct completion *completion, struct slice value)
 {
     struct slice choice = {NULL, 0};
@@ -157,7 +155,7 @@ static void note_option(struct completion *completion, const struct option_spec 
 /* What has been read of the words before the cursor. */
 struct reading {
     size_t values; /* words that are arguments */
-    bool only_words; /* behind `--` */
+    bool only_words; /* after `--` */
     bool help; /* `help` came first: names of commands follow, and no arguments */
     bool lost; /* a word that no table knows */
     const struct option_spec *open; /* an option whose value comes next */
@@ -322,7 +320,7 @@ static char *end_word(struct splitting *splitting, struct arena *arena)
     return word;
 }
 
-/* Takes one character, or two behind a backslash; gives how many. */
+/* Takes one character, or an escaped pair; returns the number of bytes. */
 static size_t take(struct splitting *splitting, const char *line)
 {
     char c = line[0];

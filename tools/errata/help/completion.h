@@ -4,7 +4,7 @@
  * its name in usage, and from the caller for what no table knows.
  *
  * A candidate is printed as `WORD<tab>MEANING`. A line `:files PREFIX` asks the shell for names of
- * files behind a part of the word.
+ * files after a part of the word.
  */
 #ifndef ERRATA_TOOLS_ERRATA_HELP_COMPLETION_H
 #define ERRATA_TOOLS_ERRATA_HELP_COMPLETION_H
@@ -20,7 +20,7 @@ struct completion {
     const struct command_set *set;
     struct printer *out;
     struct arena *arena;
-    struct slice before; /* of the word at the cursor: what stands before the value, `--role=` */
+    struct slice before; /* of the word at the cursor: the part before the value, `--role=` */
     struct slice typed; /* of the value */
     size_t taken; /* bytes of the word that the shell has already, and must not get again */
     bool files; /* the shell was asked for files: once is enough */

@@ -8,7 +8,7 @@
 
 #include <ctype.h>
 
-/* Lines of the source are broken behind this. */
+/* Lines of the source are broken after this column. */
 #define LINE_COLUMNS 68
 /* All texts of one command. */
 #define PIECE_BYTES_MAX ((size_t)4 * 1024 * 1024)

@@ -1,34 +1,33 @@
 /*
  * shells.c: see shells.h. The scripts run the program by the word that was typed, so that they work
- * from a build folder and through an alias too; whatever fails there offers nothing.
+ * from a build folder and through an alias too; a failure offers nothing.
  */
 #include "tools/errata/help/shells.h"
 
 #include <string.h>
 
-/* Readline breaks words at `=`, `:` and `@`: the program is told what of the word is left ($2), and
- * answers what belongs behind the rest. */
-static const char bash[] =
-    "# Completion of errata for bash, made by `errata completion bash`.\n"
-    "_errata() {\n"
-    "    local program=${BASH_ALIASES[$1]:-$1} word meaning\n"
-    "    COMPREPLY=()\n"
-    "    while IFS=$'\\t' read -r word meaning; do\n"
-    "        if [[ $word == :files* ]]; then\n"
-    "            local prefix=${word#:files} file\n"
-    "            prefix=${prefix# }\n"
-    "            compopt -o filenames 2>/dev/null\n"
-    "            while IFS= read -r file; do\n"
-    "                COMPREPLY+=(\"$prefix$file\")\n"
-    "            done < <(compgen -f -- \"${2#\"$prefix\"}\")\n"
-    "        else\n"
-    "            [[ $2 == [\\\"\\']* ]] || printf -v word %q \"$word\"\n"
-    "            COMPREPLY+=(\"$word\")\n"
-    "        fi\n"
-    "    done < <(${program/#\\~/$HOME} __complete bash -- \"$2\" \"${COMP_LINE:0:COMP_POINT}\" "
-    "2>/dev/null)\n"
-    "}\n"
-    "complete -F _errata errata\n";
+/* Readline breaks words at `=`, `:` and `@`: the program gets the rest of the word ($2), and
+ * answers the text that completes it. */
+static const char bash[] = "# Completion of errata for bash, made by `errata completion bash`.\n"
+                           "_errata() {\n"
+                           "    local program=${BASH_ALIASES[$1]:-$1} word meaning\n"
+                           "    COMPREPLY=()\n"
+                           "    while IFS=$'\\t' read -r word meaning; do\n"
+                           "        if [[ $word == :files* ]]; then\n"
+                           "            local prefix=${word#:files} file\n"
+                           "            prefix=${prefix# }\n"
+                           "            compopt -o filenames 2>/dev/null\n"
+                           "            while IFS= read -r file; do\n"
+                           "                COMPREPLY+=(\"$prefix$file\")\n"
+                           "            done < <(compgen -f -- \"${2#\"$prefix\"}\")\n"
+                           "        else\n"
+                           "            [[ $2 == [\\\"\\']* ]] || printf -v word %q \"$word\"\n"
+                           "            COMPREPLY+=(\"$word\")\n"
+                           "        fi\n"
+                           "    done < <(${program/#\\~/$HOME} __complete bash -- \"$2\" "
+                           "\"${COMP_LINE:0:COMP_POINT}\" 2>/dev/null)\n"
+                           "}\n"
+                           "complete -F _errata errata\n";
 
 static const char zsh[] =
     "#compdef errata\n"

@@ -52,8 +52,8 @@ static enum cli_exit read_file(struct cli *cli, const char *path, struct pdf_byt
         return cli_local(cli, "%s can't be read: %s", path, strerror(errno));
     }
     if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
-        result = cli_local(cli, "%s is no file%s", path,
-                           S_ISDIR(status.st_mode) ? " but a folder: one PDF is explained" : "");
+        result = cli_local(cli, "%s is %s; expected one PDF", path,
+                           S_ISDIR(status.st_mode) ? "a folder" : "not a regular file");
     } else if (pdf_bytes_open(bytes) != OK) {
         result = cli_local(cli, "out of memory");
     } else {
@@ -65,7 +65,7 @@ static enum cli_exit read_file(struct cli *cli, const char *path, struct pdf_byt
 
 /* --- the worker --- */
 
-/* The program that stands beside this one, unless told otherwise. */
+/* The program beside this one, unless --worker names another. */
 static enum cli_exit find_program(struct cli *cli, const char **ret_program)
 {
     const char *given = options_get(&cli->options, "worker");
@@ -76,9 +76,8 @@ static enum cli_exit find_program(struct cli *cli, const char **ret_program)
         return CLI_OK;
     }
     if (!pdf_worker_find_program(path, sizeof(path))) {
-        return cli_local(cli,
-                         "where this program stands is not known: name the worker program with "
-                         "--worker PROGRAM");
+        return cli_local(cli, "the path of this program is unknown: name the worker program "
+                              "with --worker PROGRAM");
     }
     *ret_program = (const char *)arena_printf(&cli->arena, "%s", path).data;
     return *ret_program != NULL ? CLI_OK : cli_local(cli, "out of memory");
@@ -234,7 +233,8 @@ enum cli_exit explain_run(struct cli *cli)
     enum cli_exit result = CLI_OK;
 
     if (path == NULL) {
-        return cli_usage(cli, "which one? Give a PDF, or --document ID for one that a server has");
+        return cli_usage(cli,
+                         "FILE is missing; expected a PDF, or --document ID for a stored document");
     }
     if (png != NULL && strcmp(png, path) == 0) {
         return cli_usage(cli, "--png \"%s\" would overwrite the PDF", png);

@@ -29,7 +29,7 @@ static const char *reason_text(enum pdf_reason reason)
     case PDF_READ:
         return "it was read";
     case PDF_NOT_A_PDF:
-        return "it is no PDF";
+        return "it is not a PDF";
     case PDF_DAMAGED:
         return "it is damaged beyond repair";
     case PDF_ENCRYPTED:
@@ -356,11 +356,11 @@ static void add_table_json(struct buffer *json, const struct pdf_explanation *ex
 
 static void add_explanation_json(struct buffer *json, const struct pdf_explanation *explanation)
 {
-    buffer_printf(json,
-                  ",\"glyphs\":%u,\"words\":%u,\"pathOperations\":%u,\"rulingsIgnored\":%u,"
-                  "\"rulings\":[",
-                  (unsigned)explanation->glyphs, (unsigned)explanation->words,
-                  (unsigned)explanation->path_operations, (unsigned)explanation->rulings_ignored);
+    buffer_printf(
+        json,
+        ",\"glyphs\":%u,\"words\":%u,\"pathOperations\":%u,\"rulingsIgnored\":%u,\"rulings\":[",
+        (unsigned)explanation->glyphs, (unsigned)explanation->words,
+        (unsigned)explanation->path_operations, (unsigned)explanation->rulings_ignored);
     for (uint32_t i = 0; i < explanation->ruling_count; i++) {
         const struct pdf_box *box = &explanation->rulings[i];
 
@@ -407,8 +407,7 @@ static void add_measures_json(struct buffer *json, const struct explained *expla
     for (size_t i = 0; i < count; i++) {
         buffer_append(json, i > 0 ? SLICE(",") : SLICE(""));
         buffer_printf(json,
-                      "{\"code\":\"WARNING_CODE_%.*s\",\"message\":", (int)warnings[i].name.size,
-                      (const char *)warnings[i].name.data);
+                      "{\"code\":\"WARNING_CODE_%.*s\",\"message\":", SLICE_ARGS(warnings[i].name));
         json_write_string(json, warnings[i].message, false);
         buffer_append_byte(json, '}');
     }

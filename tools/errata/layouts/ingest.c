@@ -1,6 +1,6 @@
 /*
- * ingest.c: see ingest.h. Files are found by files.h and sent by uploads.h; here stands what a person
- * sees of it. Rows of the table are kept for a thousand files at a time.
+ * ingest.c: see ingest.h. Files are found by files.h and sent by uploads.h; this file prints the
+ * results. Rows of the table are kept for a thousand files at a time.
  */
 #include "tools/errata/layouts/ingest.h"
 
@@ -17,11 +17,11 @@
 
 #include <stdlib.h>
 
-/* Rows of one table; the next thousand stand below, without a heading. */
+/* Rows of one table; the next thousand follow without a heading. */
 #define ROWS_MAX 1000
-/* Refusals that are told in full below the table. */
-#define TOLD_MAX 20
-/* Files at once, unless told otherwise: one is measured while the next one is on its way. */
+/* Refusals that are printed in full below the table. */
+#define REFUSALS_MAX 20
+/* Files at once by default: one is measured while the next one is on its way. */
 #define AT_ONCE_DEFAULT 2
 /* Of the contract: a document_id. */
 #define DOCUMENT_ID_BYTES_MAX 128
@@ -45,7 +45,7 @@ struct row {
 };
 
 /* Why files did not go in. */
-struct told {
+struct refusal {
     struct slice path; /* of the first; in report_arena */
     struct slice message;
     size_t files;
@@ -57,7 +57,7 @@ struct ingest {
     const char *only_id; /* --document; NULL: ids are made of names */
     const char *prefix;
     size_t total; /* files there are */
-    size_t found; /* given to be sent, or told of */
+    size_t found; /* sent or reported */
     size_t stored;
     size_t refused; /* by the server */
     size_t unreadable;
@@ -68,7 +68,7 @@ struct ingest {
     struct arena rows_arena;
     bool encrypted; /* a file was refused for its password */
     bool taken; /* a file was refused for its id */
-    struct told told[TOLD_MAX];
+    struct refusal refusals[REFUSALS_MAX];
     size_t reported_count;
     size_t reported_files; /* that these are about */
     struct arena report_arena;
@@ -154,19 +154,19 @@ static void print_json_error(struct ingest *ingest, const char *path, const char
 /* Keeps a sentence for below the table, once for all files that it is about. */
 static void note_reported(struct ingest *ingest, const char *path, struct slice message)
 {
-    struct told told = {.files = 1};
+    struct refusal refusal = {.files = 1};
 
     for (size_t i = 0; i < ingest->reported_count; i++) {
-        if (slice_equal(ingest->told[i].message, message)) {
-            ingest->told[i].files++;
+        if (slice_equal(ingest->refusals[i].message, message)) {
+            ingest->refusals[i].files++;
             ingest->reported_files++;
             return;
         }
     }
-    if (ingest->reported_count < TOLD_MAX &&
-        arena_copy(&ingest->report_arena, slice_text(path), &told.path) &&
-        arena_copy(&ingest->report_arena, message, &told.message)) {
-        ingest->told[ingest->reported_count++] = told;
+    if (ingest->reported_count < REFUSALS_MAX &&
+        arena_copy(&ingest->report_arena, slice_text(path), &refusal.path) &&
+        arena_copy(&ingest->report_arena, message, &refusal.message)) {
+        ingest->refusals[ingest->reported_count++] = refusal;
         ingest->reported_files++;
     }
 }
@@ -188,7 +188,7 @@ static void add_failure(struct ingest *ingest, const struct upload_file *file, c
     }
     reason = reason.size > 0 ? reason : slice_text(code);
     cells[COLUMN_NOTE] = arena_printf(&cli->arena, "%s: %.*s", by_server ? "refused" : "not sent",
-                                      (int)reason.size, (const char *)reason.data);
+                                      SLICE_ARGS(reason));
     add_row(ingest, file->index, cells, true);
     note_reported(ingest, file->path, message);
 }
@@ -228,7 +228,7 @@ static void print_json_stored(struct ingest *ingest, const char *path, struct sl
     print_json(&cli->out, buffer_slice(&line));
 }
 
-/* --- what uploads tell --- */
+/* --- reports of uploads --- */
 
 /* A file that was not sent. Our own sentences begin with "it"; the system's words need one around. */
 static void note_unreadable(struct ingest *ingest, const struct upload_file *file,
@@ -292,7 +292,8 @@ static void ticked(void *user)
     ingest_progress_show(&ingest->progress, ingest->cli);
 }
 
-/* The name without folders and `.pdf`, behind the prefix; NULL, or why it makes no id. */
+/* The prefix and the file's name without folders and `.pdf`. Returns NULL, or the reason why it is
+ * not a valid id. */
 static const char *make_id(struct ingest *ingest, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -376,13 +377,13 @@ static enum cli_exit count_files(struct ingest *ingest, bool recursive)
     ingest->files = NULL;
     ingest->progress.total = ingest->total;
     if (ingest->total > FILES_MAX) {
-        return cli_usage(cli, "these are more than %d files: give them in parts", FILES_MAX);
+        return cli_usage(cli, "more than %d files; expected fewer in one run", FILES_MAX);
     }
     if (ingest->only_id != NULL && ingest->total != 1) {
-        return cli_usage(cli,
-                         "--document names one document, but these are %zu files; "
-                         "--id-prefix makes ids of many",
-                         ingest->total);
+        return cli_usage(
+            cli,
+            "--document names one document, but these are %zu files; --id-prefix makes ids of many",
+            ingest->total);
     }
     if (files_open(words, cli->options.word_count, recursive, &ingest->files) != OK) {
         return cli_local(cli, "out of memory");
@@ -396,7 +397,7 @@ static enum cli_exit read_jobs(struct cli *cli, unsigned *ret_jobs)
     int64_t count = AT_ONCE_DEFAULT;
 
     if (jobs != NULL && (!input_number(jobs, &count) || count < 1 || count > UPLOADS_MAX)) {
-        return cli_usage(cli, "--jobs \"%s\": give a number from 1 to %d", jobs, UPLOADS_MAX);
+        return cli_usage(cli, "--jobs \"%s\": invalid number; expected 1 to %d", jobs, UPLOADS_MAX);
     }
     *ret_jobs = (unsigned)count;
     return CLI_OK;
@@ -408,17 +409,17 @@ static void print_reported(struct ingest *ingest, size_t failed)
     struct cli *cli = ingest->cli;
 
     for (size_t i = 0; i < ingest->reported_count; i++) {
-        const struct told *told = &ingest->told[i];
-        struct slice who = told->files == 1
-                               ? told->path
-                               : arena_printf(&ingest->report_arena, "%zu files", told->files);
+        const struct refusal *refusal = &ingest->refusals[i];
+        struct slice who = refusal->files == 1
+                               ? refusal->path
+                               : arena_printf(&ingest->report_arena, "%zu files", refusal->files);
 
         print_coloured(&cli->err, COLOUR_BOLD, who);
         print_text(&cli->err, ":");
-        wrap_message(&cli->err, print_width(who) + 1, 2, told->message);
+        wrap_message(&cli->err, print_width(who) + 1, 2, refusal->message);
     }
     if (failed > ingest->reported_files) {
-        cli_note(cli, "and %zu more; --json tells of each", failed - ingest->reported_files);
+        cli_note(cli, "and %zu more; --json prints each", failed - ingest->reported_files);
     }
     if (ingest->encrypted) {
         cli_note(cli, "hint: --password-file FILE opens encrypted PDFs");
@@ -447,7 +448,7 @@ static void print_summary(struct ingest *ingest, size_t failed, size_t unsent)
         (void)snprintf(not_sent, sizeof(not_sent), ", %zu not sent", unsent);
     }
     cli_note(cli, "%zu of %zu stored%s%s, in %.*s", ingest->stored, ingest->total, not_stored,
-             not_sent, (int)span.size, (const char *)span.data);
+             not_sent, SLICE_ARGS(span));
 }
 
 static enum cli_exit conclude(struct ingest *ingest, const struct uploads_result *result)

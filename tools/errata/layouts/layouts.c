@@ -50,18 +50,28 @@ struct slice cell_mean(struct cli *cli, struct json_value stats, const char *nam
                                                      : slice_of(NULL, 0);
 }
 
+struct slice cell_rules(struct cli *cli, struct json_value object, const char *name)
+{
+    struct slice text = reply_text(cli, object, name);
+    const uint8_t *slash = text.size > 0 ? memchr(text.data, '/', text.size) : NULL;
+    size_t size = slash != NULL ? (size_t)(slash - text.data) : 0;
+    struct slice poppler = slice_after(text, slash != NULL ? size + 1 : text.size);
+
+    return slash == NULL ? text
+                         : arena_printf(&cli->arena, "rules %.*s, Poppler %.*s", (int)size,
+                                        (const char *)text.data, SLICE_ARGS(poppler));
+}
+
 /* --- show --- */
 
 static void print_sizes(struct cli *cli, struct json_value document)
 {
-    struct json_walk walk = reply_walk(document, "pageDimensions");
-    struct json_value page = {JSON_NULL, {NULL, 0}};
-    struct slice key = {NULL, 0};
+    struct reply_walk walk = reply_walk(document, "pageDimensions");
     struct measures_runs runs;
 
     measures_runs_begin(&runs, cli);
-    while (json_walk_next(&walk, &key, &page)) {
-        measures_runs_add(&runs, measures_page_size(cli, page));
+    while (reply_next(&walk)) {
+        measures_runs_add(&runs, measures_page_size(cli, walk.row));
     }
     measures_runs_end(&runs);
 }
@@ -77,19 +87,15 @@ static struct slice text_measures(struct cli *cli, struct json_value document)
     struct slice pages = measures_number(cli, document, "pagesRead");
     bool one = is_one(pages);
 
-    return arena_printf(
-        &cli->arena, "%.*s characters on the first %.*s%s", (int)chars.size,
-        (const char *)chars.data, one ? 0 : (int)pages.size + 1,
-        (const char *)arena_printf(&cli->arena, "%.*s ", (int)pages.size, (const char *)pages.data)
-            .data,
-        one ? "page" : "pages");
+    return arena_printf(&cli->arena, "%.*s characters on the first %.*s%s", SLICE_ARGS(chars),
+                        one ? 0 : (int)pages.size + 1,
+                        (const char *)arena_printf(&cli->arena, "%.*s ", SLICE_ARGS(pages)).data,
+                        one ? "page" : "pages");
 }
 
 static void print_document(struct cli *cli, struct json_value document)
 {
-    struct json_walk walk = reply_walk(document, "warnings");
-    struct json_value warning = {JSON_NULL, {NULL, 0}};
-    struct slice key = {NULL, 0};
+    struct reply_walk walk = reply_walk(document, "warnings");
     struct slice tables = reply_text(cli, document, "tableCount");
     struct slice layout = reply_text(cli, document, "layoutFingerprint");
     struct slice family = reply_text(cli, document, "layoutFamilyId");
@@ -105,13 +111,13 @@ static void print_document(struct cli *cli, struct json_value document)
                        tables.size > 0 ? tables : SLICE("not counted: see the warning"));
     reply_print_member(cli, "coverage", measures_number(cli, document, "textCoverageRatio"));
     reply_print_member(cli, "text", text_measures(cli, document));
-    reply_print_member(cli, "measured by", reply_text(cli, document, "fpVersion"));
+    reply_print_member(cli, "measured by", cell_rules(cli, document, "fpVersion"));
     reply_print_member(cli, "layout", layout.size > 0 ? layout : SLICE("none"));
     reply_print_member(cli, "family", family.size > 0 ? family : SLICE("none"));
-    while (json_walk_next(&walk, &key, &warning)) {
+    while (reply_next(&walk)) {
         reply_print_member(cli, "warning",
-                           measures_warning(cli, reply_word(cli, warning, "code", "WARNING_CODE_"),
-                                            reply_text(cli, warning, "message")));
+                           measures_warning(cli, reply_word(cli, walk.row, "code", "WARNING_CODE_"),
+                                            reply_text(cli, walk.row, "message")));
     }
 }
 
@@ -121,17 +127,14 @@ static enum cli_exit show_profile(struct cli *cli, struct slice layout)
     struct request request;
     struct json_value reply = {JSON_NULL, {NULL, 0}};
     struct json_value profile = {JSON_NULL, {NULL, 0}};
-    struct slice json = {NULL, 0};
     struct slice seen = {NULL, 0};
     struct slice examples = {NULL, 0};
     enum cli_exit result = CLI_OK;
 
     request_begin(&request, cli);
     request_text(&request, "layout_fingerprint", layout);
-    result = cli_call(cli, "/errata.v1.LayoutService/GetProfile", request_end(&request), &json);
-    if (result == CLI_OK) {
-        result = reply_parse(cli, json, &reply);
-    }
+    result =
+        cli_call_reply(cli, "/errata.v1.LayoutService/GetProfile", request_end(&request), &reply);
     if (result != CLI_OK) {
         return result;
     }
@@ -225,13 +228,11 @@ static void print_near(struct cli *cli, struct json_value near)
 
 static enum cli_exit print_nearest(struct cli *cli, struct json_value reply)
 {
-    struct json_walk walk = reply_walk(reply, "families");
-    struct json_value near = {JSON_NULL, {NULL, 0}};
-    struct slice key = {NULL, 0};
+    struct reply_walk walk = reply_walk(reply, "families");
     bool any = false;
 
-    while (json_walk_next(&walk, &key, &near)) {
-        print_near(cli, near);
+    while (reply_next(&walk)) {
+        print_near(cli, walk.row);
         any = true;
     }
     if (!any) {
@@ -280,15 +281,14 @@ const struct command layout_commands[] = {
      .name = "ingest",
      .arguments = "FILE|FOLDER...",
      .summary = "have PDFs measured and stored, and print what came out",
-     .help =
-         "Sends PDFs of up to 64 MiB to the server, which measures each and counts its layout. A "
-         "folder means its *.pdf. Only what was measured is stored, not the PDF. The same file "
-         "under the same id again changes nothing, so an interrupted run is simply repeated. A "
-         "busy server is waited for.\n\nThe table shows pages, the size of page 1 in points, "
-         "tables on page 1, how much of page 1 its letters cover, the layout's fingerprint (its "
-         "beginning), and how many documents of that layout were seen. With `--json` there is one "
-         "line a file: {\"file\", \"document\", \"profile\"} or {\"file\", \"error\": "
-         "{\"code\", \"reason\", \"message\"}}.",
+     .help = "Sends PDFs of up to 64 MiB to the server, which measures each and counts its layout. "
+             "A folder means its *.pdf. Only what was measured is stored, not the PDF. The same "
+             "file under the same id again changes nothing, so an interrupted run is simply "
+             "repeated. A busy server is waited for.\n\nThe table shows pages, the size of page 1 "
+             "in points, tables on page 1, how much of page 1 its letters cover, the layout's "
+             "fingerprint (its beginning), and how many documents of that layout were seen. With "
+             "`--json` there is one line a file: {\"file\", \"document\", \"profile\"} or "
+             "{\"file\", \"error\": {\"code\", \"reason\", \"message\"}}.",
      .examples = {{"errata layouts ingest invoice-17.pdf", NULL},
                   {"errata layouts ingest --recursive --id-prefix acme/ inbox/", NULL},
                   {"errata layouts ingest scan.pdf --document order-4711 --password-file pw.txt",
@@ -314,9 +314,8 @@ const struct command layout_commands[] = {
      .name = "show",
      .arguments = "DOCUMENT",
      .summary = "show one document: its measures, its layout and its text",
-     .help =
-         "Shows all that is stored of one document, how often its layout was seen, and how many "
-         "examples of that layout wait for the next one.",
+     .help = "Shows all that is stored of one document, how often its layout was seen, and how "
+             "many examples of that layout wait for the next one.",
      .examples = {{"errata layouts show invoice-17", NULL}},
      .options = show_options,
      .words_min = 1,
@@ -367,8 +366,8 @@ const struct command layout_commands[] = {
      .arguments = "DOCUMENT",
      .summary = "compare a document with the most similar layout families",
      .help = "Prints the families whose pages are most similar to page 1 of a document: the share "
-             "of common features, whether that is enough for one family, and which words, "
-             "rulings, fonts and page sizes are shared or differ.",
+             "of common features, whether that is enough for one family, and which words, rulings, "
+             "fonts and page sizes are shared or differ.",
      .examples = {{"errata layouts nearest invoice-17", NULL}},
      .options = nearest_options,
      .words_min = 1,
@@ -378,14 +377,12 @@ const struct command layout_commands[] = {
      .name = "explain",
      .arguments = "[FILE]",
      .summary = "measure a PDF here, without a server, and say why",
-     .help =
-         "Runs the worker program on a PDF, in the same sandbox as the server does, and prints "
-         "what "
-         "was measured and why: pages, text, coverage, lines, every table with why it counts or "
-         "not, the canonical JSON that is hashed, the fingerprint, the features of page 1 by which "
-         "documents of one layout family are recognised, and what it cost. Nothing is stored and "
-         "no server is asked. With `--document` it prints what a server stored "
-         "instead: PDFs themselves are not kept.",
+     .help = "Runs the worker program on a PDF, in the same sandbox as the server does, and prints "
+             "what was measured and why: pages, text, coverage, lines, every table with why it "
+             "counts or not, the canonical JSON that is hashed, the fingerprint, the features of "
+             "page 1 by which documents of one layout family are recognised, and what it cost. "
+             "Nothing is stored and no server is asked. With `--document` it prints what a server "
+             "stored instead: PDFs themselves are not kept.",
      .examples = {{"errata layouts explain invoice-17.pdf --png page1.png", NULL},
                   {"errata layouts explain --document invoice-17", NULL}},
      .options = explain_options,
@@ -395,10 +392,9 @@ const struct command layout_commands[] = {
      .name = "fingerprint",
      .arguments = "JSON|@FILE|-",
      .summary = "compute the fingerprint of a layout from its metadata",
-     .help =
-         "Prints the SHA-256 of the canonical JSON of `page_count`, `page_dimensions`, "
-         "`table_count` and `text_coverage_ratio`. Nothing is stored. Numbers count as they are "
-         "written: 612 and 612.0 give different fingerprints.",
+     .help = "Prints the SHA-256 of the canonical JSON of `page_count`, `page_dimensions`, "
+             "`table_count` and `text_coverage_ratio`. Nothing is stored. Numbers count as they "
+             "are written: 612 and 612.0 give different fingerprints.",
      .examples = {{"errata layouts fingerprint '{\"page_count\": 1, \"page_dimensions\":\n"
                    "  [[595.0, 842.0]], \"table_count\": 1, \"text_coverage_ratio\": 0.31}'",
                    NULL}},

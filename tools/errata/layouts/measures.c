@@ -22,7 +22,7 @@ struct slice measures_size(struct cli *cli, double width, double height)
 
 struct slice measures_with(struct cli *cli, struct slice text, const char *more)
 {
-    return arena_printf(&cli->arena, "%.*s%s", (int)text.size, (const char *)text.data, more);
+    return arena_printf(&cli->arena, "%.*s%s", SLICE_ARGS(text), more);
 }
 
 void measures_runs_begin(struct measures_runs *runs, struct cli *cli)
@@ -43,10 +43,9 @@ static void print_run(struct measures_runs *runs)
         runs->first_page == runs->last_page
             ? arena_printf(arena, "%u", (unsigned)runs->first_page)
             : arena_printf(arena, "%u-%u", (unsigned)runs->first_page, (unsigned)runs->last_page);
-    reply_print_member(runs->cli, runs->lines == 1 ? "page size" : "",
-                       arena_printf(arena, "%.*s points: page %.*s", (int)runs->size.size,
-                                    (const char *)runs->size.data, (int)pages.size,
-                                    (const char *)pages.data));
+    reply_print_member(
+        runs->cli, runs->lines == 1 ? "page size" : "",
+        arena_printf(arena, "%.*s points: page %.*s", SLICE_ARGS(runs->size), SLICE_ARGS(pages)));
 }
 
 void measures_runs_add(struct measures_runs *runs, struct slice size)
@@ -105,11 +104,9 @@ struct slice measures_page_size(struct cli *cli, struct json_value page)
 
 struct slice measures_first_size(struct cli *cli, struct json_value document, const char *name)
 {
-    struct json_walk walk = reply_walk(document, name);
-    struct json_value page = {JSON_NULL, {NULL, 0}};
-    struct slice key = {NULL, 0};
+    struct reply_walk walk = reply_walk(document, name);
 
-    return json_walk_next(&walk, &key, &page) ? measures_page_size(cli, page) : slice_of(NULL, 0);
+    return reply_next(&walk) ? measures_page_size(cli, walk.row) : slice_of(NULL, 0);
 }
 
 struct slice measures_number(struct cli *cli, struct json_value object, const char *name)
@@ -131,23 +128,20 @@ struct slice measures_short_layout(struct cli *cli, struct json_value document)
 
 struct slice measures_warning_codes(struct cli *cli, struct json_value document, const char *name)
 {
-    struct json_walk walk = reply_walk(document, name);
-    struct json_value warning = {JSON_NULL, {NULL, 0}};
-    struct slice key = {NULL, 0};
+    struct reply_walk walk = reply_walk(document, name);
     struct buffer codes;
 
     buffer_init(&codes, &cli->arena, 64);
-    while (json_walk_next(&walk, &key, &warning)) {
+    while (reply_next(&walk)) {
         buffer_append(&codes, codes.size > 0 ? SLICE(", ") : SLICE(""));
-        buffer_append(&codes, reply_word(cli, warning, "code", "WARNING_CODE_"));
+        buffer_append(&codes, reply_word(cli, walk.row, "code", "WARNING_CODE_"));
     }
     return buffer_slice(&codes);
 }
 
 struct slice measures_warning(struct cli *cli, struct slice code, struct slice message)
 {
-    return arena_printf(&cli->arena, "%.*s: %.*s", (int)code.size, (const char *)code.data,
-                        (int)message.size, (const char *)message.data);
+    return arena_printf(&cli->arena, "%.*s: %.*s", SLICE_ARGS(code), SLICE_ARGS(message));
 }
 
 void measures_print_text(struct cli *cli, const char *indent, struct slice text, size_t lines_max)
@@ -210,8 +204,8 @@ const char *measures_advice(struct slice reason)
         {"encrypted", "give its password with --password-file FILE"},
         {"no_pages", "ask its sender for another copy"},
         {"too_many_pages", "split it: at most 5,000 pages are taken"},
-        {"page_unreadable", "open it in a viewer and save it again, or ask its sender for another "
-                            "copy"},
+        {"page_unreadable",
+         "open it in a viewer and save it again, or ask its sender for another copy"},
         {"text_limit", "print its first pages to a new PDF, and give that"},
         {"wall_limit", "send it again when the server's machine is less busy, or print its first "
                        "pages to a new PDF"},

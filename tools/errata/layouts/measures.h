@@ -9,7 +9,7 @@
 
 /* Lines of different page sizes; what is beyond is counted. */
 #define MEASURES_RUNS_MAX 20
-/* Of a fingerprint, where it is only to be told from others. */
+/* Characters of a fingerprint that distinguish it from others. */
 #define MEASURES_SHORT_BYTES 12
 
 /* `595 x 842` of points, without the zeros of a fraction. */
@@ -47,7 +47,7 @@ struct slice measures_short_layout(struct cli *cli, struct json_value document);
 struct slice measures_warning_codes(struct cli *cli, struct json_value document, const char *name);
 /* A warning on one line: `SCAN: page 1 has no text; examples are withheld`. */
 struct slice measures_warning(struct cli *cli, struct slice code, struct slice message);
-/* A text of several lines, each cleaned and behind `indent`, at most `lines_max` of them. */
+/* Prints at most `lines_max` lines of a text, each cleaned and indented by `indent`. */
 void measures_print_text(struct cli *cli, const char *indent, struct slice text, size_t lines_max);
 /* `1.2 GiB`, `12.3 MiB`, `45 KiB` or `678 B`. */
 struct slice measures_bytes(struct cli *cli, uint64_t bytes);

@@ -3,7 +3,7 @@
  *
  *     EMPTY -> SENDING -> SENT -> EMPTY, and from SENDING and SENT over RESTING back to SENDING
  *
- * A call of the channel is under way in SENDING and SENT alone; the timer runs in RESTING alone.
+ * A call of the channel is under way only in SENDING and SENT; the timer runs only in RESTING.
  */
 #include "tools/errata/layouts/uploads.h"
 
@@ -24,7 +24,7 @@
 
 /* A reply: 5,000 page sizes and a snippet. */
 #define REPLY_ARENA_BYTES_MAX ((size_t)4 * 1024 * 1024)
-/* A piece, and what stands before it. */
+/* A piece with its prefix. */
 #define PIECE_ARENA_BYTES_MAX ((size_t)1024 * 1024)
 
 struct uploads;
@@ -44,7 +44,7 @@ struct upload {
     char *document_id; /* owned: of `file` */
     int fd; /* -1 where EMPTY */
     uint64_t read_bytes;
-    uint64_t moved_bytes; /* that the caller was told of */
+    uint64_t moved_bytes; /* reported to the caller */
     bool named; /* the message that names the document was taken */
     uint8_t *block; /* owned: UPLOAD_PIECE_BYTES to read into */
     struct arena piece_arena;
@@ -197,7 +197,7 @@ static void end_pieces(struct upload *upload)
     }
 }
 
-/* Tells how many bytes more, or less, are on their way. */
+/* Reports the change in bytes on their way. */
 static void move(struct upload *upload, int64_t bytes)
 {
     const struct uploads_handlers *handlers = &upload->uploads->config->handlers;
@@ -220,7 +220,7 @@ static void on_writable(void *user)
         }
         err = uploads->channel->ops->send(uploads->channel, upload->call, upload->piece);
         if (err == ERR_BUSY || err == ERR_CANCELLED) {
-            return; /* called again, or told by on_end */
+            return; /* called again, or on_end reports it */
         }
         if (err != OK) {
             upload->problem = err_text(err);
@@ -291,7 +291,7 @@ static int64_t pause_after(struct upload *upload, const struct client_status *st
     return -1;
 }
 
-/* What one file was told will be told to every other. */
+/* Whether every other file would get the same refusal. */
 static bool is_everyones(const struct client_status *status)
 {
     switch (status->code) {
@@ -418,7 +418,7 @@ static void on_end(void *user, const struct client_status *status)
 }
 
 /* A connection that calls can be started on: the one that is there, unless it is of no more use and
- * nobody uses it any more. */
+ * it is not used any more. */
 static bool have_channel(struct uploads *uploads)
 {
     struct client_connection_config config = {.host = NULL};
@@ -462,7 +462,7 @@ static void begin(struct upload *upload)
     upload->piece = slice_of(NULL, 0);
     upload->reply = slice_of(NULL, 0);
     arena_reset(&upload->reply_arena);
-    /* Not RESTING while all may be stopped: the end is told here. */
+    /* Not RESTING while all may be stopped: the end is reported here. */
     upload->state = UPLOAD_SENDING;
     if (have_channel(uploads)) {
         err = uploads->channel->ops->start(

@@ -1,7 +1,7 @@
 /*
  * uploads.h: PDFs on their way to a server: several at a time over one connection, each in pieces as
  * fast as the server reads. A server that is busy, or gone for a moment, is waited for: sending the
- * same bytes under the same id again is safe. What a file is and how its end is told is the caller's.
+ * same bytes under the same id again is safe. The caller supplies the files and handles their ends.
  */
 #ifndef ERRATA_TOOLS_ERRATA_LAYOUTS_UPLOADS_H
 #define ERRATA_TOOLS_ERRATA_LAYOUTS_UPLOADS_H
@@ -48,7 +48,7 @@ struct upload_end {
     struct slice reply;
     const struct client_status *status;
     const char *problem;
-    uint64_t moved_bytes; /* that `moved` told of, less those it took back */
+    uint64_t moved_bytes; /* reported by `moved`, less those it took back */
 };
 
 struct uploads_handlers {
@@ -58,7 +58,7 @@ struct uploads_handlers {
     /* So many more bytes of a file were taken. Below 0: the server is waited for, then they are sent
      * again. */
     void (*moved)(void *user, const struct upload_file *file, int64_t bytes);
-    /* Time goes on: called every UPLOADS_TICK_MS, whatever the files do. */
+    /* Called every UPLOADS_TICK_MS. */
     void (*ticked)(void *user);
     /* The end of a file, once for each that `next` gave. */
     void (*done)(void *user, const struct upload_file *file, const struct upload_end *end);

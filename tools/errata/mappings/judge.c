@@ -140,15 +140,13 @@ enum cli_exit judge_fill(struct request *request, struct cli *cli)
 
 enum cli_exit judge_print(struct cli *cli, struct json_value reply)
 {
-    struct json_walk walk = reply_walk(reply, "judged");
-    struct json_value judged = {JSON_NULL, {NULL, 0}};
-    struct slice key = {NULL, 0};
+    struct reply_walk walk = reply_walk(reply, "judged");
     unsigned events = 0;
     unsigned count = 0;
 
-    while (json_walk_next(&walk, &key, &judged)) {
-        print_line(&cli->out, reply_text(cli, judged, "mappingId"));
-        events += reply_text(cli, judged, "eventId").size > 0 ? 1 : 0;
+    while (reply_next(&walk)) {
+        print_line(&cli->out, reply_text(cli, walk.row, "mappingId"));
+        events += reply_text(cli, walk.row, "eventId").size > 0 ? 1 : 0;
         count++;
     }
     cli_note(cli, "%u mapping%s judged, %u unchanged", count, count == 1 ? "" : "s",

@@ -19,10 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
-#include <sys/stat.h>
-
-/* `import-` and a digest in hex. */
-#define KEY_BYTES (7 + 2 * SHA256_BYTES)
 
 enum {
     COLUMN_CUSTOMER,
@@ -68,8 +64,7 @@ struct mapping_import {
     bool has_row; /* the record at hand was not sent yet */
     bool ended; /* no more rows are read */
     struct sent sent[CALLS_MAX];
-    char key[KEY_BYTES]; /* of the row that was given last */
-    uint64_t file_bytes; /* 0: not known */
+    char key[IMPORT_KEY_BYTES]; /* of the row that was given last */
     enum cli_exit exit; /* of what stopped all */
 };
 
@@ -104,14 +99,13 @@ static const struct action *find_action(struct slice status)
     return status.size == 0 ? &actions[0] : NULL;
 }
 
-/* A day stands for its first moment. */
+/* A day means its first moment. */
 static struct slice time_text(struct mapping_import *import)
 {
     struct slice given = csv_input_field(&import->csv, COLUMN_CREATED);
 
     return given.size == strlen("2026-11-22")
-               ? arena_printf(&import->cli->arena, "%.*sT00:00:00Z", (int)given.size,
-                              (const char *)given.data)
+               ? arena_printf(&import->cli->arena, "%.*sT00:00:00Z", SLICE_ARGS(given))
                : given;
 }
 
@@ -211,20 +205,6 @@ static bool make_call(struct mapping_import *import, struct calls_item *item)
     return true;
 }
 
-/* The key of a row: the same for the same request at the same line. */
-static void make_key(struct mapping_import *import, struct calls_item *item)
-{
-    char place[32];
-    int size = snprintf(place, sizeof(place), "%llu:", (unsigned long long)item->tag);
-    const struct slice pieces[] = {slice_of(place, (size_t)size), item->method->path,
-                                   item->message};
-    struct sha256_digest digest = sha256_pieces(pieces, 3);
-
-    memcpy(import->key, "import-", 7);
-    sha256_format(&digest, import->key + 7);
-    item->key = import->report.again ? slice_of(NULL, 0) : slice_of(import->key, KEY_BYTES);
-}
-
 /* --- rows under way --- */
 
 /* Of a customer and a SKU, as a server compares them or more coarsely. */
@@ -277,7 +257,7 @@ static void show_progress(const struct mapping_import *import)
                                                  import->report.passed_over +
                                                  import->report.refused,
                                          .done_steps = import->csv.reader.read_bytes,
-                                         .total_steps = import->file_bytes};
+                                         .total_steps = import->report.file_bytes};
 
     progress_show(&import->cli->progress, &state);
 }
@@ -318,12 +298,13 @@ static enum calls_step next(void *user, struct calls_item *ret_item)
     if (!take_place(import, ret_item->tag)) {
         return CALLS_WAIT;
     }
-    make_key(import, ret_item);
+    ret_item->key = import_report_key(&import->report, ret_item->tag, ret_item->method->path,
+                                      ret_item->message, import->key);
     import->has_row = false;
     return CALLS_ITEM;
 }
 
-/* What one row was told will be told to every other. */
+/* Whether every other row would get the same error. */
 static bool is_everyones(const struct client_status *status)
 {
     return status->code == CLIENT_CODE_UNAUTHENTICATED ||
@@ -373,7 +354,7 @@ static bool done(void *user, uint64_t tag, const struct client_status *status, s
     } else if (status->from_server || status->code != CLIENT_CODE_CANCELLED) {
         import->report.refused++;
         import_report_problem(&import->report, tag, "%s: %.*s", client_code_name(status->code),
-                              (int)status->message.size, (const char *)status->message.data);
+                              SLICE_ARGS(status->message));
         import->ended = import->ended || !import->report.skip_invalid;
     }
     show_progress(import);
@@ -403,7 +384,7 @@ static enum cli_exit read_jobs(struct cli *cli, unsigned *ret_jobs)
     int64_t count = MAPPING_IMPORT_JOBS_DEFAULT;
 
     if (jobs != NULL && (!input_number(jobs, &count) || count < 1 || count > CALLS_MAX)) {
-        return cli_usage(cli, "--jobs \"%s\": give a number from 1 to %d", jobs, CALLS_MAX);
+        return cli_usage(cli, "--jobs \"%s\": invalid number; expected 1 to %d", jobs, CALLS_MAX);
     }
     *ret_jobs = (unsigned)count;
     return CLI_OK;
@@ -412,18 +393,11 @@ static enum cli_exit read_jobs(struct cli *cli, unsigned *ret_jobs)
 static enum cli_exit open_rows(struct mapping_import *import)
 {
     struct cli *cli = import->cli;
-    struct stat status;
     FILE *file = NULL;
-    enum cli_exit result = csv_input_file(cli, import->path, &file);
+    enum cli_exit result = import_report_open(&import->report, &file);
 
-    if (result == CLI_OK) {
-        result = csv_input_keep(cli, &file);
-    }
     if (result != CLI_OK) {
         return result;
-    }
-    if (fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode)) {
-        import->file_bytes = (uint64_t)status.st_size;
     }
     result = csv_input_open(&import->csv, cli, import->path, file);
     return result == CLI_OK ? csv_input_find(&import->csv, columns, COLUMN_COUNT) : result;
@@ -433,7 +407,6 @@ static enum cli_exit send_rows(struct mapping_import *import, unsigned jobs)
 {
     const struct calls_handlers handlers = {import, next, done};
     struct cli *cli = import->cli;
-    int64_t start_us = clock_monotonic_us(cli->ctx.clock);
     enum cli_exit result = import_report_start(&import->report);
 
     if (result == CLI_OK) {
@@ -442,11 +415,9 @@ static enum cli_exit send_rows(struct mapping_import *import, unsigned jobs)
     if (result != CLI_OK) {
         return result;
     }
-    cli_progress(cli);
     result = calls_run(cli, jobs, &handlers);
     import->exit = result != CLI_OK ? result : import->exit;
-    return import_report_end(&import->report, import->exit,
-                             clock_monotonic_us(cli->ctx.clock) - start_us);
+    return import_report_end(&import->report, import->exit);
 }
 
 static enum cli_exit import_rows(struct mapping_import *import)

@@ -15,7 +15,7 @@
 
 /* --- list --- */
 
-/* What is applied stands out; what never will be steps back. */
+/* Highlights applied mappings, and dims those that are never applied. */
 static void colour_mapping(struct cli *cli, struct json_value row, struct table *table)
 {
     struct slice status = reply_word(cli, row, "status", STATUS_PREFIX);
@@ -48,9 +48,8 @@ static enum cli_exit print_judged(struct cli *cli, struct json_value reply)
     struct slice ours = reply_text(cli, mapping, "internalSku");
 
     print_line(&cli->out, reply_text(cli, mapping, "id"));
-    cli_note(cli, "%.*s of %.*s as %.*s: %.*s", (int)theirs.size, (const char *)theirs.data,
-             (int)customer.size, (const char *)customer.data, (int)ours.size,
-             (const char *)ours.data, (int)status.size, (const char *)status.data);
+    cli_note(cli, "%.*s of %.*s as %.*s: %.*s", SLICE_ARGS(theirs), SLICE_ARGS(customer),
+             SLICE_ARGS(ours), SLICE_ARGS(status));
     return CLI_OK;
 }
 
@@ -61,11 +60,9 @@ static enum cli_exit check_triple(struct cli *cli)
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (!options_has(&cli->options, names[i])) {
-            return cli_usage(cli,
-                             "--%s is missing: a mapping is named by --customer, --sku and "
-                             "--internal%s",
-                             names[i],
-                             cli->command->words_max > 0 ? ", or by its id, MAPPING" : "");
+            return cli_usage(
+                cli, "--%s is missing: a mapping is named by --customer, --sku and --internal%s",
+                names[i], cli->command->words_max > 0 ? ", or by its id, MAPPING" : "");
         }
     }
     return CLI_OK;
@@ -95,8 +92,8 @@ static enum cli_exit check_confirmed(struct request *request, struct cli *cli)
         return check_triple(cli);
     }
     if (options_has(&cli->options, "customer") || options_has(&cli->options, "internal")) {
-        return cli_usage(cli, "MAPPING names customer and internal SKU: leave --customer and "
-                              "--internal out");
+        return cli_usage(
+            cli, "MAPPING names customer and internal SKU: leave --customer and --internal out");
     }
     return CLI_OK;
 }
@@ -201,9 +198,9 @@ const struct command mapping_commands[] = {
      .name = "show",
      .arguments = "MAPPING",
      .summary = "show one mapping with its status and uses",
-     .help = "Shows one mapping by its id. Lines that it was applied to count as uses once an "
-             "outcome cites what was served (`errata mappings record`, `errata extractions "
-             "record`).",
+     .help =
+         "Shows one mapping by its id. Lines that it was applied to count as uses once an outcome "
+         "cites what was served (`errata mappings record`, `errata extractions record`).",
      .examples = {{"errata mappings show 0192f0c0-1111-7222-8333-444455556666", NULL}},
      .words_min = 1,
      .words_max = 1,
@@ -259,15 +256,14 @@ const struct command mapping_commands[] = {
      .name = "match",
      .arguments = "[SKU...]",
      .summary = "match draft lines to internal SKUs",
-     .help =
-         "Matches lines of a draft: a line whose customer has a confirmed mapping for its SKU gets "
-         "it; other lines get candidates, best first: suggestions, after a rejection the mapping "
-         "that was confirmed before, then confirmed SKUs of that customer with a similar "
-         "spelling.\n\nLines are SKUs of one `--customer`, or stand in a "
-         "file of `--lines`: CSV with the columns customer_id, customer_sku and (if wanted) "
-         "description, or JSON objects with these members, one a line.\n\nNothing is stored. The "
-         "reference that is printed to standard error counts what was applied once it is cited: "
-         "`errata mappings record`, `errata extractions record --exposure`.",
+     .help = "Matches lines of a draft: a line whose customer has a confirmed mapping for its SKU "
+             "gets it; other lines get candidates, best first: suggestions, after a rejection the "
+             "mapping that was confirmed before, then confirmed SKUs of that customer with a "
+             "similar spelling.\n\nLines are SKUs of one `--customer`, or come from a file of "
+             "`--lines`: CSV with the columns customer_id, customer_sku and (if wanted) "
+             "description, or JSON objects with these members, one a line.\n\nNothing is stored. "
+             "The reference that is printed to standard error counts what was applied once it is "
+             "cited: `errata mappings record`, `errata extractions record --exposure`.",
      .examples = {{"errata mappings match --customer acme HX-1 HX-2", NULL},
                   {"errata mappings match --lines lines.csv --candidates 3", NULL},
                   {"errata mappings match --lines - --csv < lines.csv > matches.csv", NULL}},
@@ -279,8 +275,8 @@ const struct command mapping_commands[] = {
      .arguments = "REFERENCE|@FILE|-",
      .summary = "count the mappings that were applied to a draft as used",
      .help = "Closes a draft that has no other outcome: the mappings that `errata mappings match` "
-             "applied, as its reference tells, are counted as used. The same reference counts once "
-             "for the same draft.",
+             "applied, according to its reference, are counted as used. The same reference counts "
+             "once for the same draft.",
      .examples = {{"errata mappings match --customer acme HX-1 --json | jq -r .exposureRef |\n"
                    "  errata mappings record - --draft draft-17",
                    NULL}},
@@ -292,19 +288,18 @@ const struct command mapping_commands[] = {
      .name = "import",
      .arguments = "FILE|-",
      .summary = "confirm, suggest or reject many mappings, from CSV",
-     .help =
-         "Stores the mappings of a CSV file with the columns customer_id, customer_sku, "
-         "internal_sku and, if wanted, status (CONFIRMED where it is left out, SUGGESTED, "
-         "REJECTED), confidence (of SUGGESTED), created_at and actor_user_id; others are passed "
-         "over, so that what `errata mappings list --csv` wrote can be read back. Rows that are "
-         "SUPERSEDED are passed over too: they follow from those that superseded them. A row with "
-         "a created_at is history: later confirmations and rejections are kept. The actor is the "
-         "token's user, or the person of `--actor`.\n\nThe file is checked first: if a row is "
-         "invalid, all problems are reported and nothing is stored, unless `--skip-invalid` is "
-         "given. Running the same import again within 24 hours stores nothing twice, so an "
-         "interrupted one is repeated.",
+     .help = "Stores the mappings of a CSV file with the columns customer_id, customer_sku, "
+             "internal_sku and, if wanted, status (CONFIRMED where it is left out, SUGGESTED, "
+             "REJECTED), confidence (of SUGGESTED), created_at and actor_user_id; others are "
+             "passed over, so that what `errata mappings list --csv` wrote can be read back. Rows "
+             "that are SUPERSEDED are passed over too: they follow from those that superseded "
+             "them. A row with a created_at is history: later confirmations and rejections are "
+             "kept. The actor is the token's user, or the person of `--actor`.\n\nThe file is "
+             "checked first: if a row is invalid, all problems are reported and nothing is stored, "
+             "unless `--skip-invalid` is given. Running the same import again within 24 hours "
+             "stores nothing twice, so an interrupted one is repeated.",
      .examples = {{"errata mappings import mappings.csv", NULL},
-                  {"errata mappings import mappings.csv --dry-run", "check the file alone"}},
+                  {"errata mappings import mappings.csv --dry-run", "only check the file"}},
      .exits = "1 if the server refused a row, 2 if a row is invalid.",
      .options = mapping_import_options,
      .words_min = 1,

@@ -9,7 +9,6 @@
 #include "tools/errata/engine/csv_input.h"
 #include "tools/errata/engine/fill.h"
 #include "tools/errata/engine/input.h"
-#include "tools/errata/engine/reply_csv.h"
 #include "tools/errata/layouts/measures.h"
 
 #include <errno.h>
@@ -140,7 +139,7 @@ static enum cli_exit take_object(struct matching *matching)
     if (json_check(&cli->arena, slice_of(matching->text, (size_t)size), &rules, &object,
                    &problem) != OK ||
         object.kind != JSON_OBJECT) {
-        return cli_usage(cli, "%s line %llu is no JSON object: %s (at byte %zu)", matching->path,
+        return cli_usage(cli, "%s line %llu is not a JSON object: %s (at byte %zu)", matching->path,
                          (unsigned long long)matching->line_number, problem.what, problem.at);
     }
     line = (struct line){member(cli, object, "customer_id", "customerId"),
@@ -201,7 +200,7 @@ static enum cli_exit show_row(struct showing *showing, const struct slice *cells
     struct cli *cli = showing->matching->cli;
 
     if (showing->csv) {
-        return reply_csv_print(cli, cells, COLUMN_COUNT);
+        return view_csv_print(cli, cells, COLUMN_COUNT);
     }
     if (!table_add(&showing->table, cells)) {
         return cli_local(cli, "out of memory");
@@ -210,32 +209,30 @@ static enum cli_exit show_row(struct showing *showing, const struct slice *cells
     return CLI_OK;
 }
 
-/* A candidate stands below the line that it is for. */
+/* Candidates are printed below their line. */
 static enum cli_exit show_candidates(struct showing *showing, struct json_value match,
                                      struct slice *cells)
 {
     struct cli *cli = showing->matching->cli;
-    struct json_walk walk = reply_walk(match, "candidates");
-    struct json_value candidate = {JSON_NULL, {NULL, 0}};
-    struct slice key = {NULL, 0};
+    struct reply_walk walk = reply_walk(match, "candidates");
     enum cli_exit result = CLI_OK;
     bool first = true;
 
-    while (result == CLI_OK && json_walk_next(&walk, &key, &candidate)) {
+    while (result == CLI_OK && reply_next(&walk)) {
         if (!first && !showing->csv) {
             cells[COLUMN_LINE] = slice_of(NULL, 0);
             cells[COLUMN_CUSTOMER] = slice_of(NULL, 0);
             cells[COLUMN_SKU] = slice_of(NULL, 0);
         }
         first = false;
-        cells[COLUMN_METHOD] = reply_word(cli, candidate, "matchMethod", METHOD_PREFIX);
-        cells[COLUMN_INTERNAL] = reply_text(cli, candidate, "internalSku");
-        cells[COLUMN_CONFIDENCE] = showing->csv ? reply_text(cli, candidate, "confidence")
-                                                : measures_share(cli, candidate, "confidence");
+        cells[COLUMN_METHOD] = reply_word(cli, walk.row, "matchMethod", METHOD_PREFIX);
+        cells[COLUMN_INTERNAL] = reply_text(cli, walk.row, "internalSku");
+        cells[COLUMN_CONFIDENCE] = showing->csv ? reply_text(cli, walk.row, "confidence")
+                                                : measures_share(cli, walk.row, "confidence");
         cells[COLUMN_SIMILAR] = slice_equal(cells[COLUMN_METHOD], SLICE("SIMILAR_SKU"))
-                                    ? reply_text(cli, candidate, "customerSku")
+                                    ? reply_text(cli, walk.row, "customerSku")
                                     : slice_of(NULL, 0);
-        cells[COLUMN_MAPPING] = reply_text(cli, candidate, "mappingId");
+        cells[COLUMN_MAPPING] = reply_text(cli, walk.row, "mappingId");
         result = show_row(showing, cells, COLOUR_YELLOW);
     }
     return result;
@@ -265,36 +262,36 @@ static enum cli_exit show_line(struct showing *showing, const struct line *line,
 
 static const struct table_column columns[COLUMN_COUNT] = {
     [COLUMN_LINE] = {.title = "LINE", .right = true, .cut = TABLE_NEVER_CUT},
-    [COLUMN_CUSTOMER] = {.title = "CUSTOMER", .extra = 1},
+    [COLUMN_CUSTOMER] = {.title = "CUSTOMER", .extra = 3},
     [COLUMN_SKU] = {.title = "CUSTOMER SKU", .min = 12},
     [COLUMN_METHOD] = {.title = "METHOD", .cut = TABLE_NEVER_CUT},
     [COLUMN_INTERNAL] = {.title = "INTERNAL SKU", .min = 12},
-    [COLUMN_CONFIDENCE] = {.title = "SURE", .right = true, .cut = TABLE_NEVER_CUT, .extra = 2},
-    [COLUMN_SIMILAR] = {.title = "WRITTEN LIKE", .extra = 3},
+    [COLUMN_CONFIDENCE] = {.title = "CONFIDENCE",
+                           .right = true,
+                           .cut = TABLE_NEVER_CUT,
+                           .extra = 2},
+    [COLUMN_SIMILAR] = {.title = "SIMILAR TO", .min = 10, .extra = 1},
     [COLUMN_MAPPING] = {
         .title = "MAPPING", .cut = TABLE_NEVER_CUT, .extra = 4, .colour = COLOUR_DIM}};
 
 static enum cli_exit show(struct matching *matching, struct json_value reply)
 {
     struct cli *cli = matching->cli;
-    struct showing showing = {.matching = matching, .csv = reply_csv_wanted(cli)};
-    struct json_walk walk = reply_walk(reply, "lines");
-    struct json_value match = {JSON_NULL, {NULL, 0}};
-    struct slice key = {NULL, 0};
+    struct showing showing = {.matching = matching, .csv = view_csv_wanted(cli)};
+    struct reply_walk walk = reply_walk(reply, "lines");
     struct slice reference = reply_text(cli, reply, "exposureRef");
     enum cli_exit result = CLI_OK;
 
     table_init(&showing.table, &cli->arena, columns, COLUMN_COUNT);
-    for (size_t i = 0;
-         result == CLI_OK && i < matching->count && json_walk_next(&walk, &key, &match); i++) {
-        result = show_line(&showing, &matching->lines[i], matching->seen + i + 1, match);
+    for (size_t i = 0; result == CLI_OK && i < matching->count && reply_next(&walk); i++) {
+        result = show_line(&showing, &matching->lines[i], matching->seen + i + 1, walk.row);
     }
     table_print_page(&showing.table, &cli->out, &matching->layout);
     if (reply_text(cli, reply, "incomplete").size > 0) {
         cli_note(cli, "some lines had more candidates than could be looked at");
     }
     if (reference.size > 0) {
-        cli_note(cli, "reference: %.*s", (int)reference.size, (const char *)reference.data);
+        cli_note(cli, "reference: %.*s", SLICE_ARGS(reference));
     }
     return result;
 }
@@ -340,8 +337,8 @@ static enum cli_exit run_lines(struct matching *matching)
     struct cli *cli = matching->cli;
     enum cli_exit result = CLI_OK;
 
-    if (reply_csv_wanted(cli)) {
-        result = reply_csv_print(cli, titles, COLUMN_COUNT);
+    if (view_csv_wanted(cli)) {
+        result = view_csv_print(cli, titles, COLUMN_COUNT);
     }
     /* The file's end ends the loop: each turn takes MATCH_LINES_MAX lines of it. */
     while (result == CLI_OK && !matching->ended) {
@@ -358,7 +355,7 @@ static enum cli_exit run_lines(struct matching *matching)
     return result;
 }
 
-/* The first letter tells JSON, whose lines are objects, from CSV. */
+/* The first letter distinguishes JSON, whose lines are objects, from CSV. */
 static bool is_json(FILE *file, uint64_t *lines)
 {
     int letter = ' ';
@@ -399,16 +396,16 @@ static enum cli_exit check_source(struct cli *cli, const char *path)
     bool customer = options_has(&cli->options, "customer");
 
     if (path == NULL && cli->options.word_count == 0) {
-        return cli_usage(cli, "lines are missing: give SKUs of one --customer, or --lines FILE");
+        return cli_usage(cli, "lines are missing: expected SKUs with --customer, or --lines FILE");
     }
     if (path != NULL && cli->options.word_count + (customer ? 1 : 0) > 0) {
         return cli_usage(cli, "--lines names customers and SKUs: leave %s out",
                          customer ? "--customer" : "the SKUs");
     }
     if (path == NULL && !customer) {
-        return cli_usage(cli, "--customer is missing: whose SKUs are they?");
+        return cli_usage(cli, "--customer is missing: the customer of the SKUs");
     }
-    return reply_csv_check(cli);
+    return view_csv_check(cli);
 }
 
 enum cli_exit match_run(struct cli *cli)
@@ -466,7 +463,7 @@ static enum cli_exit print_recorded(struct cli *cli, struct json_value reply)
     struct slice count = reply_count(cli, reply, "appliedCount");
 
     print_line(&cli->out, reply_text(cli, reply, "eventId"));
-    cli_note(cli, "%.*s mapping%s counted as used", (int)count.size, (const char *)count.data,
+    cli_note(cli, "%.*s mapping%s counted as used", SLICE_ARGS(count),
              slice_equal(count, SLICE("1")) ? "" : "s");
     return CLI_OK;
 }

@@ -1,6 +1,6 @@
 /*
- * match.h: `errata mappings match` and `record`: what the lines of a draft stand for, and that what was
- * applied to a draft counts as used.
+ * match.h: `errata mappings match` and `record`: matches the lines of a draft to internal SKUs, and
+ * counts the applied mappings as used.
  */
 #ifndef ERRATA_TOOLS_ERRATA_MAPPINGS_MATCH_H
 #define ERRATA_TOOLS_ERRATA_MAPPINGS_MATCH_H

@@ -121,14 +121,13 @@ const struct command call_commands[] = {
     {.name = "call",
      .arguments = "METHOD [JSON|@FILE|-]",
      .summary = "call any method, with its request as JSON",
-     .help =
-         "Calls a method that answers once, or with a stream. METHOD is "
-         "`errata.v1.PromptService/GetExamples`, `PromptService/GetExamples`, or "
-         "`GetExamples` where one service alone has it. The request is proto JSON: members by "
-         "either spelling, enum values by their full names or short words; without one it is "
-         "{}. Members that the method does not know are refused. `errata methods METHOD` shows "
-         "them.\n\nThe reply is printed as JSON, on one line but for a terminal; a stream prints "
-         "one line a reply, until it ends or is interrupted.",
+     .help = "Calls a method that answers once, or with a stream. METHOD is "
+             "`errata.v1.PromptService/GetExamples`, `PromptService/GetExamples`, or `GetExamples` "
+             "if only one service has it. The request is proto JSON: members by either "
+             "spelling, enum values by their full names or short words; without one it is {}. "
+             "Members that the method does not know are refused. `errata methods METHOD` shows "
+             "them.\n\nThe reply is printed as JSON, on one line but for a terminal; a stream "
+             "prints one line a reply, until it ends or is interrupted.",
      .examples =
          {{"errata call GetExamples '{\"layout_fingerprint\": \"a1b2c3\", \"max_examples\": 5}'",
            NULL},

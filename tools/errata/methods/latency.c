@@ -49,10 +49,10 @@ static void print_latency(struct cli *cli, const int64_t *sorted_us, size_t coun
     long long slowest = (long long)sorted_us[last];
 
     if (cli->json) {
-        print_text(&cli->out,
-                   "{\"calls\":%zu,\"p50_us\":%lld,\"p90_us\":%lld,\"p99_us\":%lld,"
-                   "\"max_us\":%lld}\n",
-                   count, p50, p90, p99, slowest);
+        print_text(
+            &cli->out,
+            "{\"calls\":%zu,\"p50_us\":%lld,\"p90_us\":%lld,\"p99_us\":%lld,\"max_us\":%lld}\n",
+            count, p50, p90, p99, slowest);
     } else {
         print_text(&cli->out,
                    "%zu calls, one after the other over one connection: p50 %lld us, p90 %lld us, "
@@ -69,7 +69,7 @@ enum cli_exit latency_run(struct cli *cli, const struct client_request *request,
     enum cli_exit result = CLI_OK;
 
     if (!input_number(repeat, &count) || count < 1 || count > LATENCY_REPEAT_MAX) {
-        return cli_usage(cli, "--repeat \"%s\": give a number from 1 to %d", repeat,
+        return cli_usage(cli, "--repeat \"%s\": invalid number; expected 1 to %d", repeat,
                          LATENCY_REPEAT_MAX);
     }
     if (request->method->stream != METHOD_UNARY) {

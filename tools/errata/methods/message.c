@@ -62,7 +62,7 @@ static struct slice type_text(struct cli *cli, const struct field_info *field)
     } else if (field->type == FIELD_MESSAGE) {
         name = message_short_name(field->message->full_name);
     }
-    return arena_printf(&cli->arena, "%.*s%s", (int)name.size, (const char *)name.data, repeated);
+    return arena_printf(&cli->arena, "%.*s%s", SLICE_ARGS(name), repeated);
 }
 
 static const char *format_text(enum field_format format)
@@ -121,9 +121,9 @@ struct shown {
 /* What is being shown. */
 struct showing {
     struct cli *cli;
-    bool request; /* rules matter, and what the server sets does not stand in it */
+    bool request; /* has rules, and lacks members that only the server sets */
     struct table table;
-    const struct enum_info *enums[MESSAGE_COUNT_MAX]; /* whose words are told below the table */
+    const struct enum_info *enums[MESSAGE_COUNT_MAX]; /* whose words are printed below the table */
     size_t enum_count;
 };
 
@@ -142,11 +142,10 @@ static void note_enum(struct showing *showing, const struct enum_info *info)
 static bool add_field(struct showing *showing, const struct field_info *field, size_t depth)
 {
     struct arena *arena = &showing->cli->arena;
-    const struct slice cells[] = {arena_printf(arena, "%*s%.*s", (int)depth * 2, "",
-                                               (int)field->name.size,
-                                               (const char *)field->name.data),
-                                  type_text(showing->cli, field),
-                                  showing->request ? rules_text(showing->cli, field) : SLICE("")};
+    const struct slice cells[] = {
+        arena_printf(arena, "%*s%.*s", (int)depth * 2, "", SLICE_ARGS(field->name)),
+        type_text(showing->cli, field),
+        showing->request ? rules_text(showing->cli, field) : SLICE("")};
 
     if (field->type == FIELD_ENUM) {
         note_enum(showing, field->enumeration);
@@ -199,7 +198,7 @@ static bool add_fields(struct showing *showing, const struct message_info *messa
 static void print_enum(struct cli *cli, const struct enum_info *info)
 {
     struct slice name = message_short_name(info->full_name);
-    struct slice term = arena_printf(&cli->arena, "%.*s", (int)name.size, (const char *)name.data);
+    struct slice term = arena_printf(&cli->arena, "%.*s", SLICE_ARGS(name));
     struct buffer words;
 
     buffer_init(&words, &cli->arena, 256);
@@ -228,8 +227,8 @@ enum cli_exit message_print(struct cli *cli, const struct message_info *message,
         return cli_local(cli, "out of memory");
     }
     print_text(&cli->out, "\n%s %s%.*s%s%s\n", request ? "Request" : "Reply",
-               print_colour_start(&cli->out, COLOUR_BOLD), (int)message->full_name.size,
-               (const char *)message->full_name.data, print_colour_end(&cli->out, COLOUR_BOLD),
+               print_colour_start(&cli->out, COLOUR_BOLD), SLICE_ARGS(message->full_name),
+               print_colour_end(&cli->out, COLOUR_BOLD),
                showing.table.row_count == 0 ? " has no fields" : "");
     table_print(&showing.table, &cli->out);
     for (size_t i = 0; i < showing.enum_count; i++) {

@@ -19,8 +19,7 @@ static struct slice short_name(struct arena *arena, const struct method_info *me
 {
     struct slice service = message_short_name(method->service);
 
-    return arena_printf(arena, "%.*s/%.*s", (int)service.size, (const char *)service.data,
-                        (int)method->name.size, (const char *)method->name.data);
+    return arena_printf(arena, "%.*s/%.*s", SLICE_ARGS(service), SLICE_ARGS(method->name));
 }
 
 static bool is_named(struct cli *cli, const struct method_info *method, struct slice name)
@@ -41,13 +40,13 @@ static enum cli_exit not_found(struct cli *cli, const char *name)
     for (uint32_t i = 0; i < contract_method_count && strchr(name, '/') == NULL; i++) {
         suggest_offer(&suggest, contract_methods[i].name);
     }
-    /* A wrong package in front must not hide what is near behind it. */
+    /* A wrong package must not hide a similar name after it. */
     for (uint32_t i = 0; i < contract_method_count && strchr(name, '.') != NULL; i++) {
         suggest_offer(&suggest, slice_after(contract_methods[i].path, 1));
     }
     if (suggest.best.size > 0) {
         return cli_usage(cli, "there is no method \"%s\"; did you mean %.*s?", name,
-                         (int)suggest.best.size, (const char *)suggest.best.data);
+                         SLICE_ARGS(suggest.best));
     }
     return cli_usage(cli, "there is no method \"%s\"; `errata methods` lists them", name);
 }
@@ -118,7 +117,7 @@ static struct slice kind_text(const struct method_info *method)
     return SLICE("");
 }
 
-/* As short as it can be typed and still tell one version of a service from another. */
+/* The shortest form that distinguishes the versions of a service. */
 static struct slice listed_name(const struct method_info *method)
 {
     struct slice own = SLICE("/errata.v1.");
@@ -264,9 +263,9 @@ static enum cli_exit run_methods(struct cli *cli)
     roles = roles_text(cli, method);
     kind = kind_text(method);
     print_coloured(&cli->out, COLOUR_BOLD, slice_after(method->path, 1));
-    print_text(&cli->out, "\n%.*s;", (int)kind.size, (const char *)kind.data);
+    print_text(&cli->out, "\n%.*s;", SLICE_ARGS(kind));
     wrap_message(&cli->out, (unsigned)kind.size + 1, 0,
-                 arena_printf(&cli->arena, "for %.*s", (int)roles.size, (const char *)roles.data));
+                 arena_printf(&cli->arena, "for %.*s", SLICE_ARGS(roles)));
     result = message_print(cli, method->request, true);
     return result == CLI_OK ? message_print(cli, method->reply, false) : result;
 }

@@ -6,9 +6,9 @@
 
 #include "tools/errata/cli.h"
 
-/* Finds `errata.v1.PromptService/GetExamples`, `PromptService/GetExamples` or, where one
- * service alone has it, `GetExamples`; a method that can be called from here. Says which name is
- * nearest to one that is none. */
+/* Finds `errata.v1.PromptService/GetExamples`, `PromptService/GetExamples` or, if only one service
+ * has it, `GetExamples`; a method that can be called from here. Reports the nearest name for an
+ * unknown one. */
 MUST_CHECK enum cli_exit methods_find(struct cli *cli, const char *name,
                                       const struct method_info **ret_method);
 

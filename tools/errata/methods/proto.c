@@ -1,7 +1,7 @@
 /*
- * proto.c: `errata proto`: prints the published .proto files, or writes them into a folder. They are those
- * that the program was built with, and the same that a server of its version describes by reflection; no
- * server is asked.
+ * proto.c: `errata proto`: prints the published .proto files, or writes them into a folder. They are
+ * those that the program was built with, and the same that a server of its version describes by
+ * reflection; no server is asked.
  */
 #include "tools/errata/methods/proto.h"
 
@@ -173,10 +173,9 @@ const struct command proto_commands[] = {
     {.name = "proto",
      .arguments = "[PROTO]",
      .summary = "print the .proto files that clients are generated from",
-     .help =
-         "Lists the published .proto files, prints one, or writes them into a folder, from which "
-         "protoc makes clients in any language. A server of the same version describes the same "
-         "files by reflection. No server is asked.",
+     .help = "Lists the published .proto files, prints one, or writes them into a folder, from "
+             "which protoc makes clients in any language. A server of the same version describes "
+             "the same files by reflection. No server is asked.",
      .examples = {{"errata proto", NULL},
                   {"errata proto errata/v1/role.proto", NULL},
                   {"errata proto --out protos", "then: protoc -I protos ..."}},

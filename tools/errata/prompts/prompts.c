@@ -39,14 +39,13 @@ static void note_template(struct cli *cli, struct json_value template)
     struct slice tokens = reply_list(cli, template, "tokens");
     struct slice comment = reply_text(cli, template, "comment");
 
-    cli_note(cli, "%.*s version %.*s%s%.*s%s%.*s; tokens: %.*s", (int)name.size,
-             (const char *)name.data, (int)version.size, (const char *)version.data,
-             time.size > 0 ? ", put " : ", as it ships with the server", (int)time.size,
-             (const char *)time.data, actor.size > 0 ? " by " : "", (int)actor.size,
-             (const char *)actor.data, tokens.size > 0 ? (int)tokens.size : 4,
+    cli_note(cli, "%.*s version %.*s%s%.*s%s%.*s; tokens: %.*s", SLICE_ARGS(name),
+             SLICE_ARGS(version), time.size > 0 ? ", put " : ", as it ships with the server",
+             SLICE_ARGS(time), actor.size > 0 ? " by " : "", SLICE_ARGS(actor),
+             tokens.size > 0 ? (int)tokens.size : 4,
              tokens.size > 0 ? (const char *)tokens.data : "none");
     if (comment.size > 0) {
-        cli_note(cli, "comment: %.*s", (int)comment.size, (const char *)comment.data);
+        cli_note(cli, "comment: %.*s", SLICE_ARGS(comment));
     }
 }
 
@@ -124,12 +123,10 @@ static enum cli_exit fill_prepare(struct request *request, struct cli *cli)
 
 static size_t count_examples(struct json_value reply)
 {
-    struct json_walk walk = reply_walk(reply, "exampleIds");
-    struct json_value id = {JSON_NULL, {NULL, 0}};
-    struct slice key = {NULL, 0};
+    struct reply_walk walk = reply_walk(reply, "exampleIds");
     size_t count = 0;
 
-    while (json_walk_next(&walk, &key, &id)) {
+    while (reply_next(&walk)) {
         count++;
     }
     return count;
@@ -150,13 +147,11 @@ static void note_examples(struct cli *cli, struct json_value reply)
     } else if (slice_equal(arm, SLICE("CONTROL"))) {
         cli_note(cli, "examples: none, since the document is held out (arm CONTROL)");
     } else if (withheld.size > 0) {
-        cli_note(cli, "examples: none, withheld: %.*s", (int)withheld.size,
-                 (const char *)withheld.data);
+        cli_note(cli, "examples: none, withheld: %.*s", SLICE_ARGS(withheld));
     } else if (count == 0) {
         cli_note(cli, "examples: the layout has none");
     } else {
-        cli_note(cli, "examples: %zu (%.*s): %.*s", count, (int)level.size,
-                 (const char *)level.data, (int)ids.size, (const char *)ids.data);
+        cli_note(cli, "examples: %zu (%.*s): %.*s", count, SLICE_ARGS(level), SLICE_ARGS(ids));
     }
     if (slice_equal(arm, SLICE("TREATMENT"))) {
         cli_note(cli, "arm: TREATMENT");
@@ -183,8 +178,8 @@ static enum cli_exit check_prompt(struct cli *cli, struct json_value reply)
         return CLI_OK;
     }
     return cli_failed(cli,
-                      "placeholders without a value: %.*s; expected --value KEY=VALUE for each, "
-                      "or --allow-missing",
+                      "placeholders without a value: %.*s; expected --value KEY=VALUE for each, or "
+                      "--allow-missing",
                       (int)tokens.size, (const char *)tokens.data);
 }
 
@@ -198,17 +193,16 @@ static enum cli_exit print_prompt(struct cli *cli, struct json_value reply)
     print_prompt_text(cli, reply_text(cli, reply, "prompt"));
     (void)fflush(cli->out.stream); /* ahead of what is said of it, where both go to one place */
     if (name.size > 0) {
-        cli_note(cli, "template: %.*s version %.*s", (int)name.size, (const char *)name.data,
-                 (int)version.size, (const char *)version.data);
+        cli_note(cli, "template: %.*s version %.*s", SLICE_ARGS(name), SLICE_ARGS(version));
     }
     if (layout.size > 0) {
-        cli_note(cli, "layout: %.*s", (int)layout.size, (const char *)layout.data);
+        cli_note(cli, "layout: %.*s", SLICE_ARGS(layout));
     }
     note_examples(cli, reply);
     note_missing(cli, reply);
     reply_note_warnings(cli, reply);
     if (reference.size > 0) {
-        cli_note(cli, "reference: %.*s", (int)reference.size, (const char *)reference.data);
+        cli_note(cli, "reference: %.*s", SLICE_ARGS(reference));
     }
     return CLI_OK;
 }
@@ -234,8 +228,8 @@ static const struct option_spec prepare_options[] = {
     {"layout", "LAYOUT", "the layout whose examples are wanted; else that of the document"},
     {"document", "DOCUMENT", "the document that is to be extracted"},
     {"value", "KEY=VALUE|KEY=@FILE",
-     "what stands for {{KEY}}, sanitised: words of people, documents or models; may be given "
-     "several times"},
+     "the value of {{KEY}}, sanitised: words of people, documents or models; may be given several "
+     "times"},
     {"trusted", "KEY=VALUE|KEY=@FILE",
      "the same as it is: words of the program's own, such as a schema"},
     {"limit", "N", "at most N examples, 1 to 20 (default 3)"},
@@ -288,12 +282,10 @@ const struct command prompt_commands[] = {
      .name = "prepare",
      .arguments = "--template TEMPLATE|--file FILE",
      .summary = "make the prompt for a document, with its layout's examples",
-     .help =
-         "Prints the prompt that a template makes, to standard output; and what it is made of to "
-         "standard error: the template's version, the examples, warnings, and the reference to "
-         "cite "
-         "with the outcome (`errata extractions record --exposure`). Fails with 1 if a placeholder "
-         "has no value. Values that begin with `@` name a file.",
+     .help = "Prints the prompt that a template makes, to standard output; and what it is made of "
+             "to standard error: the template's version, the examples, warnings, and the reference "
+             "to cite with the outcome (`errata extractions record --exposure`). Fails with 1 if a "
+             "placeholder has no value. Values that begin with `@` name a file.",
      .examples = {{"errata prompts prepare --template pdf_extract_text_v1 \\\n"
                    "  --document invoice-17 --value document_text=@text.txt \\\n"
                    "  --trusted output_schema=@schema.json > prompt.txt",

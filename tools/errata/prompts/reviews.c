@@ -1,5 +1,5 @@
 /*
- * reviews.c: `errata reviews`: what stands between people's words and a prompt.
+ * reviews.c: `errata reviews`: sanitises people's text for a prompt.
  */
 #include "tools/errata/commands.h"
 #include "tools/errata/engine/command_call.h"

@@ -1,6 +1,6 @@
 /*
  * complete.c: `errata completion`, and what is asked by shells and by the build: `__complete`, `__man`.
- * Completion asks a server only for what no table knows, and never for long; whatever fails there
+ * Completion asks a server only for what no table knows, and never for long; a failure there
  * offers nothing and says nothing.
  */
 #include "tools/errata/commands.h"
@@ -19,7 +19,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/* A person waits for the answer: behind this nothing more is offered, whatever hangs. */
+/* A person waits for the answer: after this time no more is offered. */
 #define COMPLETE_US 300000
 /* A call's own part of that. */
 #define COMPLETE_CALL_MS 250
@@ -49,7 +49,7 @@ static bool is_only_one(const struct method_info *method)
     return true;
 }
 
-/* The bare name where one service alone has it, and the whole one where a slash was typed. */
+/* The bare name if only one service has it, and the full name once a slash is typed. */
 static void offer_methods(struct completion *completion)
 {
     struct slice typed = completion->typed;
@@ -176,7 +176,7 @@ static enum cli_exit run_completion(struct cli *cli)
     const struct shell *shell = shell_find(cli->options.words[0]);
 
     if (shell == NULL) {
-        return cli_usage(cli, "there is no completion for \"%s\": give bash, zsh or fish",
+        return cli_usage(cli, "unknown shell \"%s\"; expected bash, zsh or fish",
                          cli->options.words[0]);
     }
     print_text(&cli->out, "%s", shell->script);
@@ -216,13 +216,12 @@ const struct command completion_commands[] = {
     {.name = "completion",
      .arguments = "SHELL",
      .summary = "let a shell complete commands, options and values",
-     .help =
-         "Prints a script that lets a shell complete commands, options, the words that an option "
-         "takes, names of methods and contexts, files, and (where the server answers at once) "
-         "layouts, documents, corrections and tokens.\n\nFor bash: `source <(errata completion "
-         "bash)` in ~/.bashrc. For zsh: the same behind compinit in ~/.zshrc. For fish: `errata "
-         "completion fish | source` in ~/.config/fish/config.fish. Installed packages have this "
-         "done already.",
+     .help = "Prints a script that lets a shell complete commands, options, the words that an "
+             "option takes, names of methods and contexts, files, and (where the server answers at "
+             "once) layouts, documents, corrections and tokens.\n\nFor bash: `source <(errata "
+             "completion bash)` in ~/.bashrc. For zsh: the same after compinit in ~/.zshrc. For "
+             "fish: `errata completion fish | source` in ~/.config/fish/config.fish. Installed "
+             "packages have this done already.",
      .examples = {{"errata completion bash > ~/.local/share/bash-completion/completions/errata",
                    "for every bash from now on"},
                   {"errata completion fish > ~/.config/fish/completions/errata.fish", NULL}},

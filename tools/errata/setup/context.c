@@ -1,5 +1,5 @@
 /*
- * context.c: `errata context`: servers and their tokens by name, in a file that is the user's alone
+ * context.c: `errata context`: servers and their tokens by name, in a private file
  * (config/config_file.h).
  */
 #include "store/base/json.h"
@@ -57,9 +57,9 @@ static enum cli_exit run_change(struct cli *cli, config_file_change_function cha
     }
     message = message.size > 0 ? message : slice_text(err_text(err));
     if (err == ERR_EXISTS || err == ERR_PRECONDITION) {
-        return cli_usage(cli, "%.*s", (int)message.size, (const char *)message.data);
+        return cli_usage(cli, "%.*s", SLICE_ARGS(message));
     }
-    return cli_local(cli, "%.*s", (int)message.size, (const char *)message.data);
+    return cli_local(cli, "%.*s", SLICE_ARGS(message));
 }
 
 /* --- add --- */
@@ -74,10 +74,11 @@ static enum err add(void *user, struct contexts *contexts, struct fault *fault)
     if (exists && !change->may_exist) {
         return fault_say(fault, ERR_EXISTS,
                          "there is a context \"%.*s\" already; --replace changes it",
-                         (int)change->name.size, (const char *)change->name.data);
+                         SLICE_ARGS(change->name));
     }
     if (!exists && change->server.size == 0) {
-        return fault_say(fault, ERR_PRECONDITION, "--server is missing: give HOST:PORT, such as %s",
+        return fault_say(fault, ERR_PRECONDITION,
+                         "--server is missing; expected HOST:PORT, such as %s",
                          SETTINGS_SERVER_DEFAULT);
     }
     err = contexts_put(contexts, change->name, &context);
@@ -164,8 +165,8 @@ static enum cli_exit fill_add(struct cli *cli, struct change *change)
 {
     if (!context_name_valid(change->name)) {
         return cli_usage(cli,
-                         "\"%s\" is no name: give 1 to %d letters, digits and ._- without a "
-                         "dash in front",
+                         "\"%s\": invalid name; expected 1 to %d letters, digits and ._-, not "
+                         "starting with a dash",
                          cli->options.words[0], CONTEXT_NAME_BYTES_MAX);
     }
     if (change->server.size > 0) {
@@ -232,7 +233,7 @@ static enum cli_exit run_use(struct cli *cli)
         cli_note(cli, "the current context is %s", cli->options.words[0]);
     }
     if (getenv("ERRATA_SERVER") != NULL || getenv("ERRATA_CONTEXT") != NULL) {
-        cli_note(cli, "but the environment goes first: %s is set",
+        cli_note(cli, "but %s is set, which has precedence",
                  getenv("ERRATA_SERVER") != NULL ? "ERRATA_SERVER" : "ERRATA_CONTEXT");
     }
     return CLI_OK;
@@ -256,7 +257,7 @@ static enum err rename_one(void *user, struct contexts *contexts, struct fault *
     }
     if (contexts_find(contexts, change->new_name) != NULL) {
         return fault_say(fault, ERR_EXISTS, "there is a context \"%.*s\" already",
-                         (int)change->new_name.size, (const char *)change->new_name.data);
+                         SLICE_ARGS(change->new_name));
     }
     if (slice_equal(contexts->current, context->name)) {
         contexts->current = change->new_name;
@@ -274,8 +275,8 @@ static enum cli_exit run_rename(struct cli *cli)
 
     if (!context_name_valid(change.new_name)) {
         return cli_usage(cli,
-                         "\"%s\" is no name: give 1 to %d letters, digits and ._- without a "
-                         "dash in front",
+                         "\"%s\": invalid name; expected 1 to %d letters, digits and ._-, not "
+                         "starting with a dash",
                          cli->options.words[1], CONTEXT_NAME_BYTES_MAX);
     }
     result = run_change(cli, rename_one, &change);
@@ -320,8 +321,8 @@ static struct slice token_text(struct cli *cli, const struct context *context)
     struct slice key_id = context_token_key_id(context->token);
 
     if (context->token.size > 0) {
-        return arena_printf(&cli->kept, "%.*s%skept here", (int)key_id.size,
-                            (const char *)key_id.data, key_id.size > 0 ? ", " : "");
+        return arena_printf(&cli->kept, "%.*s%skept here", SLICE_ARGS(key_id),
+                            key_id.size > 0 ? ", " : "");
     }
     return context->token_file.size > 0 ? context->token_file : SLICE("none");
 }
@@ -408,7 +409,7 @@ static enum cli_exit run_list(struct cli *cli)
 
 /* --- show --- */
 
-/* The token that is used: which, and where it stands, never what it is. */
+/* The key id and the place of the token that is used, never its text. */
 static struct slice settled_token(struct cli *cli)
 {
     const struct settings *settings = &cli->settings;
@@ -423,8 +424,7 @@ static struct slice settled_token(struct cli *cli)
         return SLICE("none");
     }
     return arena_printf(&cli->kept, "%s%.*s%sin %.*s", key_id.size > 0 ? "key " : "",
-                        (int)key_id.size, (const char *)key_id.data, key_id.size > 0 ? ", " : "",
-                        (int)where.size, (const char *)where.data);
+                        SLICE_ARGS(key_id), key_id.size > 0 ? ", " : "", SLICE_ARGS(where));
 }
 
 static void print_setting(struct cli *cli, const char *title, struct slice value,
@@ -541,7 +541,7 @@ const struct command context_commands[] = {
      .summary = "keep a server and its token under a name",
      .help = "Keeps a server under a name, with the token for it: either the path of its file "
              "(`--token-file`), or the token itself, from standard input (`--token-stdin`): tokens "
-             "do not stand on command lines, which other users can see. The first context becomes "
+             "must not be on command lines, which other users can see. The first context becomes "
              "the current one.",
      .examples = {{"errata context add home --server 127.0.0.1:7443 --token-file admin.token",
                    NULL},
@@ -556,17 +556,16 @@ const struct command context_commands[] = {
     {.group = "context",
      .name = "list",
      .summary = "list contexts, the current one marked",
-     .help = "Lists all contexts. Tokens are told by their key ids or files, never printed.",
+     .help = "Lists all contexts. Tokens are shown by their key ids or files, never printed.",
      .examples = {{"errata context list", NULL}},
      .run = run_list},
     {.group = "context",
      .name = "show",
      .arguments = "[CONTEXT]",
      .summary = "which server and token are used here, and why",
-     .help =
-         "Prints the server and the token that a command in this place would use, and where each "
-         "comes from; with a name, what that context stands for. `errata help contexts` says "
-         "what goes before what.",
+     .help = "Prints the server and the token that a command in this place would use, and where "
+             "each comes from; with a name, those of that context. `errata help contexts` "
+             "says what goes before what.",
      .examples = {{"errata context show", NULL}, {"errata context show home", NULL}},
      .words_max = 1,
      .run = run_show},
@@ -592,9 +591,8 @@ const struct command context_commands[] = {
      .name = "remove",
      .arguments = "CONTEXT",
      .summary = "remove a context",
-     .help =
-         "Removes a context, and the token that is kept in it. A token's file stays, and so does "
-         "the token on its server: `errata token revoke` ends that.",
+     .help = "Removes a context, and the token that is kept in it. A token's file stays, and so "
+             "does the token on its server: `errata token revoke` ends that.",
      .examples = {{"errata context remove office", NULL}},
      .words_min = 1,
      .words_max = 1,

@@ -44,7 +44,7 @@ void csv_write(struct buffer *buffer, const struct slice *fields, size_t count)
         }
         write_field(buffer, fields[i]);
     }
-    /* A record of one empty field would be a blank line, which is none. */
+    /* A record of one empty field would be a blank line, which is not a record. */
     if (count == 1 && fields[0].size == 0) {
         buffer_append(buffer, SLICE("\"\""));
     }
@@ -65,7 +65,7 @@ void csv_reader_deinit(struct csv_reader *reader)
     *reader = (struct csv_reader){.stream = NULL};
 }
 
-/* Where in a record the next byte stands. A quote opens a quoted field at a field's front alone. */
+/* The position of the next byte in a record. A quote opens a quoted field only at a field's start. */
 enum csv_place {
     CSV_FIELD_FRONT,
     CSV_PLAIN,
@@ -87,7 +87,7 @@ static enum csv_place move(enum csv_place place, char separator, char byte)
     return place == CSV_FIELD_FRONT && byte == '"' ? CSV_QUOTED : CSV_PLAIN;
 }
 
-/* What stands most often in the first line outside of quotes: a heading has no other use for it. */
+/* The most frequent separator in the first line outside of quotes. */
 static char find_separator(const char *line, size_t size)
 {
     static const char known[] = {',', ';', '\t'};
@@ -197,7 +197,7 @@ static bool gather(struct csv_reader *reader, uint64_t *ret_line_number)
                                                        : false;
 }
 
-/* Takes the field at `*at`, unquoted in place to `*to`, and moves both behind it. */
+/* Takes the field at `*at`, unquoted in place to `*to`, and moves both after it. */
 static bool take_field(struct csv_reader *reader, size_t *at, size_t *to, struct slice *ret_field)
 {
     uint8_t *bytes = reader->bytes;
@@ -205,7 +205,7 @@ static bool take_field(struct csv_reader *reader, size_t *at, size_t *to, struct
     size_t start = *to;
 
     *at += quoted ? 1 : 0;
-    while (quoted) { /* a quote stands ahead: the record is gathered to its last one */
+    while (quoted) { /* a quoted field follows: the record is read to its last quote */
         if (bytes[*at] == '"') {
             if (*at + 1 >= reader->size || bytes[*at + 1] != '"') {
                 *at += 1;
@@ -221,7 +221,7 @@ static bool take_field(struct csv_reader *reader, size_t *at, size_t *to, struct
     *ret_field = slice_of(bytes + start, *to - start);
     return *at == reader->size || bytes[*at] == (uint8_t)reader->separator
                ? true
-               : fail(reader, "something behind a closing quote");
+               : fail(reader, "text after a closing quote");
 }
 
 static bool split(struct csv_reader *reader, struct csv_record *record)
@@ -248,7 +248,7 @@ static bool split(struct csv_reader *reader, struct csv_record *record)
         }
     }
     record->bytes = slice_of(reader->bytes, to);
-    return text_is_utf8(record->bytes) ? true : fail(reader, "bytes that are no UTF-8");
+    return text_is_utf8(record->bytes) ? true : fail(reader, "bytes that are not UTF-8");
 }
 
 enum csv_step csv_read(struct csv_reader *reader, struct csv_record *ret_record)

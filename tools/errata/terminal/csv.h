@@ -1,7 +1,7 @@
 /*
  * csv.h: comma-separated values as RFC 4180 has them, written and read. What is read may also end its
  * lines with a bare line feed, begin with a byte order mark, have blank lines, and separate by
- * semicolons or tabs, as spreadsheets write it: the first record tells by which.
+ * semicolons or tabs, as spreadsheets write it: the first record decides.
  */
 #ifndef ERRATA_TOOLS_ERRATA_TERMINAL_CSV_H
 #define ERRATA_TOOLS_ERRATA_TERMINAL_CSV_H

@@ -33,10 +33,10 @@ static bool is_pdf_name(const char *name)
     return size > 4 && strcasecmp(name + size - 4, ".pdf") == 0;
 }
 
-/* What is no file would be read without end, or not at all. */
+/* A device or pipe might have no end. */
 static const char *check_kind(const struct stat *status)
 {
-    return S_ISREG(status->st_mode) ? NULL : "it is no file";
+    return S_ISREG(status->st_mode) ? NULL : "it is not a regular file";
 }
 
 enum err files_open(const char *const *words, size_t count, bool recursive,
@@ -149,9 +149,9 @@ bool files_next(struct files *files, struct files_found *ret_found)
             if (files->folder_files == 0) {
                 *ret_found = (struct files_found){
                     .path = files->folder_word,
-                    .problem = files->recursive ? "it holds no *.pdf"
-                                                : "it holds no *.pdf; --recursive looks into its "
-                                                  "folders too"};
+                    .problem = files->recursive
+                                   ? "it holds no *.pdf"
+                                   : "it holds no *.pdf; --recursive looks into its folders too"};
                 return true;
             }
         }

@@ -1,6 +1,6 @@
 /*
  * fold.h: text without the differences that comparing passes over: case and compatible forms of
- * letters. Two texts that any server takes for one fold alike; some that it tells apart may, too.
+ * letters. Two texts that any server takes for one fold alike; some that it distinguishes may, too.
  */
 #ifndef ERRATA_TOOLS_ERRATA_TERMINAL_FOLD_H
 #define ERRATA_TOOLS_ERRATA_TERMINAL_FOLD_H

@@ -82,7 +82,7 @@ static bool take_option(struct options *options, const struct option_spec *spec,
 static bool take_word(struct options *options, const char *word, size_t words_max)
 {
     if (options->word_count >= words_max) {
-        (void)snprintf(options->problem, sizeof(options->problem), "\"%s\" is one word too many",
+        (void)snprintf(options->problem, sizeof(options->problem), "unexpected argument \"%s\"",
                        word);
         return false;
     }

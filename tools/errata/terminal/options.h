@@ -1,6 +1,6 @@
 /*
  * options.h: the words of a command line: `--name value`, `--name=value`, `--flag`, words, and `--`
- * behind which everything is a word. A lone `-` is a word (standard input). What is wrong is said in
+ * after which everything is a word. A lone `-` is a word (standard input). What is wrong is said in
  * a sentence, with the nearest known option.
  */
 #ifndef ERRATA_TOOLS_ERRATA_TERMINAL_OPTIONS_H
@@ -18,7 +18,7 @@
 
 struct option_spec {
     const char *name; /* without the dashes; NULL ends a list */
-    const char *value; /* what stands for the value in help; NULL: a flag */
+    const char *value; /* the name of the value in help; NULL: a flag */
     const char *help;
 };
 
@@ -42,7 +42,7 @@ struct options_input {
 };
 
 /* Reads options, of either list, and words until the input ends; with `words_max` 0 until the first
- * word, which is left. Words are taken by one call alone. False with options->problem. */
+ * word, which is left. Words are taken by only one call. False with options->problem. */
 MUST_CHECK bool options_read(struct options *options, const struct option_spec *specs,
                              const struct option_spec *more_specs, struct options_input *input,
                              size_t words_max);

@@ -31,7 +31,7 @@ struct drawing {
     struct bucket *buckets;
     size_t bucket_count;
     size_t points_each; /* points of a bucket */
-    unsigned columns_each; /* columns of a bucket, with the gap behind it */
+    unsigned columns_each; /* columns of a bucket, with the gap after it */
     double low; /* of the axis */
     double high;
     unsigned rows;
@@ -243,7 +243,7 @@ static const char *mark_letter(const struct drawing *drawing, const struct bucke
     return drawing->ascii ? ascii_marks[level % each] : mark_letters[level % each];
 }
 
-/* Whether something stands at the row's height: the top of a row of columns, its middle for marks. */
+/* Whether a value reaches the height of the row: its top for columns, its middle for marks. */
 static bool row_has_tick(const struct drawing *drawing, unsigned row, double *ret_value)
 {
     bool marks = drawing->plot->kind == PLOT_MARKS;
@@ -264,8 +264,7 @@ static void add_axis(const struct drawing *drawing, struct buffer *line, bool ti
 {
     struct slice label = tick ? tick_label(drawing, value) : SLICE("");
 
-    buffer_printf(line, "%*.*s ", (int)drawing->label_columns, (int)label.size,
-                  (const char *)label.data);
+    buffer_printf(line, "%*.*s ", (int)drawing->label_columns, SLICE_ARGS(label));
     if (drawing->ascii) {
         buffer_append_byte(line, tick ? '+' : '|');
     } else {
@@ -278,7 +277,7 @@ static void print_line_of(const struct drawing *drawing, struct buffer *line)
     while (line->size > 0 && line->data[line->size - 1] == ' ') {
         line->size--;
     }
-    print_text(drawing->printer, "%.*s\n", (int)line->size, (const char *)line->data);
+    print_text(drawing->printer, "%.*s\n", SLICE_ARGS(*line));
 }
 
 static void print_row(const struct drawing *drawing, unsigned row)
@@ -311,7 +310,7 @@ static unsigned plot_columns(const struct drawing *drawing)
     return drawing->columns_each > 1 ? columns - 1 : columns;
 }
 
-/* The axis of points; under columns it stands for 0. */
+/* The axis of points; under columns it marks 0. */
 static void print_floor(const struct drawing *drawing)
 {
     bool zero = drawing->plot->kind == PLOT_COLUMNS;

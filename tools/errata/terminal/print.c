@@ -67,7 +67,7 @@ void printer_init(struct printer *printer, FILE *stream, bool no_colour)
 
 /* --- printing --- */
 
-/* Nothing is written behind a line of progress. */
+/* No text is written after a progress line. */
 static void begin(struct printer *printer)
 {
     if (printer->progress != NULL) {
@@ -129,8 +129,8 @@ void print_coloured(struct printer *printer, enum print_colour colour, struct sl
     arena_init(&arena, CLEAN_BYTES_MAX);
     shown = print_letters(printer, &arena, print_clean(&arena, text));
     begin(printer);
-    (void)fprintf(printer->stream, "%s%.*s%s", print_colour_start(printer, colour), (int)shown.size,
-                  (const char *)shown.data, print_colour_end(printer, colour));
+    (void)fprintf(printer->stream, "%s%.*s%s", print_colour_start(printer, colour),
+                  SLICE_ARGS(shown), print_colour_end(printer, colour));
     arena_deinit(&arena);
 }
 
@@ -200,7 +200,7 @@ static void clean_one(struct buffer *buffer, uint32_t code, struct slice bytes)
     }
 }
 
-/* The bytes of the character at the front, 0 where they are no UTF-8. */
+/* The bytes of the character at the front, 0 if they are not UTF-8. */
 static size_t character_bytes(struct slice text)
 {
     size_t most = text.size < 4 ? text.size : 4;
@@ -267,7 +267,7 @@ unsigned print_width(struct slice clean)
     return width;
 }
 
-/* What a reader takes for one character, from `*at` on: moves it behind, gives the columns. */
+/* Moves `*at` after one visible character; returns its columns. */
 static unsigned next_cluster(struct slice clean, size_t *at)
 {
     utf8proc_int32_t code = (utf8proc_int32_t)text_next(clean, at);
@@ -288,7 +288,7 @@ static unsigned next_cluster(struct slice clean, size_t *at)
     return width;
 }
 
-/* One column wide, whatever the letters. */
+/* Always one column wide. */
 static struct slice ellipsis(const struct printer *printer)
 {
     return printer->ascii ? SLICE("~") : SLICE("\xe2\x80\xa6");

@@ -2,7 +2,7 @@
  * print.h: text for people and scripts on a stream. Text from outside is cleaned before a terminal
  * sees it: control characters, direction marks and invalid bytes become visible escapes, so that no
  * stored comment can move the cursor or recolour the screen. Colours only on a terminal, and letters
- * beyond ASCII only on one that does not say it has no UTF-8. A line of progress that stands on the
+ * beyond ASCII only on one that does not say it has no UTF-8. A progress line that is on the
  * terminal is taken away before anything else is written.
  */
 #ifndef ERRATA_TOOLS_ERRATA_TERMINAL_PRINT_H
@@ -12,7 +12,10 @@
 
 #include <stdio.h>
 
-/* The width of a terminal that does not tell. */
+/* The two arguments of printf's `%.*s`; evaluates the slice twice. */
+#define SLICE_ARGS(slice) (int)(slice).size, (const char *)(slice).data
+
+/* The width of a terminal that does not report one. */
 #define PRINTER_WIDTH_DEFAULT 80
 /* Narrower than this nothing is readable: a terminal that says so is taken for this wide. */
 #define PRINTER_WIDTH_MIN 40
@@ -53,8 +56,8 @@ void print_line(struct printer *printer, struct slice value);
  * C1, direction marks) become \u escapes; elsewhere it goes out as it is. */
 void print_json(struct printer *printer, struct slice json);
 
-/* Text as one line that a terminal can show: `\n`, `\t`, `\x1b` and the like for what is no visible
- * character. In the arena; the empty slice when it has no room. */
+/* Text as one line that a terminal can show: `\n`, `\t`, `\x1b` and the like for invisible
+ * characters. In the arena; the empty slice when it has no room. */
 struct slice print_clean(struct arena *arena, struct slice text);
 /* Cleaned text in the letters that the printer has: as it is, or with escapes such as `\u00e9`. */
 struct slice print_letters(const struct printer *printer, struct arena *arena, struct slice clean);

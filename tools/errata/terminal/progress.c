@@ -85,7 +85,7 @@ static void add_left(struct buffer *line, double done, int64_t elapsed_us)
     }
 }
 
-/* The bar, with a blank behind it. */
+/* The bar, with a blank after it. */
 static void add_bar(struct buffer *line, bool ascii, double done, unsigned cells)
 {
     unsigned full = (unsigned)(done * cells); /* full when all is done */
@@ -177,8 +177,7 @@ void progress_show(struct progress *progress, const struct progress_state *state
     }
     arena_init(&arena, (size_t)64 * 1024 + state->detail.size * 8);
     line = progress_line(progress->printer, &arena, state, now_us - progress->start_us);
-    (void)fprintf(progress->printer->stream, "\r%.*s\x1b[K", (int)line.size,
-                  (const char *)line.data);
+    (void)fprintf(progress->printer->stream, "\r%.*s\x1b[K", SLICE_ARGS(line));
     (void)fflush(progress->printer->stream);
     arena_deinit(&arena);
     progress->shown_us = now_us;

@@ -1,6 +1,6 @@
 /*
  * progress.h: how far long work has come: one line on a terminal that is written over, with a bar, a
- * count, a rate and the time that is left. Nothing where the stream is no terminal, and nothing of
+ * count, a rate and the time that is left. Nothing if the stream is not a terminal, and nothing of
  * work that ends at once. Printers that know of it take the line away before they print.
  */
 #ifndef ERRATA_TOOLS_ERRATA_TERMINAL_PROGRESS_H

@@ -129,7 +129,7 @@ static size_t next_to_leave(const struct table *table, const struct table_layout
     return found;
 }
 
-/* Leaves columns out as long as cutting alone would not do. */
+/* Leaves columns out until cutting suffices. */
 static void leave_out(const struct table *table, int width, struct table_layout *layout)
 {
     while (row_width(table, layout, true) > width) {
@@ -218,8 +218,8 @@ static struct table_layout choose_layout(const struct table *table, const struct
 
 static void print_cell(struct printer *printer, struct slice text, enum print_colour colour)
 {
-    print_text(printer, "%s%.*s%s", print_colour_start(printer, colour), (int)text.size,
-               (const char *)text.data, print_colour_end(printer, colour));
+    print_text(printer, "%s%.*s%s", print_colour_start(printer, colour), SLICE_ARGS(text),
+               print_colour_end(printer, colour));
 }
 
 static void print_row(const struct table *table, struct printer *printer,

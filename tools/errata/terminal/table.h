@@ -18,7 +18,7 @@
 /* What a column loses where a row does not fit. */
 enum table_cut {
     TABLE_CUT_END,
-    TABLE_CUT_FRONT, /* paths, which are told apart by their ends */
+    TABLE_CUT_FRONT, /* paths, which differ at their ends */
     TABLE_NEVER_CUT /* ids that people copy */
 };
 
@@ -27,8 +27,8 @@ struct table_column {
     bool right; /* numbers */
     enum table_cut cut;
     unsigned extra; /* left out where a row does not fit, the highest first; 0: never */
-    /* Columns that it keeps when it is cut, as long as others can go (0: TABLE_WIDTH_MIN); and that one
-     * which is never cut has, whatever stands in it, so that rows to come line up. */
+    /* The width to which it is cut at most, as long as others can be left out (0: TABLE_WIDTH_MIN);
+     * and the least width of a column that is never cut, so that later rows line up. */
     unsigned min;
     enum print_colour colour; /* of its cells, unless they have one of their own */
 };

@@ -16,23 +16,23 @@ struct slice times_distance(struct arena *arena, int64_t now_seconds, int64_t th
     bool ahead = then_seconds > now_seconds;
     long long distance = ahead ? then_seconds - now_seconds : now_seconds - then_seconds;
     const char *before = ahead ? "in " : "";
-    const char *behind = ahead ? "" : " ago";
+    const char *after = ahead ? "" : " ago";
     char day[TIMESTAMP_TEXT_BYTES_MAX];
 
     if (distance == 0) {
         return SLICE("just now");
     }
     if (distance < MINUTE) {
-        return arena_printf(arena, "%s%lld s%s", before, distance, behind);
+        return arena_printf(arena, "%s%lld s%s", before, distance, after);
     }
     if (distance < HOUR) {
-        return arena_printf(arena, "%s%lld min%s", before, distance / MINUTE, behind);
+        return arena_printf(arena, "%s%lld min%s", before, distance / MINUTE, after);
     }
     if (distance < DAY) {
-        return arena_printf(arena, "%s%lld h%s", before, distance / HOUR, behind);
+        return arena_printf(arena, "%s%lld h%s", before, distance / HOUR, after);
     }
     if (distance < (long long)DAYS_MAX * DAY) {
-        return arena_printf(arena, "%s%lld d%s", before, distance / DAY, behind);
+        return arena_printf(arena, "%s%lld d%s", before, distance / DAY, after);
     }
     (void)timestamp_format(then_seconds, 0, day);
     return arena_printf(arena, "%.10s", day);

@@ -1,5 +1,5 @@
 /*
- * wrap.h: sentences, wrapped at the width of a screen. What stands in `backquotes` is bold where there
+ * wrap.h: sentences, wrapped at the width of a screen. Text in `backquotes` is bold if there
  * are colours, and is not broken over lines where it fits on one.
  */
 #ifndef ERRATA_TOOLS_ERRATA_TERMINAL_WRAP_H
@@ -15,14 +15,14 @@ struct wrap {
     unsigned indent; /* of each line but the one that is open */
     unsigned width;
     unsigned column; /* of the open line: where the next word goes */
-    unsigned blanks; /* before it, where it stands on the same line as the last one */
+    unsigned blanks; /* before it, if it is on the same line as the last one */
 };
 
 /* The width to wrap at: a terminal's, at most WRAP_WIDTH_MAX, or the usual one. */
 unsigned wrap_width(const struct printer *printer);
 /* Prints cleaned text, and ends its last line. A line feed ends a line, two leave one free. */
 void wrap_text(struct wrap *wrap, const char *text);
-/* Prints a text with values from outside, a blank behind what fills `column` columns of the line
+/* Prints a text with values from outside, after a blank if `column` columns of the line are filled
  * already: cleaned, and wrapped where a terminal is too narrow for it, further lines at `indent`. */
 void wrap_message(struct printer *printer, unsigned column, unsigned indent, struct slice text);
 /* A term and what it means: the latter begins at `column`, or on the next line where the term is too

@@ -41,7 +41,7 @@ COUNTS = "tests/tidy/english.counts"
 SELF = "tests/tidy/english.py"
 SHOWN_MAX = 20  # findings of a folder that are listed
 
-SUBJECT = re.compile(r"[a-z][a-z0-9_./-]*: (?:do not )?(\S+)( \S.*)")
+SUBJECT = re.compile(r"[a-z][a-z0-9_./-]*: (?:do not )?([^\s,]+),?( \S.*)")
 SUBJECT_CHARACTERS_MAX = 100
 VERBS = set("""
     abort accept accumulate acknowledge add adjust admit advance align allocate allow announce answer append apply

@@ -216,7 +216,7 @@ static void answer(struct cli *cli, const struct named *named)
 /* The name of the first value that was not given. */
 static struct slice missing_value(const struct cli *cli)
 {
-    struct command_values values = {cli->command->arguments, false};
+    struct command_values values = {.rest = cli->command->arguments};
     struct slice value = {NULL, 0};
 
     for (size_t i = 0; command_next_value(&values, &value) && i < cli->options.word_count; i++) {
@@ -227,17 +227,17 @@ static struct slice missing_value(const struct cli *cli)
 static enum cli_exit check_words(struct cli *cli)
 {
     const struct command *command = cli->command;
+    const struct command_words words = command_count_words(command);
 
-    if (cli->options.word_count > command->words_max) {
-        const char *extra = cli->options.words[command->words_max];
-        const char *before =
-            command->words_max > 0 ? cli->options.words[command->words_max - 1] : "";
+    if (cli->options.word_count > words.max) {
+        const char *extra = cli->options.words[words.max];
+        const char *before = words.max > 0 ? cli->options.words[words.max - 1] : "";
 
         return cli_usage(cli, "unexpected argument \"%s\"%s", extra,
                          before[0] == '{' ? ": JSON with blanks needs quotes around it, '{...}'"
                                           : "");
     }
-    if (cli->options.word_count < command->words_min) {
+    if (cli->options.word_count < words.min) {
         struct slice missing = missing_value(cli);
 
         return cli_usage(cli, "%.*s is missing: errata %s%s%s %s", SLICE_ARGS(missing),

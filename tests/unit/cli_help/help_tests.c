@@ -33,9 +33,7 @@ static const struct command fruit[] = {
      .help = "Eats one. It `may be sour` and is gone after that.\n\nPits stay.",
      .examples = {{"shop fruit eat apple", NULL}, {"shop fruit eat \\\n  plum", "over two lines"}},
      .exits = "1 where it was sour.",
-     .options = eat_options,
-     .words_min = 1,
-     .words_max = 2},
+     .options = eat_options},
     {.group = "fruit",
      .name = "list",
      .summary = "list them",
@@ -44,8 +42,7 @@ static const struct command fruit[] = {
     {.group = "fruit", .name = "rot", .summary = "hidden", .help = "-", .hidden = true},
     {.name = NULL}};
 static const struct command single[] = {
-    {.name = "wave", .arguments = "WORD...", .summary = "wave", .help = "Waves.", .words_max = 9},
-    {.name = NULL}};
+    {.name = "wave", .arguments = "WORD...", .summary = "wave", .help = "Waves."}, {.name = NULL}};
 static const struct command_group groups[] = {{"Food", "fruit", "apples and more", fruit, "apples"},
                                               {"Manners", NULL, NULL, single, NULL},
                                               {NULL, NULL, NULL, NULL, NULL}};
@@ -120,7 +117,7 @@ static void test_unknown_name_gets_a_suggestion(void **state)
 static void test_usage_lists_the_values(void **state)
 {
     static const char *const expected[] = {"METHOD", "JSON|@FILE|-", "FILE"};
-    struct command_values walk = {"--role ROLE METHOD [JSON|@FILE|-] [FILE...]", false};
+    struct command_values walk = {.rest = "--role ROLE METHOD [JSON|@FILE|-] [FILE...]"};
     struct slice value = {NULL, 0};
     struct slice choice = {NULL, 0};
 
@@ -136,6 +133,34 @@ static void test_usage_lists_the_values(void **state)
     assert_true(command_next_choice(&value, &choice) && slice_equal(choice, SLICE("@FILE")));
     assert_true(command_next_choice(&value, &choice) && slice_equal(choice, SLICE("-")));
     assert_false(command_next_choice(&value, &choice));
+}
+
+/* Goal: usage decides how many words a command takes. Method: each form of usage. */
+static void test_usage_decides_the_number_of_words(void **state)
+{
+    static const struct {
+        const char *arguments;
+        struct command_words words;
+    } cases[] = {{NULL, {0, 0}},
+                 {"KIND", {1, 1}},
+                 {"[KIND]", {0, 1}},
+                 {"KIND [FILE|-]", {1, 2}},
+                 {"FILE|FOLDER...", {1, SIZE_MAX}},
+                 {"[SKU...]", {0, SIZE_MAX}},
+                 {"KIND [WORD...]", {1, SIZE_MAX}},
+                 {"--with TOOL", {0, 0}},
+                 {"NAME --with TOOL", {1, 1}},
+                 {"--with TOOL|--from FILE", {0, 0}},
+                 {"--with TOOL|--from FILE|--at PLACE KIND", {1, 1}}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct command command = {.arguments = cases[i].arguments};
+        struct command_words words = command_count_words(&command);
+
+        assert_int_equal(words.min, cases[i].words.min);
+        assert_int_equal(words.max, cases[i].words.max);
+    }
 }
 
 /* Goal: each page says what its tables hold, and no more.
@@ -376,6 +401,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_unknown_name_gets_a_suggestion),
                                        cmocka_unit_test(test_usage_lists_the_values),
+                                       cmocka_unit_test(test_usage_decides_the_number_of_words),
                                        cmocka_unit_test(test_each_page_has_its_table),
                                        cmocka_unit_test(test_command_page_fits_narrow_terminals),
                                        cmocka_unit_test(test_completion_offers_all_valid_words),

@@ -278,8 +278,6 @@ const struct command admin_commands[] = {
                    "the checksum is in the file"}},
      .options = backup_options,
      .exits = "0 where FILE is whole and on the disk.",
-     .words_min = 1,
-     .words_max = 1,
      .run = backup_run},
     {.name = NULL}};
 
@@ -298,6 +296,5 @@ const struct command health_commands[] = {
                    "in a script that has just started a server"}},
      .exits = "0 if all that was asked serves, 1 if a part of it does not (of the clock only if it "
               "is the only part asked for), 3 if no answer comes.",
-     .words_max = 1,
      .run = run_health},
     {.name = NULL}};

@@ -51,8 +51,6 @@ const struct command org_commands[] = {
                    "errata token create --org \"$org\" --role ADMIN --file acme-admin.token",
                    "an organisation, and its administrator"}},
      .options = create_options,
-     .words_min = 1,
-     .words_max = 1,
      COMMAND_CALL("AdminService/CreateOrganization")},
     {.group = "org",
      .name = "list",
@@ -76,6 +74,5 @@ const struct command org_commands[] = {
      .examples = {{"errata org settings", NULL},
                   {"errata org settings --holdout 10 --match-mode exact", NULL}},
      .options = settings_options,
-     .words_max = 1,
      .run = run_settings},
     {.name = NULL}};

@@ -195,7 +195,5 @@ const struct command token_commands[] = {
              "create another one first.",
      .examples = {{"errata token revoke 0123abcd", NULL}},
      .options = revoke_options,
-     .words_min = 1,
-     .words_max = 1,
      COMMAND_CALL("AdminService/RevokeToken", .print = print_revoked)},
     {.name = NULL}};

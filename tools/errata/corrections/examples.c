@@ -125,6 +125,5 @@ const struct command example_commands[] = {
                    "the text for the prompt"},
                   {"errata examples a1b2c3 --as-of 7d", "what it was a week ago"}},
      .options = options,
-     .words_max = 1,
      COMMAND_CALL("PromptService/GetExamples", .fill = fill_examples, .print = print_examples)},
     {.name = NULL}};

@@ -173,7 +173,7 @@ static bool is_taken(const struct request *request, const struct message_info *m
 static enum cli_exit fill_words(struct request *request, struct cli *cli,
                                 const struct message_info *message)
 {
-    struct command_values values = {cli->command->arguments, false};
+    struct command_values values = {.rest = cli->command->arguments};
     struct slice name = {NULL, 0};
     enum cli_exit result = CLI_OK;
 

@@ -90,6 +90,32 @@ static size_t word_bytes(const char *text)
     return strcspn(text, " ");
 }
 
+/* Skips an option and its value: `--role ROLE`, or `--template TEMPLATE|--file FILE`. */
+static void skip_option(struct command_values *values)
+{
+    bool another = true;
+
+    while (another) {
+        size_t size = word_bytes(values->rest);
+
+        another = memmem(values->rest, size, "|--", 3) != NULL;
+        values->rest += size + strspn(values->rest + size, " ");
+    }
+}
+
+struct command_words command_count_words(const struct command *command)
+{
+    struct command_values values = {.rest = command->arguments};
+    struct command_words words = {0, 0};
+    struct slice value = {NULL, 0};
+
+    while (command_next_value(&values, &value)) {
+        words.min += values.optional ? 0 : 1;
+        words.max = values.repeated || words.max == SIZE_MAX ? SIZE_MAX : words.max + 1;
+    }
+    return words;
+}
+
 bool command_next_value(struct command_values *values, struct slice *ret_value)
 {
     while (values->rest != NULL && values->rest[0] != '\0') {
@@ -99,11 +125,11 @@ bool command_next_value(struct command_values *values, struct slice *ret_value)
 
         values->rest = word + size + strspn(word + size, " ");
         if (size > 2 && word[0] == '-' && word[1] == '-') {
-            values->rest += word_bytes(values->rest); /* an option's own value */
-            values->rest += strspn(values->rest, " ");
+            skip_option(values);
             continue;
         }
-        value = value.data[0] == '[' ? slice_after(value, 1) : value;
+        values->optional = word[0] == '[';
+        value = values->optional ? slice_after(value, 1) : value;
         value.size -= value.size > 0 && value.data[value.size - 1] == ']' ? 1 : 0;
         values->repeated = value.size > 3 && memcmp(value.data + value.size - 3, "...", 3) == 0;
         value.size -= values->repeated ? 3 : 0;

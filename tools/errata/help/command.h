@@ -45,8 +45,6 @@ struct command {
     struct command_example examples[COMMAND_EXAMPLES_MAX + 1];
     const char *exits; /* sentences about exit codes, where they mean more than everywhere */
     const struct option_spec *options; /* NULL: none but the global ones */
-    size_t words_min;
-    size_t words_max;
     bool hidden; /* for programs: in no list */
     enum cli_exit (*run)(struct cli *cli);
     const struct command_call *call; /* of a command that is one method; NULL: `run` knows */
@@ -111,9 +109,17 @@ struct slice command_nearest(const struct command_set *set, const char *group, c
  * turn, without brackets and dots. */
 struct command_values {
     const char *rest;
-    bool repeated; /* of the last one given: it may be repeated */
+    bool optional; /* the last value is in brackets */
+    bool repeated; /* the last value ends in dots */
 };
 
+/* The numbers of words that a command line has at least and at most, according to the arguments. */
+struct command_words {
+    size_t min;
+    size_t max;
+};
+
+struct command_words command_count_words(const struct command *command);
 bool command_next_value(struct command_values *values, struct slice *ret_value);
 /* Splits `A|B`: the first alternative, which is cut off; false at the end. */
 bool command_next_choice(struct slice *value, struct slice *ret_choice);

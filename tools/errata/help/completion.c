@@ -243,7 +243,7 @@ static void offer_names(struct completion *completion, const struct reading *rea
 
 static void offer_argument(struct completion *completion, size_t index)
 {
-    struct command_values values = {completion->command->arguments, false};
+    struct command_values values = {.rest = completion->command->arguments};
     struct slice value = {NULL, 0};
 
     for (size_t i = 0; command_next_value(&values, &value); i++) {

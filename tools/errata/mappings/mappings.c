@@ -62,7 +62,7 @@ static enum cli_exit check_triple(struct cli *cli)
         if (!options_has(&cli->options, names[i])) {
             return cli_usage(
                 cli, "--%s is missing: a mapping is named by --customer, --sku and --internal%s",
-                names[i], cli->command->words_max > 0 ? ", or by its id, MAPPING" : "");
+                names[i], cli->command->arguments[0] == '[' ? ", or by its id, MAPPING" : "");
         }
     }
     return CLI_OK;
@@ -202,8 +202,6 @@ const struct command mapping_commands[] = {
          "Shows one mapping by its id. Lines that it was applied to count as uses once an outcome "
          "cites what was served (`errata mappings record`, `errata extractions record`).",
      .examples = {{"errata mappings show 0192f0c0-1111-7222-8333-444455556666", NULL}},
-     .words_min = 1,
-     .words_max = 1,
      COMMAND_CALL("MappingService/GetMapping")},
     {.group = "mappings",
      .name = "suggest",
@@ -240,7 +238,6 @@ const struct command mapping_commands[] = {
                   {"errata mappings confirm --file matches.csv --draft draft-17",
                    "what `errata mappings match --csv` printed, once it was checked"}},
      .options = confirm_options,
-     .words_max = 1,
      .run = confirm_run},
     {.group = "mappings",
      .name = "reject",
@@ -250,7 +247,6 @@ const struct command mapping_commands[] = {
              "again. A confirmed mapping can be rejected too.",
      .examples = {{"errata mappings reject --customer acme --sku HX-1 --internal 4712", NULL}},
      .options = reject_options,
-     .words_max = 1,
      COMMAND_CALL("MappingService/RejectMapping", .fill = check_rejected, .print = print_judged)},
     {.group = "mappings",
      .name = "match",
@@ -268,7 +264,6 @@ const struct command mapping_commands[] = {
                   {"errata mappings match --lines lines.csv --candidates 3", NULL},
                   {"errata mappings match --lines - --csv < lines.csv > matches.csv", NULL}},
      .options = match_options,
-     .words_max = SIZE_MAX,
      .run = match_run},
     {.group = "mappings",
      .name = "record",
@@ -281,8 +276,6 @@ const struct command mapping_commands[] = {
                    "  errata mappings record - --draft draft-17",
                    NULL}},
      .options = record_options,
-     .words_min = 1,
-     .words_max = 1,
      .run = match_record_run},
     {.group = "mappings",
      .name = "import",
@@ -302,7 +295,5 @@ const struct command mapping_commands[] = {
                   {"errata mappings import mappings.csv --dry-run", "only check the file"}},
      .exits = "1 if the server refused a row, 2 if a row is invalid.",
      .options = mapping_import_options,
-     .words_min = 1,
-     .words_max = 1,
      .run = mapping_import_run},
     {.name = NULL}};

@@ -137,7 +137,5 @@ const struct command call_commands[] = {
           {"errata call GetExamples '{\"layout_fingerprint\": \"a1b2c3\"}' --repeat 1000",
            "how long a lookup takes"}},
      .options = call_options,
-     .words_min = 1,
-     .words_max = 2,
      .run = run_call},
     {.name = NULL}};

@@ -277,6 +277,5 @@ const struct command method_commands[] = {
      .help = "Lists what `errata call` can call, with the roles that may. For one method it shows "
              "the fields of its request and reply, with types and rules. No server is asked.",
      .examples = {{"errata methods", NULL}, {"errata methods CaptureFeedbackEvent", NULL}},
-     .words_max = 1,
      .run = run_methods},
     {.name = NULL}};

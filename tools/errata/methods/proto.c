@@ -180,6 +180,5 @@ const struct command proto_commands[] = {
                   {"errata proto errata/v1/role.proto", NULL},
                   {"errata proto --out protos", "then: protoc -I protos ..."}},
      .options = proto_options,
-     .words_max = 1,
      .run = run_proto},
     {.name = NULL}};

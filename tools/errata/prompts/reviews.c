@@ -47,7 +47,5 @@ const struct command review_commands[] = {
                    NULL},
                   {"errata reviews sanitize @text.txt --profile example", NULL}},
      .options = sanitize_options,
-     .words_min = 1,
-     .words_max = 1,
      COMMAND_CALL("TextService/Sanitize", .fill = fill_text, .print = print_sanitized)},
     {.name = NULL}};

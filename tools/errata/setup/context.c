@@ -550,8 +550,6 @@ const struct command context_commands[] = {
                   {"errata context add office --replace --token-file admin.token --use",
                    "another token"}},
      .options = add_options,
-     .words_min = 1,
-     .words_max = 1,
      .run = run_add},
     {.group = "context",
      .name = "list",
@@ -567,7 +565,6 @@ const struct command context_commands[] = {
              "each comes from; with a name, those of that context. `errata help contexts` "
              "says what goes before what.",
      .examples = {{"errata context show", NULL}, {"errata context show home", NULL}},
-     .words_max = 1,
      .run = run_show},
     {.group = "context",
      .name = "use",
@@ -576,7 +573,6 @@ const struct command context_commands[] = {
      .help = "Makes a context the current one: commands use it where nothing else is said.",
      .examples = {{"errata context use home", NULL}, {"errata context use --none", NULL}},
      .options = use_options,
-     .words_max = 1,
      .run = run_use_or_none},
     {.group = "context",
      .name = "rename",
@@ -584,8 +580,6 @@ const struct command context_commands[] = {
      .summary = "give a context another name",
      .help = "Gives a context another name. The current one stays the current one.",
      .examples = {{"errata context rename home laptop", NULL}},
-     .words_min = 2,
-     .words_max = 2,
      .run = run_rename},
     {.group = "context",
      .name = "remove",
@@ -594,7 +588,5 @@ const struct command context_commands[] = {
      .help = "Removes a context, and the token that is kept in it. A token's file stays, and so "
              "does the token on its server: `errata token revoke` ends that.",
      .examples = {{"errata context remove office", NULL}},
-     .words_min = 1,
-     .words_max = 1,
      .run = run_remove},
     {.name = NULL}};

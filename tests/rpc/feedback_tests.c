@@ -177,12 +177,57 @@ static void test_served_examples(void **state)
     world_deinit(&world);
 }
 
+/* The number of events of a kind of annotator. */
+static size_t count_of(struct world *world, Errata__V1__AnnotatorKind kind)
+{
+    Errata__V1__ListFeedbackEventsRequest request = ERRATA__V1__LIST_FEEDBACK_EVENTS_REQUEST__INIT;
+    Errata__V1__ListFeedbackEventsResponse *response = NULL;
+    const struct exchange_start start = {.path = "errata.v1.FeedbackService/ListFeedbackEvents",
+                                         .authorization = world->admin};
+
+    request.annotator_kind = kind;
+    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
+    for (size_t i = 0; i < response->n_events; i++) {
+        assert_true(kind == 0 || response->events[i]->annotator_kind == kind);
+    }
+    return response->n_events;
+}
+
+/* Goal: the kind of annotator is answered and filters lists. Method: captures that give it, and that leave it to
+ * who acts. */
+static void test_annotator_kinds(void **state)
+{
+    Errata__V1__FeedbackEvent event = correction_of("abc", "{\"qty\":1}", "{\"qty\":2}");
+    struct world world;
+    char user[] = "ann";
+
+    (void)state;
+    world_init(&world);
+    assert_int_equal(capture(&world, &event, NULL)->annotator_kind,
+                     ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_CODE);
+    event.annotator_kind = ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_LLM;
+    assert_int_equal(capture(&world, &event, NULL)->annotator_kind,
+                     ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_LLM);
+    event.annotator_kind = ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_UNSPECIFIED;
+    event._actor_user_id_case = ERRATA__V1__FEEDBACK_EVENT___ACTOR_USER_ID_ACTOR_USER_ID;
+    event.actor_user_id = user;
+    assert_int_equal(capture(&world, &event, NULL)->annotator_kind,
+                     ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_HUMAN);
+    (void)capture(&world, &event, NULL);
+    assert_int_equal(count_of(&world, ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_UNSPECIFIED), 4);
+    assert_int_equal(count_of(&world, ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_CODE), 1);
+    assert_int_equal(count_of(&world, ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_LLM), 1);
+    assert_int_equal(count_of(&world, ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_HUMAN), 2);
+    world_deinit(&world);
+}
+
 int run_feedback_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_findings),
         cmocka_unit_test(test_empty_ids),
         cmocka_unit_test(test_served_examples),
+        cmocka_unit_test(test_annotator_kinds),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,7 +38,9 @@ static enum err read_input(const Errata__V1__FeedbackEvent *event, struct captur
     };
 
     if (UNEXPECTED(!feedback_event_type_from_wire((int32_t)event->event_type, &input.event_type) ||
-                   input.event_type == FEEDBACK_EVENT_TYPE_UNSPECIFIED)) {
+                   input.event_type == FEEDBACK_EVENT_TYPE_UNSPECIFIED) ||
+        UNEXPECTED(
+            !annotator_kind_from_wire((int32_t)event->annotator_kind, &input.annotator_kind))) {
         return ERR_INTERNAL; /* check_request refuses it */
     }
     *ret_input = input;

@@ -11,7 +11,12 @@
 static enum err put(const struct event *event, struct slice diff, uint32_t field,
                     struct buffer *body)
 {
-    wire_put_header(body, field, event->facts.size + event->content.size + diff.size);
+    size_t annotator_bytes = wire_varint_bytes(FEEDBACK_EVENT_ANNOTATOR_KIND_FIELD << 3) +
+                             wire_varint_bytes(event->annotator);
+
+    wire_put_header(body, field,
+                    event->facts.size + event->content.size + diff.size + annotator_bytes);
+    wire_put_varint(body, FEEDBACK_EVENT_ANNOTATOR_KIND_FIELD, event->annotator);
     buffer_append(body, event->facts);
     buffer_append(body, event->content);
     buffer_append(body, diff);

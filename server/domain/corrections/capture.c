@@ -189,6 +189,10 @@ enum err capture_prepare(struct ctx *ctx, const struct event_caller *caller,
     }
     err = actor_resolve(ctx, caller, path, input->actor_user_id, input->time.is_given,
                         &event.input.actor_user_id);
+    if (err == OK) {
+        err =
+            annotator_resolve(ctx, caller, path, input->actor_user_id, &event.input.annotator_kind);
+    }
     if (err != OK) {
         return err;
     }
@@ -287,7 +291,7 @@ static enum err store_one(struct ctx *ctx, struct store_txn *txn, struct org_id 
     struct event_draft draft = {
         .org = org,
         .kind = EVENT_FEEDBACK,
-        .annotator = ANNOTATOR_HUMAN,
+        .annotator = (enum annotator)captured->input.annotator_kind,
         .actor_user_id = captured->input.actor_user_id,
     };
     struct findings findings = {.is_example = false};

@@ -10,6 +10,7 @@
 #include "server/domain/events/draft.h"
 #include "store/log.h"
 
+#include <errata/v1/annotator_kind.fields.h>
 #include <errata/v1/feedback_event.fields.h>
 #include <errata/v1/warning.fields.h>
 
@@ -22,6 +23,7 @@
  * slices are absent. Borrowed for as long as the prepared event is used. */
 struct capture_input {
     enum feedback_event_type event_type;
+    enum annotator_kind annotator_kind; /* UNSPECIFIED: by who acts */
     struct slice actor_user_id;
     struct slice entity_type;
     struct slice entity_id;
@@ -42,7 +44,7 @@ struct capture_input {
 /* An event that only lacks what the transaction gives it: seq, id and time, and what is filled in from
  * its document. */
 struct capture_event {
-    struct capture_input input; /* with the actor resolved */
+    struct capture_input input; /* with the actor and the kind of annotator resolved */
     struct slice path; /* in the request, such as events[3]; empty: the request itself */
     struct slice fields; /* the run of fields_changed (store/base/view.h) */
     /* The texts as they are stored; empty: absent. */

@@ -37,6 +37,10 @@ static bool is_wanted(const struct list_filter *filter, const struct event *even
         event->created_at_us < filter->start_us || event->created_at_us >= filter->end_us) {
         return false;
     }
+    if (filter->annotator_kind != ANNOTATOR_KIND_UNSPECIFIED &&
+        filter->annotator_kind != (enum annotator_kind)event->annotator) {
+        return false;
+    }
     if (filter->exclude_mapping_events &&
         (view->event_type == FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED ||
          view->event_type == FEEDBACK_EVENT_TYPE_MAPPING_REJECTED)) {

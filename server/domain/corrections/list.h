@@ -10,6 +10,8 @@
 #include "server/domain/events/feedback.h"
 #include "store/id_prefix.h"
 
+#include <errata/v1/annotator_kind.fields.h>
+
 /* What an event must be; empty and unspecified members match any. */
 struct list_filter {
     enum feedback_event_type event_type;
@@ -21,6 +23,7 @@ struct list_filter {
     struct slice actor_user_id;
     struct slice field;
     bool exclude_mapping_events;
+    enum annotator_kind annotator_kind;
     struct id_prefix id_prefix; /* with digits: only events with such ids, by id, oldest first */
     int64_t start_us; /* created_at at or after it; INT64_MIN: any */
     int64_t end_us; /* created_at before it; INT64_MAX: any */

@@ -64,3 +64,20 @@ enum err actor_resolve(struct ctx *ctx, const struct event_caller *caller, struc
     }
     return ret_actor->size > 0 ? OK : ERR_MEMORY;
 }
+
+enum err annotator_resolve(struct ctx *ctx, const struct event_caller *caller, struct slice path,
+                           struct slice named, enum annotator_kind *kind)
+{
+    bool is_user = caller->user_id.size > 0 || named.size > 0;
+
+    if (*kind == ANNOTATOR_KIND_UNSPECIFIED) {
+        *kind = is_user ? ANNOTATOR_KIND_HUMAN : ANNOTATOR_KIND_CODE;
+    } else if (*kind != ANNOTATOR_KIND_HUMAN && is_person(caller->role)) {
+        return fault_say(
+            ctx->fault, ERR_DENIED,
+            "%.*s%sannotator_kind: not for this token; expected HUMAN, or no value, or a "
+            "SERVICE, INTEGRATOR or ADMIN token",
+            (int)path.size, (const char *)path.data, dot_after(path));
+    }
+    return OK;
+}

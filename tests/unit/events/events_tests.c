@@ -152,12 +152,54 @@ static void test_draft_has_its_time_and_subjects(void **state)
     store_world_deinit(&world);
 }
 
+/* Goal: the kind of annotator is the given one, else that of who acts, and a person's token gives only HUMAN.
+ * Method: a table of tokens, named users and given kinds. */
+static void test_annotator_is_who_acts_unless_a_program_gives_it(void **state)
+{
+    static const struct {
+        enum role role;
+        const char *user;
+        const char *named;
+        enum annotator_kind given;
+        enum err err;
+        enum annotator_kind kind;
+    } cases[] = {
+        {ROLE_OPERATOR, "ann", "", ANNOTATOR_KIND_UNSPECIFIED, OK, ANNOTATOR_KIND_HUMAN},
+        {ROLE_OPERATOR, "ann", "", ANNOTATOR_KIND_HUMAN, OK, ANNOTATOR_KIND_HUMAN},
+        {ROLE_OPERATOR, "ann", "", ANNOTATOR_KIND_LLM, ERR_DENIED, ANNOTATOR_KIND_LLM},
+        {ROLE_REVIEWER, "ann", "", ANNOTATOR_KIND_CODE, ERR_DENIED, ANNOTATOR_KIND_CODE},
+        {ROLE_SERVICE, "", "", ANNOTATOR_KIND_UNSPECIFIED, OK, ANNOTATOR_KIND_CODE},
+        {ROLE_SERVICE, "", "bob", ANNOTATOR_KIND_UNSPECIFIED, OK, ANNOTATOR_KIND_HUMAN},
+        {ROLE_SERVICE, "svc", "", ANNOTATOR_KIND_UNSPECIFIED, OK, ANNOTATOR_KIND_HUMAN},
+        {ROLE_SERVICE, "", "bob", ANNOTATOR_KIND_LLM, OK, ANNOTATOR_KIND_LLM},
+        {ROLE_INTEGRATOR, "", "", ANNOTATOR_KIND_HUMAN, OK, ANNOTATOR_KIND_HUMAN},
+        {ROLE_ADMIN, "", "", ANNOTATOR_KIND_UNSPECIFIED, OK, ANNOTATOR_KIND_CODE},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct event_caller caller = {cases[i].role, slice_text(cases[i].user), 0xabcd,
+                                            false};
+        enum annotator_kind kind = cases[i].given;
+        struct store_world world;
+
+        store_world_init(&world);
+        assert_int_equal(annotator_resolve(&world.ctx, &caller, SLICE("event"),
+                                           slice_text(cases[i].named), &kind),
+                         cases[i].err);
+        assert_int_equal(kind, cases[i].kind);
+        assert_int_equal(world.fault.message.size > 0, cases[i].err != OK);
+        store_world_deinit(&world);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_given_time_is_between_1970_and_now),
         cmocka_unit_test(test_draft_has_its_time_and_subjects),
         cmocka_unit_test(test_role_limits_actor_and_date),
+        cmocka_unit_test(test_annotator_is_who_acts_unless_a_program_gives_it),
     };
 
     return cmocka_run_group_tests_name("events", tests, NULL, NULL);

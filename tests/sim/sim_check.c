@@ -4,11 +4,13 @@
  * everything that was ever shown, and no bytes of others. At the end the log is played again into an
  * empty store, and every row is compared.
  */
+#include "server/domain/layouts/document_facts.h"
 #include "server/domain/replay/replay.h"
 #include "store/base/assert.h"
 #include "store/base/wire.h"
 #include "store/memory/memory.h"
 #include "tests/sim/sim_connection.h"
+#include "tests/sim/sim_documents.h"
 #include "tests/sim/sim_model.h"
 #include "tests/sim/sim_store.h"
 
@@ -26,6 +28,8 @@ struct tally {
     unsigned org;
     unsigned *counts; /* by write number * SIM_ITEMS_MAX + item */
     char (*ids)[SIM_ID_BYTES];
+    struct uuid
+        families[SIM_DOCUMENT_LAYOUTS]; /* of each layout's documents; zeros: there were none */
 };
 
 /* Reads `m12-3x`; false if no such mark begins here. */
@@ -123,6 +127,37 @@ static void check_event(struct tally *tally, const struct event *event)
     }
 }
 
+/* All documents of a layout are of one family, which documents of other layouts are not of. */
+static void check_family(struct tally *tally, const struct event *event)
+{
+    static const struct uuid none;
+    struct document_facts facts;
+    struct uuid *family = NULL;
+
+    if (event->kind != EVENT_DOCUMENT_INGESTED) {
+        return;
+    }
+    if (document_facts_read(event->facts, &facts) != OK) {
+        sim_fail(tally->sim, "document %" PRIu64 " can't be read", event->seq);
+        return;
+    }
+    if (!facts.document.has_layout_family_id) {
+        return;
+    }
+    family = &tally->families[facts.document.size_bytes % SIM_DOCUMENT_LAYOUTS];
+    if (memcmp(family, &none, sizeof(none)) == 0) {
+        *family = facts.document.layout_family_id;
+    }
+    for (size_t i = 0; i < SIM_DOCUMENT_LAYOUTS; i++) {
+        bool same =
+            memcmp(&tally->families[i], &facts.document.layout_family_id, sizeof(struct uuid)) == 0;
+
+        if (same != (&tally->families[i] == family)) {
+            sim_fail(tally->sim, "document %" PRIu64 " is of another layout's family", event->seq);
+        }
+    }
+}
+
 static void check_write(struct tally *tally, const struct sim_write *write, unsigned item)
 {
     struct sim *sim = tally->sim;
@@ -183,6 +218,7 @@ static void walk_events(struct tally *tally, struct store_txn *txn, struct org_i
             *ret_last = event.seq;
             check_order(tally->sim, &event, &before);
             check_event(tally, &event);
+            check_family(tally, &event);
             before = event;
         }
     }

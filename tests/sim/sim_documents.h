@@ -10,6 +10,8 @@
 #include "tests/sim/sim.h"
 
 #define SIM_DOCUMENTS_MAX 64
+/* Layouts of documents: that of a document is its size modulo this. */
+#define SIM_DOCUMENT_LAYOUTS 4
 
 struct sim_documents {
     struct document_jobs jobs; /* for the services */

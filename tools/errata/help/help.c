@@ -129,7 +129,25 @@ static void print_section(struct printer *out, const struct command_group *group
 
 /* --- pages --- */
 
-/* `what it is about: create, list, revoke` of a group with a name. */
+/* Bytes of a group's meaning on the first page, which is one screen: a line of 80 columns after its name. */
+#define GROUP_MEANING_BYTES_MAX 65
+
+/* Cuts a list of commands after the last one that fits before `, ...`. */
+static void cut_meaning(struct buffer *text)
+{
+    size_t size = GROUP_MEANING_BYTES_MAX - strlen(", ...");
+
+    if (!buffer_ok(text) || text->size <= GROUP_MEANING_BYTES_MAX) {
+        return;
+    }
+    while (size > 0 && text->data[size] != ',') {
+        size--;
+    }
+    text->size = size;
+    buffer_append(text, SLICE(", ..."));
+}
+
+/* `subject: create, list, revoke` of a group with a name. */
 static struct slice group_meaning(struct arena *arena, const struct command_group *group)
 {
     struct buffer text;
@@ -143,6 +161,7 @@ static struct slice group_meaning(struct arena *arena, const struct command_grou
             between = ", ";
         }
     }
+    cut_meaning(&text);
     buffer_append_byte(&text, '\0');
     return buffer_slice(&text);
 }

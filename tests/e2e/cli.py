@@ -264,6 +264,15 @@ class Cli(ServerCase):
         self.assertRegex(self.run_cli("layouts", "profile", fingerprint), "documents +3\n")
         by_id = json.loads(self.run_cli("layouts", "show", first, "--json"))["document"]["id"]
         self.assertIn(first, self.run_cli("layouts", "show", "--by-id", by_id))
+        family = json.loads(self.run_cli("layouts", "show", first, "--json"))[
+            "document"]["layoutFamilyId"]
+        self.assertIn(family, self.run_cli("layouts", "families"))
+        self.assertRegex(self.run_cli("layouts", "family", family), f"fingerprints +.*{fingerprint}")
+        self.assertIn(first, self.run_cli("layouts", "list", "--family", family))
+        self.assertIn(fingerprint[:12], self.run_cli("layouts", "profiles", "--family", family))
+        nearest = self.run_cli("layouts", "nearest", first)
+        self.assertRegex(nearest, f"^0.[0-9]+  {family}  similar enough, its own family\n.* features are "
+                                  "shared: [0-9]+ words")
         self.assertIn("NOT_FOUND", self.run_cli("layouts", "show", "read/none", code=1))
 
     def test_refused_documents_have_a_reason(self):

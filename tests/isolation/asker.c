@@ -18,16 +18,6 @@
 #define DEPTH_MAX 16
 #define FINGERPRINT_BYTES 64
 
-void asker_set_sketch(struct world *world, uint32_t first_word)
-{
-    struct family_sketch *sketch = &world->documents.answer.tables.sketch;
-
-    sketch->count = 30;
-    for (uint32_t i = 0; i < sketch->count; i++) {
-        sketch->features[i] = 8 * (first_word + i) + (uint32_t)FAMILY_FEATURE_WORD;
-    }
-}
-
 void asker_init(struct asker *asker, struct world *world, struct arena *arena, const char *name)
 {
     *asker = (struct asker){.world = world, .arena = arena};
@@ -38,7 +28,6 @@ void asker_init(struct asker *asker, struct world *world, struct arena *arena, c
     for (int i = 0; i < ASKER_NAMES; i++) {
         pool_put(&asker->pools.names, arena_printf(arena, "%s-%d", name, i));
     }
-    asker_set_sketch(world, 0);
 }
 
 bool asker_passes_over(const struct method_info *method)
@@ -141,6 +130,8 @@ static void learn_text(struct asker *asker, const struct field_info *field, stru
         pool_put(&asker->pools.uuids, text);
         if (is_mapping_id(field)) {
             pool_put(&asker->pools.mapping_ids, text);
+        } else if (is_family_id(field)) {
+            pool_put(&asker->pools.family_ids, text);
         }
     } else if (slice_equal(field->name, SLICE("key_id")) &&
                !slice_equal(text, slice_text(asker->key_id))) { /* its own is never revoked */

@@ -44,8 +44,6 @@ struct asker {
 
 /* An organisation of the world, with an administrator's token that is not the server's. */
 void asker_init(struct asker *asker, struct world *world, struct arena *arena, const char *name);
-/* Gives the documents that are ingested from now on a sketch of 30 words, from this one on, and so a layout family. */
-void asker_set_sketch(struct world *world, uint32_t first_word);
 /* A random request of any method, mostly valid. */
 struct question asker_make_question(struct request_maker *maker, const struct method_info *method);
 /* The request that the asker had a page for, with a page token. */

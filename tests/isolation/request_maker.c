@@ -82,6 +82,20 @@ bool is_mapping_id(const struct field_info *field)
     return slice_equal(field->name, SLICE("mapping_id"));
 }
 
+bool is_family_id(const struct field_info *field)
+{
+    return slice_equal(field->name, SLICE("layout_family_id"));
+}
+
+/* The pool of ids of what a field names. */
+static struct pool *pool_of_uuids(struct pools *pools, const struct field_info *field)
+{
+    if (is_family_id(field)) {
+        return &pools->family_ids;
+    }
+    return is_mapping_id(field) ? &pools->mapping_ids : &pools->uuids;
+}
+
 struct pool *pools_of(struct pools *pools, const struct field_info *field)
 {
     if (field->type == FIELD_BYTES) {
@@ -95,7 +109,7 @@ struct pool *pools_of(struct pools *pools, const struct field_info *field)
     }
     switch (field->rules.format) {
     case FORMAT_UUID:
-        return is_mapping_id(field) ? &pools->mapping_ids : &pools->uuids;
+        return pool_of_uuids(pools, field);
     case FORMAT_KEY_ID:
         return &pools->key_ids;
     case FORMAT_PAGE_TOKEN:

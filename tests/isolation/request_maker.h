@@ -24,6 +24,7 @@ struct pools {
     struct pool names; /* of everything that callers name */
     struct pool uuids;
     struct pool mapping_ids; /* those of the UUIDs that name a mapping */
+    struct pool family_ids; /* those that name a layout family */
     struct pool key_ids;
     struct pool page_tokens;
     struct pool references; /* to what was served */
@@ -36,6 +37,8 @@ size_t pool_size(const struct pool *pool);
 struct pool *pools_of(struct pools *pools, const struct field_info *field);
 /* Whether the field is the id of a mapping, in a request or an answer. */
 bool is_mapping_id(const struct field_info *field);
+/* Whether the field is the id of a layout family. */
+bool is_family_id(const struct field_info *field);
 
 struct request_maker {
     struct arena *arena; /* of the requests */

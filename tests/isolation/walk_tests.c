@@ -73,7 +73,7 @@ static struct answer ask(struct side *side, struct asker *asker, const struct qu
     uint32_t page = asker == &side->owner ? 1 + side->steps % 2 : 0;
 
     side->world.documents.answer.text.pages = &pages[page];
-    asker_set_sketch(&side->world, 100 * page);
+    fake_documents_set_sketch(&side->world.documents, 100 * page);
     begin_step(side);
     asker_send(asker, question, &exchange);
     world_run(&side->world);

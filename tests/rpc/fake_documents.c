@@ -140,6 +140,16 @@ static void job_close(struct document_job *job)
     free(job); /* a second close is a use after this */
 }
 
+void fake_documents_set_sketch(struct fake_documents *documents, uint32_t first)
+{
+    struct family_sketch *sketch = &documents->answer.tables.sketch;
+
+    sketch->count = FAKE_SKETCH_FEATURES;
+    for (uint32_t i = 0; i < sketch->count; i++) {
+        sketch->features[i] = 8 * (first + i) + (uint32_t)FAMILY_FEATURE_WORD;
+    }
+}
+
 void fake_documents_init(struct fake_documents *documents)
 {
     static const struct pdf_page_size a4 = {595.276, 841.89};
@@ -160,6 +170,7 @@ void fake_documents_init(struct fake_documents *documents)
                    .cut = PDF_CUT_NONE,
                    .tables = {.table_count = 1}},
     };
+    fake_documents_set_sketch(documents, 0);
 }
 
 bool fake_documents_run(struct fake_documents *documents)

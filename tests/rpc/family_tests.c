@@ -13,25 +13,15 @@
 
 #include <cmocka.h>
 
-/* Makes the worker answer with a sketch of 30 words from `first` on, and this many tables. */
-static void set_page(struct world *world, uint32_t first, uint32_t tables)
-{
-    struct family_sketch *sketch = &world->documents.answer.tables.sketch;
-
-    world->documents.answer.tables.table_count = tables;
-    sketch->count = 30;
-    for (uint32_t i = 0; i < sketch->count; i++) {
-        sketch->features[i] = 8 * (first + i) + (uint32_t)FAMILY_FEATURE_WORD;
-    }
-}
-
+/* Ingests a document with the words of page 1 from `first` on, and this many tables. */
 static Errata__V1__Document *ingest_page(struct world *world, const char *document_id,
                                          uint32_t first, uint32_t tables)
 {
     const struct exchange_start start = {.path = INGEST_UNARY, .authorization = world->admin};
     Errata__V1__Document *document = NULL;
 
-    set_page(world, first, tables);
+    world->documents.answer.tables.table_count = tables;
+    fake_documents_set_sketch(&world->documents, first);
     assert_int_equal(ingest(world, &start, document_id, slice_text(document_id), &document),
                      STATUS_OK);
     return document;

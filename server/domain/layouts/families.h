@@ -12,7 +12,7 @@
 
 #include <errata/v1/layout_service.views.h>
 
-/* Fingerprints that a family is returned with: a family of more has pages of text in them. */
+/* Fingerprints in the response of GetFamily: 1,000 take 66 KB. ListProfiles returns all of them. */
 #define FAMILY_FINGERPRINTS_MAX 1000
 
 /* ERR_NOT_FOUND for an id that is not of a family of this organisation. */

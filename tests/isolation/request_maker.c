@@ -227,6 +227,8 @@ static struct slice draw_text(struct request_maker *maker, const struct field_in
 {
     struct pool *pool = pools_of(maker->pools, field);
     struct slice text = {NULL, 0};
+    uint64_t range = 0;
+    uint64_t index = 0;
 
     if (map != NULL) { /* the key: a token of the template below, another in each map */
         return slice_of(map->name.data, 1);
@@ -248,12 +250,15 @@ static struct slice draw_text(struct request_maker *maker, const struct field_in
             "\"table_count\":1,\"text_coverage_ratio\":0.5,\"qty\":%u,\"note\":\"%s\"}",
             (unsigned)quantity, maker->strange ? "theirs" : "mine.!");
     }
+    /* Draws as often if the pool is empty: the requests that follow must not depend on it. */
+    range = maker_draw(maker, UINT64_MAX);
+    index = maker_draw(maker, UINT64_MAX);
     if (pool_size(pool) == 0) {
         return field->rules.format == FORMAT_UUID ? SLICE("01890000-0000-7000-8000-000000000000")
                                                   : SLICE("00000000");
     }
     /* The first ones most, so that the same thing is named again and again. */
-    text = pool->texts[maker_draw(maker, 1 + maker_draw(maker, pool_size(pool)))];
+    text = pool->texts[index % (1 + range % pool_size(pool))];
     return maker->strange ? maker_strange(maker->arena, text) : text;
 }
 

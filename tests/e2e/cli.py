@@ -175,7 +175,8 @@ class Cli(ServerCase):
         self.assertIn('unknown field "layout"',
                       self.run_cli("call", "GetExamples", '{"layout": "x"}', code=2))
         self.assertIn("did you mean GetExamples?", self.run_cli("call", "GetExampels", code=2))
-        failed = json.loads(self.run_cli("--json", "call", "GetExamples", '{"max_examples": -1}', code=1))
+        request = json.dumps({"layout_fingerprint": "x" * 129, "max_examples": -1})
+        failed = json.loads(self.run_cli("--json", "call", "GetExamples", request, code=1))
         self.assertEqual({f["field"] for f in failed["fields"]}, {"max_examples", "layout_fingerprint"})
         measured = json.loads(self.run_cli("call", "GetExamples", '{"layout_fingerprint": "x"}',
                                            "--repeat", "20", "--json"))

@@ -28,7 +28,7 @@ LONG = False  # set by the caller
 
 def event_of(name):
     return feedback.FeedbackEvent(event_type=LINE, layout_fingerprint="full", entity_type="line",
-                                  entity_id=name, after_json='{"note":"%s"}' % ("x" * 5000))
+                                  entity_id=name, after_json='{"note":"%s"}' % (name + "x" * 5000))
 
 
 class Volume:

@@ -126,7 +126,7 @@ class Calls(ServerCase):
         """google.rpc.Status in grpc-status-details-bin, equal in code and message."""
         error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT,
                                  self.admin.prompts.GetExamples,
-                                 prompt_service.GetExamplesRequest(max_examples=99))
+                                 prompt_service.GetExamplesRequest(layout_fingerprint="x" * 129, max_examples=99))
         status = status_of(error)
         self.assertEqual(status.code, grpc.StatusCode.INVALID_ARGUMENT.value[0])
         self.assertEqual(status.message, error.details())

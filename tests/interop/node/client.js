@@ -149,7 +149,7 @@ const checks = {
 
   async 'error details name every bad field'() {
     const error = await fails(grpc.status.INVALID_ARGUMENT,
-      call(prompts, 'GetExamples', { max_examples: 99 }));
+      call(prompts, 'GetExamples', { layout_fingerprint: 'x'.repeat(129), max_examples: 99 }));
     const bytes = error.metadata.get('grpc-status-details-bin')[0];
     assert.ok(Buffer.isBuffer(bytes) && bytes.length > 20);
     for (const field of ['layout_fingerprint', 'max_examples', 'google.rpc.BadRequest']) {

@@ -263,7 +263,7 @@ static void test_invalid_placeholder_is_refused(void **state)
         char start[64];
 
         (void)snprintf(json, sizeof(json), "{\"layoutFingerprint\":\"%s\"}", unknown[i]);
-        (void)snprintf(start, sizeof(start), "%s is no placeholder: known are", unknown[i]);
+        (void)snprintf(start, sizeof(start), "%s: unknown placeholder: known are", unknown[i]);
         refuse(world, "PromptService/GetExamples", json, start);
     }
     refuse(world, "PromptService/GetExamples", "{\"layoutFingerprint\":\"${uniform:1..2\"}",

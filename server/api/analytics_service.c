@@ -246,6 +246,8 @@ static enum err encode_comparison(struct arena *arena,
 
     return view_encode(&arm_result_view_type, &comparison->treatment, arena, &view.treatment) &&
                    view_encode(&arm_result_view_type, &comparison->control, arena, &view.control) &&
+                   view_encode(&excluded_extractions_view_type, &comparison->excluded, arena,
+                               &view.excluded) &&
                    view_encode(&experiment_comparison_view_type, &view, arena, ret_message)
                ? OK
                : ERR_MEMORY;

@@ -29,6 +29,7 @@ static void read_extraction(const Errata__V1__Extraction *extraction,
 {
     *input = (struct extraction_input){
         .actor_user_id = slice_text(extraction->actor_user_id),
+        .extraction_id = slice_text(extraction->extraction_id),
         .document_id = slice_text(extraction->document_id),
         .draft_order_id = slice_text(extraction->draft_order_id),
         .layout_fingerprint = slice_text(extraction->layout_fingerprint),

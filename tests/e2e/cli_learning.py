@@ -400,7 +400,7 @@ class Learning(CliCase):
         words = ["extractions", "record", "--layout", "ex-1", "--document", "x2", "--confidence", "1",
                  "--exposure", "-"]
         first = self.run_cli(*words, stdin=reference)[0]
-        self.assertEqual(self.run_cli(*words, stdin=reference + "\n")[0], first)
+        self.assertNotEqual(self.run_cli(*words, stdin=reference + "\n")[0], first)  # replaces it
         listed, _ = self.run_cli("events", "list", "--kind", "extraction-recorded")
         self.assertEqual(len(re.findall(r" document:x[12] .* confidence (?:0\.93|1\.0)\b", listed)), 2)
         self.assertIn("--confidence is missing", self.run_cli("extractions", "record", code=2)[1])
@@ -439,7 +439,7 @@ class Learning(CliCase):
         self.assertIn("examples: none, since the document is held out (arm CONTROL)\n", said)
         _, said = self.run_cli("extractions", "record", "--layout", "held", "--document", "h1",
                                "--confidence", "0.8", "--exposure", reference)
-        self.assertIn("the document is held out (arm CONTROL); it counts in the experiment if its layout had 3", said)
+        self.assertIn("(arm CONTROL); it does not count in the experiment: LAYOUT_NOT_READY", said)
 
     def test_text_is_sanitised_by_profile(self):
         """Prints the sanitised text, and whether it was changed."""

@@ -123,6 +123,47 @@ class Recorded(ExtractionCase):
         self.assertEqual((row.extraction_count, row.corrected_count, row.correction_rate), (1, 1, 1.0))
         self.assert_recount()
 
+    def test_a_correction_may_come_first(self):
+        """A correction that arrives after serving and before the extraction is recorded counts, once; so does
+        one without a reference, of the last day. One that was made before serving does not."""
+        self.ready()
+        self.correct(document_id="d-1", layout_fingerprint="layout")
+        reference = self.client.examples("layout", document_id="d-1").exposure_ref
+        self.record(document_id="d-1", exposure_refs=[reference])
+        self.assertEqual(self.coverage().corrected_count, 0)
+        for n in range(2):
+            self.correct(document_id="d-2", layout_fingerprint="layout")
+            self.record(document_id="d-2", field_count=3)
+        reference = self.client.examples("layout", document_id="d-3").exposure_ref
+        self.correct(draft_order_id="o-3", layout_fingerprint="layout")
+        self.record(document_id="d-3", draft_order_id="o-3", exposure_refs=[reference])
+        row = self.coverage()
+        self.assertEqual((row.extraction_count, row.corrected_count), (3, 2))
+        self.assert_recount()
+
+    def test_excluded_and_why(self):
+        """Each extraction is in one arm, or excluded for one reason."""
+        self.record(document_id="no-holdout")
+        self.client.update_settings(holdout_percent=100)
+        self.record(document_id="early")
+        self.ready()
+        held = self.client.examples("layout", document_id="mixed").exposure_ref
+        self.client.update_settings(holdout_percent=0)
+        free = self.client.examples("layout", document_id="mixed").exposure_ref
+        mixed = self.record(document_id="mixed", exposure_refs=[held, free])
+        self.assertEqual(mixed.experiment_exclusion, extraction.EXPERIMENT_EXCLUSION_MIXED_ARMS)
+        self.client.update_settings(holdout_percent=100)
+        for name in ("counted", "counted"):
+            self.record(document_id=name)
+            self.record(document_id=name, extraction_id="further")
+        self.record(draft_order_id="no-document")
+        reported = self.report().organization
+        self.assertEqual(reported.control.extraction_count, 1)
+        self.assertEqual(reported.excluded, analytics.ExcludedExtractions(
+            no_document_count=1, further_extraction_count=1, no_holdout_count=1, mixed_arms_count=1,
+            layout_not_ready_count=1))
+        self.assert_recount()
+
     def test_other_actions_do_not_correct(self):
         self.record(document_id="d-1")
         for kind in (feedback.FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED, feedback.FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED):
@@ -136,7 +177,8 @@ class Recorded(ExtractionCase):
         """Of two extractions of a document the newer one by created_at was wrong; an older one that an
         importer brings later is not."""
         for confidence in (0.1, 0.2):
-            self.record(document_id="d-1", layout_fingerprint=f"at-{confidence}", confidence=confidence)
+            self.record(extraction_id=f"e-{confidence}", document_id="d-1",
+                        layout_fingerprint=f"at-{confidence}", confidence=confidence)
         self.record(document_id="d-1", layout_fingerprint="old", created_at="2024-01-01T00:00:00Z")
         self.correct(document_id="d-1")
         self.assertEqual([self.coverage(name).corrected_count for name in ("at-0.1", "at-0.2", "old")],
@@ -216,14 +258,15 @@ class Recorded(ExtractionCase):
         self.assertEqual(len(internal(event.extraction_recorded).example_seqs), 3)
 
     def test_the_same_outcome_counts_once(self):
-        """The same reference and document: the first extraction is answered, nothing is stored. Another
-        document may cite it too, and the exposure is in the log once."""
+        """The same reference and document: the second extraction replaces the first. Another document may
+        cite it too, and the exposure is in the log once."""
         self.ready()
         reference = self.client.examples("layout", document_id="d-1").exposure_ref
         first = self.record(document_id="d-1", confidence=0.7, exposure_refs=[reference])
-        seq = self.newest_seq()
         again = self.record(document_id="d-1", confidence=0.2, exposure_refs=[reference])
-        self.assertEqual((again, self.newest_seq()), (first, seq))
+        event = self.client.log.GetEvent(event_service.GetEventRequest(id=again.id)).event
+        replaced = self.client.log.GetEvent(event_service.GetEventRequest(id=first.id)).event
+        self.assertEqual(event.extraction_recorded.replaced_seq, replaced.seq)
         other = self.record(document_id="d-2", exposure_refs=[reference])
         self.assertNotEqual(other.id, first.id)
         self.assertEqual(len(self.client.events(kind=event_log.EVENT_KIND_EXPOSURE_RECORDED)), 1)

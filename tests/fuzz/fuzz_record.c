@@ -54,7 +54,7 @@ ROUND_TRIP(idempotency)
 ROUND_TRIP(meta)
 ROUND_TRIP(layout_stats)
 ROUND_TRIP(extraction)
-ROUND_TRIP(extraction_subject)
+ROUND_TRIP(extraction_key)
 ROUND_TRIP(mapping)
 ROUND_TRIP(mapping_confirmed)
 ROUND_TRIP(prompt_template)
@@ -175,28 +175,12 @@ static void check_envelope_row(struct arena *arena, struct slice bytes)
 }
 
 static void (*const checks[])(struct arena *arena, struct slice bytes) = {
-    check_event_row,
-    check_envelope_row,
-    check_org_head,
-    check_layout_head,
-    check_layout_marks,
-    check_example,
-    check_example_mark,
-    check_entity,
-    check_document,
-    check_profile,
-    check_counter,
-    check_organization,
-    check_token,
-    check_idempotency,
-    check_meta,
-    check_layout_stats,
-    check_extraction,
-    check_extraction_subject,
-    check_mapping,
-    check_mapping_confirmed,
-    check_prompt_template,
-    check_settings,
+    check_event_row,       check_envelope_row,   check_org_head,     check_layout_head,
+    check_layout_marks,    check_example,        check_example_mark, check_entity,
+    check_document,        check_profile,        check_counter,      check_organization,
+    check_token,           check_idempotency,    check_meta,         check_layout_stats,
+    check_extraction,      check_extraction_key, check_mapping,      check_mapping_confirmed,
+    check_prompt_template, check_settings,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -155,67 +155,70 @@ static void expect_same(const Errata__V1__Extraction *a, const Errata__V1__Extra
     assert_memory_equal(left, right, size);
 }
 
-/* Goal: the same outcome of the same reference counts once, for any repeats; one reference serves
- * any number of outcomes. Method: repeats under no key, one key and another; a hundred documents;
- * without a subject, each call counts. */
-static void test_repeated_outcome_counts_once(void **state)
+/* Goal: a repeat with the same key replaces: what the first added is subtracted, and one extraction counts.
+ * A repeat under an idempotency key is answered byte for byte. Method: repeats with other values, sums of the
+ * layout after each; a document and a draft order of one name are apart; without an id each call counts. */
+static void test_repeat_replaces(void **state)
 {
     struct world world;
-    const char *reference = NULL;
-    struct sent sent = {.document_id = "invoice", .layout = "layout", .confidence = 0.5};
+    const char *org_id = NULL;
+    struct sent sent = {
+        .document_id = "invoice", .layout = "layout", .confidence = 0.5, .field_count = 4};
     Errata__V1__Extraction *first = NULL;
     Errata__V1__Extraction *again = NULL;
 
     (void)state;
     world_init(&world);
-    world_capture(&world, world.admin, NULL, "layout");
-    reference = extractions_examples(&world, "layout", NULL)->exposure_ref;
-    sent.references[0] = reference;
+    org_id = world_capture(&world, world.admin, NULL, "layout")->org_id;
+    sent.references[0] = extractions_examples(&world, "layout", NULL)->exposure_ref;
     first = extractions_record(&world, &sent);
-    expect_same(extractions_record(&world, &sent), first);
-    sent.confidence = 0.75; /* the same outcome, with other values */
+    sent.confidence = 0.75;
+    again = extractions_record(&world, &sent);
+    assert_string_not_equal(again->id, first->id);
+    assert_int_equal(again->n_example_ids, 1);
+    assert_int_equal(extractions_stats_of(&world, org_id, "layout").extraction_count, 1);
+    assert_int_equal(extractions_try(&world, world.admin, "one", &sent, &first).code, STATUS_OK);
     assert_int_equal(extractions_try(&world, world.admin, "one", &sent, &again).code, STATUS_OK);
     expect_same(again, first);
-    assert_int_equal(extractions_try(&world, world.admin, "one", &sent, &again).code, STATUS_OK);
-    expect_same(again, first);
-    assert_int_equal(extractions_try(&world, world.admin, "two", &sent, &again).code, STATUS_OK);
-    expect_same(again, first);
-    assert_int_equal(extractions_count_events(&world, EXTRACTIONS), 1);
-
-    for (int i = 0; i < 100; i++) {
-        char document_id[32];
-
-        (void)snprintf(document_id, sizeof(document_id), "invoice-%d", i);
-        sent.document_id = document_id;
-        (void)extractions_record(&world, &sent);
-    }
-    assert_int_equal(extractions_count_events(&world, EXTRACTIONS), 101);
+    assert_int_equal(extractions_count_events(&world, EXTRACTIONS), 3);
     assert_int_equal(extractions_count_events(&world, EXPOSURES), 1);
 
-    /* A draft order is distinct from a document of the same name. */
+    /* Of another layout: the first one has none left. */
+    sent.layout = "other";
+    (void)extractions_record(&world, &sent);
+    assert_int_equal(extractions_stats_of(&world, org_id, "layout").extraction_count, 0);
+    assert_int_equal(extractions_stats_of(&world, org_id, "other").extraction_count, 1);
+    sent.layout = "layout";
+    sent.extraction_id = "second";
+    assert_string_equal(extractions_record(&world, &sent)->extraction_id, "second");
+    (void)extractions_record(&world, &sent);
+    assert_int_equal(extractions_stats_of(&world, org_id, "layout").extraction_count, 1);
+
+    sent.extraction_id = NULL;
     sent.document_id = NULL;
     sent.draft_order_id = "invoice";
     (void)extractions_record(&world, &sent);
-    expect_same(extractions_record(&world, &sent), extractions_record(&world, &sent));
-    assert_int_equal(extractions_count_events(&world, EXTRACTIONS), 102);
+    (void)extractions_record(&world, &sent);
+    assert_int_equal(extractions_stats_of(&world, org_id, "layout").extraction_count, 2);
     sent.draft_order_id = NULL;
     (void)extractions_record(&world, &sent);
     (void)extractions_record(&world, &sent);
-    assert_int_equal(extractions_count_events(&world, EXTRACTIONS), 104);
+    assert_int_equal(extractions_stats_of(&world, org_id, "layout").extraction_count, 4);
     world_deinit(&world);
 }
 
-/* Goal: the same outcomes in one batch count once too. Method: eight calls before the writer runs. */
-static void test_same_outcomes_in_one_batch_count_once(void **state)
+/* Goal: repeats in one batch count once too. Method: eight calls before the writer runs. */
+static void test_repeats_in_one_batch_count_once(void **state)
 {
     struct exchange_start start = {.path = RECORD};
     struct sent sent = {.document_id = "invoice", .layout = "layout", .confidence = 1};
     struct exchange exchanges[8];
+    const char *org_id = NULL;
     struct world world;
 
     (void)state;
     world_init(&world);
-    world_capture(&world, world.admin, NULL, "layout");
+    org_id = world_capture(&world, world.admin, NULL, "layout")->org_id;
     start.authorization = world.admin;
     sent.references[0] = extractions_examples(&world, "layout", NULL)->exposure_ref;
     for (size_t i = 0; i < 8; i++) {
@@ -226,37 +229,8 @@ static void test_same_outcomes_in_one_batch_count_once(void **state)
         assert_int_equal(exchanges[i].code, STATUS_OK);
         exchange_close(&exchanges[i]);
     }
-    assert_int_equal(extractions_count_events(&world, EXTRACTIONS), 1);
     assert_int_equal(extractions_count_events(&world, EXPOSURES), 1);
-    world_deinit(&world);
-}
-
-/* Goal: if only some references are new, a new extraction credits only those. Method: one
- * reference, then it and another. */
-static void test_only_new_references_are_credited(void **state)
-{
-    struct sent sent = {.document_id = "invoice", .layout = "layout", .confidence = 1};
-    Errata__V1__GetExamplesResponse *newer = NULL;
-    Errata__V1__Extraction *first = NULL;
-    Errata__V1__Extraction *second = NULL;
-    struct world world;
-
-    (void)state;
-    world_init(&world);
-    world_capture(&world, world.admin, NULL, "layout");
-    sent.references[0] = extractions_examples(&world, "layout", NULL)->exposure_ref;
-    first = extractions_record(&world, &sent);
-    assert_int_equal(first->n_example_ids, 1);
-    world_capture(&world, world.admin, NULL, "layout");
-    newer = extractions_examples_as(&world, world.admin, "layout", NULL, 1);
-    sent.references[1] = newer->exposure_ref;
-    sent.references[2] = newer->exposure_ref;
-    second = extractions_record(&world, &sent);
-    assert_int_equal(second->n_example_ids, 1);
-    assert_string_equal(second->example_ids[0], newer->examples[0]->id);
-    expect_same(extractions_record(&world, &sent), first);
-    assert_int_equal(extractions_count_events(&world, EXPOSURES), 2);
-    assert_int_equal(extractions_count_events(&world, EXTRACTIONS), 2);
+    assert_int_equal(extractions_stats_of(&world, org_id, "layout").extraction_count, 1);
     world_deinit(&world);
 }
 
@@ -419,7 +393,8 @@ static void test_extraction_is_marked_corrected_once(void **state)
         org_id = world_capture(&world, world.admin, NULL, "layout")->org_id;
     }
     for (int i = 0; i < 2; i++) {
-        (void)extractions_record(&world, &(struct sent){.document_id = "invoice",
+        (void)extractions_record(&world, &(struct sent){.extraction_id = i == 0 ? "first" : NULL,
+                                                        .document_id = "invoice",
                                                         .draft_order_id = "draft",
                                                         .layout = "layout",
                                                         .confidence = 1,
@@ -438,21 +413,20 @@ static void test_extraction_is_marked_corrected_once(void **state)
     stats = extractions_stats_of(&world, org_id, "layout");
     assert_int_equal(stats.extraction_count, 2);
     assert_int_equal(stats.corrected_count, 1);
-    assert_int_equal(stats.treatment.extraction_count + stats.control.extraction_count, 2);
-    assert_int_equal(stats.treatment.field_count + stats.control.field_count, 6);
-    assert_int_equal(stats.treatment.corrected_field_count + stats.control.corrected_field_count,
-                     2);
+    assert_int_equal(stats.treatment.extraction_count + stats.control.extraction_count, 1);
+    assert_int_equal(stats.excluded_count[EXPERIMENT_EXCLUSION_FURTHER_EXTRACTION - 1], 1);
+    assert_int_equal(stats.treatment.field_count + stats.control.field_count, 3);
     /* The same field of another line is another field; there are three. */
     extractions_correct(&world, &(struct correction){.document_id = "invoice",
                                                      .entity_id = "2",
                                                      .after = "{\"qty\":1,\"unit\":3,\"sku\":4}"});
     stats = extractions_stats_of(&world, org_id, "layout");
     assert_int_equal(stats.corrected_count, 1);
-    assert_int_equal(stats.treatment.corrected_field_count + stats.control.corrected_field_count,
-                     3);
-    /* A new extraction of it is not corrected. */
-    (void)extractions_record(
-        &world, &(struct sent){.document_id = "invoice", .layout = "layout", .confidence = 1});
+    /* A further extraction of it is not corrected. */
+    (void)extractions_record(&world, &(struct sent){.extraction_id = "third",
+                                                    .document_id = "invoice",
+                                                    .layout = "layout",
+                                                    .confidence = 1});
     extractions_correct(&world,
                         &(struct correction){.draft_order_id = "draft", .after = "{\"qty\":9}"});
     assert_int_equal(extractions_stats_of(&world, org_id, "layout").corrected_count, 1);
@@ -500,31 +474,26 @@ static void test_ingested_values_are_filled_in(void **state)
     world_deinit(&world);
 }
 
-/* Goal: the outcome of a draft order is the same when it is repeated, even if the draft order was
- * linked to a document meanwhile. Method: record, link, record again; then for the document. */
-static void test_outcome_of_a_linked_draft_is_a_repeat(void **state)
+/* Goal: a repeat for a draft order replaces, even if the draft order was linked to a document meanwhile; one
+ * that names the document is another. Method: record, link, record again; then for the document. */
+static void test_repeat_of_a_linked_draft_replaces(void **state)
 {
     struct world world;
+    const char *org_id = NULL;
     struct sent sent = {.draft_order_id = "draft", .layout = "layout", .confidence = 0.5};
-    Errata__V1__Extraction *first = NULL;
-    Errata__V1__Extraction *again = NULL;
 
     (void)state;
     world_init(&world);
-    sent.references[0] = extractions_examples(&world, "layout", NULL)->exposure_ref;
-    first = extractions_record(&world, &sent);
+    org_id = extractions_record(&world, &sent)->org_id;
     extractions_record(&world, &(struct sent){.document_id = "invoice",
                                               .draft_order_id = "draft",
                                               .layout = "layout",
                                               .confidence = 0.5});
-    again = extractions_record(&world, &sent);
-    assert_string_equal(again->id, first->id);
-    assert_int_equal(extractions_count_events(&world, EXTRACTIONS), 2);
-    /* Of a document that is named the outcome is another. */
+    assert_string_equal(extractions_record(&world, &sent)->document_id, "invoice");
+    assert_int_equal(extractions_stats_of(&world, org_id, "layout").extraction_count, 2);
     sent.document_id = "invoice";
-    again = extractions_record(&world, &sent);
-    assert_string_not_equal(again->id, first->id);
-    assert_int_equal(extractions_count_events(&world, EXTRACTIONS), 3);
+    (void)extractions_record(&world, &sent);
+    assert_int_equal(extractions_stats_of(&world, org_id, "layout").extraction_count, 2);
     world_deinit(&world);
 }
 
@@ -569,6 +538,42 @@ static void test_cited_matches_count_as_uses(void **state)
     world_deinit(&world);
 }
 
+/* Goal: a replacement withdraws the uses that it does not cite any more, and counts those that it cites again.
+ * Method: record with the reference, without it, and with it. */
+static void test_replacement_withdraws_uses(void **state)
+{
+    static const char *const skus[] = {"A-1", "A-1"};
+    static const uint32_t uses[] = {2, 0, 2, 2};
+    struct world world;
+    struct caller caller = {.world = &world};
+    struct judged judged;
+    struct sent sent = {.document_id = "invoice", .layout = "layout", .confidence = 1};
+    const char *reference = NULL;
+
+    (void)state;
+    world_init(&world);
+    caller.token = world.admin;
+    assert_int_equal(mappings_confirm(&caller,
+                                      &(struct named){.customer_id = "customer",
+                                                      .customer_sku = "A-1",
+                                                      .internal_sku = "X-1"},
+                                      NULL, &judged),
+                     STATUS_OK);
+    reference = mappings_match(&caller,
+                               &(struct lines){.customer_id = "customer", .skus = skus, .count = 2})
+                    ->exposure_ref;
+    for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++) {
+        Errata__V1__SkuMapping *mapping = NULL;
+
+        sent.references[0] = uses[i] > 0 ? reference : NULL;
+        (void)extractions_record(&world, &sent);
+        assert_int_equal(mappings_get(&caller, judged.mapping->id, &mapping), STATUS_OK);
+        assert_int_equal(mapping->use_count, uses[i]);
+    }
+    assert_int_equal(extractions_count_events(&world, APPLIED), 2);
+    world_deinit(&world);
+}
+
 /* Goal: roles and times of recording are checked. Method: each kind of token; past and future
  * times. */
 static void test_roles_and_times_are_checked(void **state)
@@ -609,15 +614,15 @@ int run_extraction_tests(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reply_has_the_stored_extraction),
         cmocka_unit_test(test_invalid_reference_stores_nothing),
-        cmocka_unit_test(test_repeated_outcome_counts_once),
-        cmocka_unit_test(test_same_outcomes_in_one_batch_count_once),
-        cmocka_unit_test(test_only_new_references_are_credited),
+        cmocka_unit_test(test_repeat_replaces),
+        cmocka_unit_test(test_repeats_in_one_batch_count_once),
         cmocka_unit_test(test_confidence_improvement_is_the_difference_of_means),
         cmocka_unit_test(test_holdout_arm_is_stable_per_document),
         cmocka_unit_test(test_extraction_is_marked_corrected_once),
         cmocka_unit_test(test_ingested_values_are_filled_in),
         cmocka_unit_test(test_cited_matches_count_as_uses),
-        cmocka_unit_test(test_outcome_of_a_linked_draft_is_a_repeat),
+        cmocka_unit_test(test_replacement_withdraws_uses),
+        cmocka_unit_test(test_repeat_of_a_linked_draft_replaces),
         cmocka_unit_test(test_roles_and_times_are_checked),
     };
 

@@ -39,6 +39,10 @@ static void fill(Errata__V1__Extraction *extraction, Google__Protobuf__Timestamp
 {
     errata__v1__extraction__init(extraction);
     google__protobuf__timestamp__init(time);
+    if (sent->extraction_id != NULL) {
+        extraction->_extraction_id_case = ERRATA__V1__EXTRACTION___EXTRACTION_ID_EXTRACTION_ID;
+        extraction->extraction_id = extractions_text(sent->extraction_id);
+    }
     if (sent->document_id != NULL) {
         extraction->_document_id_case = ERRATA__V1__EXTRACTION___DOCUMENT_ID_DOCUMENT_ID;
         extraction->document_id = extractions_text(sent->document_id);

@@ -18,6 +18,7 @@
 
 /* What a request says; NULL and 0 leave a member out, but for the confidence. */
 struct sent {
+    const char *extraction_id;
     const char *document_id;
     const char *draft_order_id;
     const char *layout;

@@ -34,6 +34,7 @@ int main(void)
     failed += run_prompt_tests();
     failed += run_prompt_template_tests();
     failed += run_extraction_tests();
+    failed += run_order_tests();
     failed += run_clock_tests();
     failed += run_feedback_list_tests();
     failed += run_mapping_list_tests();

@@ -163,6 +163,7 @@ int run_settings_tests(void);
 int run_prompt_tests(void);
 int run_prompt_template_tests(void);
 int run_extraction_tests(void);
+int run_order_tests(void);
 int run_clock_tests(void);
 int run_feedback_list_tests(void);
 int run_mapping_list_tests(void);

@@ -241,8 +241,8 @@ static void match(struct sim_member *member)
 
 /* --- outcomes that cite --- */
 
-/* An outcome that was recorded is sent again by somebody else, under another key: it was counted,
- * and its event is answered. False if there is none. */
+/* Sends an outcome that was recorded again by another member, under another idempotency key: it counts once. Of
+ * matches the first event is the answer; an extraction is replaced by another event. False if there is none. */
 static bool cite_again(struct sim_member *member, enum sim_write_kind kind)
 {
     struct sim *sim = sim_of(member);
@@ -641,8 +641,9 @@ void sim_keep_learning_ids(struct sim *sim, struct sim_write *write, struct slic
         keep_other_ids(sim, write, answer);
     }
     if (write->twin != NULL && write->twin->acknowledged &&
-        strcmp(write->twin->ids[0], write->ids[0]) != 0) {
-        sim_fail(sim, "write %" PRIu64 " cites what write %" PRIu64 " did: another event",
-                 write->number, write->twin->number);
+        (strcmp(write->twin->ids[0], write->ids[0]) == 0) ==
+            (write->kind == SIM_WRITE_EXTRACTION)) {
+        sim_fail(sim, "write %" PRIu64 " cites what write %" PRIu64 " did: %s event", write->number,
+                 write->twin->number, write->kind == SIM_WRITE_EXTRACTION ? "the same" : "another");
     }
 }

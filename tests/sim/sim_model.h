@@ -98,7 +98,8 @@ enum sim_write_kind sim_judgement_of(const struct sim_write *write, unsigned ite
 void sim_write_mark(const struct sim_write *write, unsigned item, char mark[24]);
 /* The server reported it as stored, with this response. */
 void sim_model_acknowledge(struct sim *sim, struct sim_write *write, struct slice answer);
-/* For a write of learned data: the id in its reply. A twin has the first one's. */
+/* For a write of learned data: the id in its reply. A twin has the first one's, but for
+ * extractions. */
 void sim_keep_learning_ids(struct sim *sim, struct sim_write *write, struct slice answer);
 /* The key is still valid, after any jumps of the wall clock. */
 bool sim_model_knows_key(const struct sim *sim, const struct sim_write *write);

@@ -9,7 +9,7 @@ import hashlib
 import math
 import uuid
 
-from erratad import analytics, extraction, feedback, internal, mappings, sku_mapping
+from erratad import analytics, event_log, extraction, feedback, internal, mappings, sku_mapping
 
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 FIELD = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED
@@ -17,6 +17,7 @@ READY_EXAMPLES = 3
 RANGE_DAYS_MAX = 366
 LAYOUTS_CHECKED = 20  # of an organisation, one by one
 IMPROVEMENT_MIN = 3  # extractions with an example, and without any
+DAY_US = 86400 * 10**6
 FIELDS_MAX = 256  # that are distinguished of one extraction
 Z = 1.959963984540054  # of 95%
 CHI = Z * Z
@@ -39,8 +40,18 @@ def arm_of(org_id, document_id, holdout_percent):
     return extraction.EXPERIMENT_ARM_CONTROL if held_out else extraction.EXPERIMENT_ARM_TREATMENT
 
 
+def exclusion_of(one):
+    """Why an extraction counts in no arm, if no other extraction or reference is the reason."""
+    if not one.reported.document_id:
+        return extraction.EXPERIMENT_EXCLUSION_NO_DOCUMENT
+    if one.reported.arm not in (extraction.EXPERIMENT_ARM_TREATMENT, extraction.EXPERIMENT_ARM_CONTROL):
+        return extraction.EXPERIMENT_EXCLUSION_NO_HOLDOUT
+    return (extraction.EXPERIMENT_EXCLUSION_UNSPECIFIED if one.ready
+            else extraction.EXPERIMENT_EXCLUSION_LAYOUT_NOT_READY)
+
+
 class Arm:
-    """Sums of one arm."""
+    """Sums of one arm, or of the extractions that are excluded for one reason."""
 
     def __init__(self):
         self.extractions = self.corrected = self.fields = self.corrected_fields = 0
@@ -77,13 +88,47 @@ class Extraction:
     """One that was recorded, and what was corrected of it."""
 
     def __init__(self, event, reported):
-        self.key = (event.created_at.ToMicroseconds(), event.seq)
+        self.seq = event.seq
+        self.created_us = event.created_at.ToMicroseconds()
         self.day = day_of(event.created_at)
-        self.confidence = internal(reported).confidence_millionths
+        self.internal = internal(reported)
+        self.confidence = self.internal.confidence_millionths
         self.reported = reported.extraction
-        self.ready = internal(reported).layout_ready
+        self.exposures = list(reported.exposure_seqs)
+        self.ready = self.internal.layout_ready
+        self.served_us = (self.internal.served_at.ToMicroseconds()
+                          if self.internal.HasField("served_at") else self.created_us)
+        self.from_us = (self.internal.corrected_from.ToMicroseconds()
+                        if self.internal.HasField("corrected_from") else self.served_us)
+        self.exclusion = self.reported.experiment_exclusion
         self.corrected = False
-        self.fields = set()
+        self.fields = {}  # in the order in which they were corrected
+
+    @property
+    def place(self):
+        return self.served_us, self.seq
+
+    @property
+    def subjects(self):
+        return [(kind, id) for kind, id in (("document", self.reported.document_id),
+                                            ("draft_order", self.reported.draft_order_id)) if id]
+
+    @property
+    def key(self):
+        ids = None, self.reported.extraction_id, self.reported.document_id, self.reported.draft_order_id
+        kind = self.internal.key_kind
+        return (kind, ids[kind]) if kind else None
+
+    def mark(self, corrected):
+        """A field of a line, or of another corrected object."""
+        self.corrected = True
+        for name in corrected.fields_changed:
+            if len(self.fields) < FIELDS_MAX:
+                self.fields[corrected.entity_type, corrected.entity_id, name] = True
+
+    def corrected_fields(self):
+        """No more of them than there were."""
+        return min(len(self.fields), self.reported.field_count)
 
 
 class Recount:
@@ -97,12 +142,16 @@ class Recount:
         self.applied = collections.Counter()  # day
         self.layouts = collections.defaultdict(Layout)
         self.total = collections.defaultdict(Arm)
-        self.extractions = {}  # seq
-        self.newest = {}  # (kind, id) -> Extraction
+        self.extractions = {}  # seq, of those that were not replaced
+        self.keys = {}  # (kind, id) -> Extraction
+        self.listed = collections.defaultdict(list)  # (kind, id) -> Extractions, by the time they were served
+        self.corrections = collections.defaultdict(list)  # (kind, id) -> (time, seq, event)
+        self.documents = {}  # when they were ingested
         self.mappings = {}  # seq of the first event
         self.confirmed = {}  # (customer, folded SKU) -> Mapping
         self.judged = collections.defaultdict(list)  # the same key -> (time, seq, Mapping, confirmed?)
         self.exposures = {}  # seq
+        self.uses = {}  # seq -> the MAPPING_APPLIED event
         self.example_ids = {}  # seq -> (id, layout)
         self.settings = None
         self.templates = collections.Counter()
@@ -110,6 +159,8 @@ class Recount:
         self.problems = []  # events that cannot be
         for event in events:
             self.take(event)
+        for one in self.extractions.values():
+            self.sum_up(one)
 
     def take(self, event):
         kind = event.WhichOneof("payload")
@@ -134,63 +185,136 @@ class Recount:
         if is_correction:
             for field in reported.fields_changed:
                 self.fields[day, reported.event_type, field] += 1
-            self.correct(reported)
+            self.correct(event, reported)
         elif reported.mapping_changes:
             self.judge(event, reported)
 
-    def correct(self, reported):
-        """Marks the newest extraction of what the correction names."""
-        found = [self.newest[key] for key in (("document", reported.document_id),
-                                              ("draft_order", reported.draft_order_id))
-                 if key[1] and key in self.newest]
-        if not found:
-            return
-        one = max(found, key=lambda e: e.key)
-        first, one.corrected = not one.corrected, True
-        # A field of a line, or of another corrected object; no more of them than there were.
-        before = len(one.fields)
-        for name in reported.fields_changed:
-            if len(one.fields) < min(one.reported.field_count, FIELDS_MAX):
-                one.fields.add((reported.entity_type, reported.entity_id, name))
-        layout = self.layouts[one.reported.layout_fingerprint]
-        layout.corrected += first
-        for arm in self.arms_of(one):
-            arm.corrected += first
-            arm.corrected_fields += len(one.fields) - before
+    def correct(self, event, reported):
+        """Marks the newest extraction that was served before it, else the oldest, of what it names."""
+        time_us = event.created_at.ToMicroseconds()
+        found = []
+        for subject in ("document", reported.document_id), ("draft_order", reported.draft_order_id):
+            if subject[1]:
+                self.corrections[subject].append((time_us, event.seq, reported))
+                listed = self.listed[subject]
+                found += [one for one in listed if one.served_us <= time_us][-1:] or listed[:1]
+        if found:
+            max(found, key=lambda one: one.place).mark(reported)
 
-    def arms_of(self, one):
-        if one.ready and one.reported.arm in (extraction.EXPERIMENT_ARM_TREATMENT,
-                                          extraction.EXPERIMENT_ARM_CONTROL):
-            return [self.total[one.reported.arm], self.layouts[one.reported.layout_fingerprint].arms[one.reported.arm]]
-        return []
+    def take_corrections(self, one):
+        """Those that are stored already and belong to an extraction; gives those served before it."""
+        older = []
+        for subject in one.subjects:
+            listed = self.listed[subject]
+            before = [other for other in listed if other.place < one.place]
+            after = [other for other in listed if other.place > one.place]
+            start, end = one.from_us, after[0].served_us if after else math.inf
+            if before:
+                start = one.served_us + (one.from_us != one.served_us)
+                older.append(before[-1])
+            for time_us, _, corrected in sorted(self.corrections[subject], key=lambda row: row[:2], reverse=True):
+                if start <= time_us < end:
+                    one.mark(corrected)
+        return older
+
+    def renew(self, extractions):
+        for one in {other.seq: other for other in extractions}.values():
+            one.corrected, one.fields = False, {}
+            self.take_corrections(one)
 
     def on_extraction_recorded(self, event, reported):
         one = Extraction(event, reported)
-        self.extractions[event.seq] = one
-        layout = self.layouts[reported.extraction.layout_fingerprint]
-        if one.ready != (layout.examples >= READY_EXAMPLES):
-            self.problems.append(f"extraction {event.seq}: ready {one.ready}, {layout.examples} examples")
-        layout.extractions += 1
-        counted = internal(reported)
-        if counted.bare:
-            layout.bare.append(counted.confidence_millionths)
-        for seq in counted.example_seqs:
+        replaced = self.keys.get(one.key) if one.key else None
+        if reported.replaced_seq != (replaced.seq if replaced else 0):
+            self.problems.append(f"extraction {event.seq}: replaces {reported.replaced_seq}")
+        if one.key:
+            self.check_decision(one, replaced)
+            self.keys[one.key] = one
+        if not one.exclusion:
+            one.exclusion = exclusion_of(one)
+        if replaced:
+            self.remove(one, replaced)
+        self.add(one)
+
+    def remove(self, one, replaced):
+        one.corrected, one.fields = replaced.corrected, dict(replaced.fields)
+        del self.extractions[replaced.seq]
+        for subject in replaced.subjects:
+            self.listed[subject].remove(replaced)
+        if replaced.corrected:
+            self.renew(other for subject in replaced.subjects
+                       for other in [o for o in self.listed[subject] if o.place < replaced.place][-1:])
+        for exposure in replaced.exposures:
+            self.outcomes[exposure, "extraction", replaced.key] -= 1
+        for seq in set(replaced.internal.applied_seqs) - set(one.internal.applied_seqs):
+            self.count_uses(*self.uses[seq], -1)
+
+    def add(self, one):
+        self.extractions[one.seq] = one
+        for subject in one.subjects:
+            self.listed[subject].append(one)
+            self.listed[subject].sort(key=lambda other: other.place)
+        older = self.take_corrections(one)
+        if one.corrected:
+            self.renew(older)
+        layout = self.layouts[one.reported.layout_fingerprint]  # stays listed without extractions
+        for seq in one.internal.example_seqs:
             example_id, of_layout = self.example_ids[seq]
-            if counted.bare or of_layout != reported.extraction.layout_fingerprint:
-                self.problems.append(f"extraction {event.seq}: it can't have carried {seq}")
-            layout.carried[example_id].append(counted.confidence_millionths)
-        for arm in self.arms_of(one):
+            if one.internal.bare or of_layout != one.reported.layout_fingerprint:
+                self.problems.append(f"extraction {one.seq}: it can't have carried {seq} of {layout}")
+        for exposure in one.exposures if one.key else ():
+            self.outcomes[exposure, "extraction", one.key] += 1
+
+    def check_decision(self, one, replaced):
+        """When it was served, whether its layout was ready, and why it does not count in the experiment."""
+        cited = [self.exposures[seq] for seq in one.exposures]
+        cited = [exposure for exposure in cited if exposure.exposure_kind != event_log.EXPOSURE_KIND_MATCHES]
+        layout, document = one.reported.layout_fingerprint, one.reported.document_id
+        if cited:
+            served = start = min(exposure.served_at.ToMicroseconds() for exposure in cited)
+            ready = all(exposure.layout_ready for exposure in cited)
+        elif replaced:
+            served, start = replaced.served_us, replaced.from_us
+        else:
+            ingested = self.documents.get(document, math.inf)
+            served = one.created_us
+            start = ingested if ingested <= served else served - DAY_US
+        if not cited:
+            same = replaced and replaced.reported.layout_fingerprint == layout
+            ready = replaced.ready if same else self.layouts[layout].examples >= READY_EXAMPLES
+        if replaced and replaced.reported.document_id == document:
+            further = replaced.exclusion == extraction.EXPERIMENT_EXCLUSION_FURTHER_EXTRACTION
+        else:
+            further = bool(self.listed["document", document])
+        if not document:
+            exclusion = extraction.EXPERIMENT_EXCLUSION_NO_DOCUMENT
+        elif further:
+            exclusion = extraction.EXPERIMENT_EXCLUSION_FURTHER_EXTRACTION
+        elif len({exposure.arm for exposure in cited}) > 1:
+            exclusion = extraction.EXPERIMENT_EXCLUSION_MIXED_ARMS
+        else:
+            exclusion = exclusion_of(one)
+        found = one.served_us, one.from_us, one.ready, one.exclusion
+        if found != (served, start, ready, exclusion):
+            self.problems.append(f"extraction {one.seq}: {found}, should be {(served, start, ready, exclusion)}")
+
+    def sum_up(self, one):
+        layout = self.layouts[one.reported.layout_fingerprint]
+        layout.extractions += 1
+        layout.corrected += one.corrected
+        if one.internal.bare:
+            layout.bare.append(one.confidence)
+        for seq in one.internal.example_seqs:
+            layout.carried[self.example_ids[seq][0]].append(one.confidence)
+        where = one.reported.arm if not one.exclusion else -one.exclusion
+        for arm in self.total[where], layout.arms[where]:
             arm.extractions += 1
-            arm.fields += reported.extraction.field_count
-        for kind, id in (("document", reported.extraction.document_id),
-                         ("draft_order", reported.extraction.draft_order_id)):
-            if id and ((kind, id) not in self.newest or self.newest[kind, id].key < one.key):
-                self.newest[kind, id] = one
-        for exposure in reported.exposure_seqs:
-            self.outcomes[exposure, "extraction",
-                          reported.extraction.document_id or reported.extraction.draft_order_id] += 1
+            arm.fields += one.reported.field_count
+            arm.corrected += one.corrected
+            arm.corrected_fields += one.corrected_fields()
 
     def on_document_ingested(self, event, reported):
+        self.documents[reported.document.document_id] = event.created_at.ToMicroseconds()
         if reported.document.HasField("layout_fingerprint"):
             layout = self.layouts[reported.document.layout_fingerprint]
             layout.seen += 1
@@ -229,10 +353,14 @@ class Recount:
             one.confidence = reported.change.mapping.confidence
 
     def on_mapping_applied(self, event, reported):
+        self.uses[event.seq] = event, reported
+        self.count_uses(event, reported, 1)
+
+    def count_uses(self, event, reported, sign):
         for applied in reported.mappings:
-            self.mappings[applied.seq].uses += applied.line_count
-            self.applied[day_of(event.created_at)] += applied.line_count
-        self.outcomes[reported.exposure_seq, "applied", reported.draft_order_id, reported.document_id] += 1
+            self.mappings[applied.seq].uses += sign * applied.line_count
+            self.applied[day_of(event.created_at)] += sign * applied.line_count
+        self.outcomes[reported.exposure_seq, "applied", reported.draft_order_id, reported.document_id] += sign
 
     def on_exposure_recorded(self, event, reported):
         self.exposures[event.seq] = reported
@@ -319,7 +447,7 @@ class Recount:
     def experiment(self):
         """GetExperimentReport: (the organisation's comparison, the layouts' by fingerprint)."""
         layouts = {name: (layout.examples, compare(layout.arms)) for name, layout in self.layouts.items()
-                   if layout.examples >= READY_EXAMPLES and layout.arms}
+                   if layout.examples >= READY_EXAMPLES and any(arm > 0 for arm in layout.arms)}
         return compare(self.total), layouts
 
 
@@ -361,11 +489,23 @@ def bisect(low, high, inside):
     return math.sqrt(low * high)
 
 
+def excluded(arms):
+    """ExcludedExtractions."""
+    names = {extraction.EXPERIMENT_EXCLUSION_NO_DOCUMENT: "no_document_count",
+             extraction.EXPERIMENT_EXCLUSION_FURTHER_EXTRACTION: "further_extraction_count",
+             extraction.EXPERIMENT_EXCLUSION_NO_HOLDOUT: "no_holdout_count",
+             extraction.EXPERIMENT_EXCLUSION_MIXED_ARMS: "mixed_arms_count",
+             extraction.EXPERIMENT_EXCLUSION_LAYOUT_NOT_READY: "layout_not_ready_count"}
+    return analytics.ExcludedExtractions(**{name: arms[-reason].extractions for reason, name in names.items()
+                                            if -reason in arms})
+
+
 def compare(arms):
     """ExperimentComparison of two arms."""
     treatment = arms[extraction.EXPERIMENT_ARM_TREATMENT]
     control = arms[extraction.EXPERIMENT_ARM_CONTROL]
-    reported = analytics.ExperimentComparison(treatment=treatment.reported(), control=control.reported())
+    reported = analytics.ExperimentComparison(treatment=treatment.reported(), control=control.reported(),
+                                              excluded=excluded(arms))
     if not treatment.extractions or not control.extractions:
         return reported
     good, other = treatment.extractions - treatment.corrected, control.extractions - control.corrected

@@ -11,6 +11,8 @@
 #include "server/domain/layouts/records.h"
 #include "server/domain/settings/settings.h"
 
+#include <errata/v1/extraction.fields.h>
+
 /* What was not corrected. A full sum may hold more corrections than what was corrected. */
 static struct proportion accuracy_of(uint64_t count, uint64_t corrected_count)
 {
@@ -63,12 +65,26 @@ static void add_statistics(const struct layout_stats_record *stats,
     comparison->has_p_value = proportions_test(&treated, &control, &comparison->p_value);
 }
 
+static struct excluded_extractions_view excluded_of(const struct layout_stats_record *stats)
+{
+    const uint64_t *counts = stats->excluded_count;
+
+    return (struct excluded_extractions_view){
+        .no_document_count = counts[EXPERIMENT_EXCLUSION_NO_DOCUMENT - 1],
+        .further_extraction_count = counts[EXPERIMENT_EXCLUSION_FURTHER_EXTRACTION - 1],
+        .no_holdout_count = counts[EXPERIMENT_EXCLUSION_NO_HOLDOUT - 1],
+        .mixed_arms_count = counts[EXPERIMENT_EXCLUSION_MIXED_ARMS - 1],
+        .layout_not_ready_count = counts[EXPERIMENT_EXCLUSION_LAYOUT_NOT_READY - 1],
+    };
+}
+
 static struct experiment_comparison comparison_of(const struct layout_stats_record *stats)
 {
     struct experiment_comparison comparison = {
         .treatment = arm_of(&stats->treatment),
         .control = arm_of(&stats->control),
-        .view = {.has_treatment = true, .has_control = true},
+        .excluded = excluded_of(stats),
+        .view = {.has_treatment = true, .has_control = true, .has_excluded = true},
     };
 
     add_statistics(stats, &comparison.view);

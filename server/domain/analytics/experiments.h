@@ -11,11 +11,12 @@
 
 #include <errata/v1/analytics_service.views.h>
 
-/* An ExperimentComparison: the two arms belong into the view. */
+/* An ExperimentComparison: the arms and the excluded ones belong into the view. */
 struct experiment_comparison {
     struct experiment_comparison_view view;
     struct arm_result_view treatment;
     struct arm_result_view control;
+    struct excluded_extractions_view excluded;
 };
 
 struct experiment_organization {

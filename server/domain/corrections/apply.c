@@ -7,7 +7,6 @@
 
 #include "server/domain/corrections/entity_rows.h"
 #include "server/domain/corrections/example_output.h"
-#include "server/domain/corrections/keys.h"
 #include "server/domain/corrections/layout_rows.h"
 #include "server/domain/counters/counters.h"
 #include "server/domain/counters/keys.h"

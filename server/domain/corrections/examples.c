@@ -11,6 +11,7 @@
 #include "server/domain/corrections/keys.h"
 #include "server/domain/corrections/records.h"
 #include "server/domain/experiment/arm.h"
+#include "server/domain/experiment/sums.h"
 #include "server/domain/layouts/documents.h"
 #include "server/domain/layouts/keys.h"
 #include "server/domain/layouts/records.h"
@@ -55,6 +56,8 @@ struct lookup {
     bool incomplete; /* the bound was met with places left and rows after it */
     bool document_known; /* the document itself says whether it is a scan */
     bool withheld; /* it is one, or all of the layout's are: there is nothing to answer */
+    bool
+        layout_ready; /* it has enough examples for the experiment; only known of a document in an arm */
 };
 
 static bool wants_hints(const struct examples_query *query)
@@ -411,6 +414,31 @@ static enum err find_examples(struct lookup *lookup)
     return lookup->as_of_seq == 0 ? OK : walk_as_of(lookup, &fingerprint, &prefix);
 }
 
+/* Whether the layout has enough examples for the experiment. A document that is held out, or withheld, has not
+ * read the head of its layout yet. */
+static enum err find_readiness(struct lookup *lookup)
+{
+    const struct examples_query *query = lookup->query;
+    struct key_fingerprint fingerprint;
+    struct key head;
+    struct slice value = {NULL, 0};
+    enum err err = OK;
+
+    if (lookup->arm == EXPERIMENT_ARM_NONE || query->layout_fingerprint.size == 0) {
+        return OK;
+    }
+    if (lookup->marks.count == 0) {
+        fingerprint = key_fingerprint_of(query->layout_fingerprint);
+        head = key_layout_head(query->org, &fingerprint);
+        err = store_get(lookup->txn, TABLE_EXAMPLE, key_slice(&head), &value);
+        if (err == OK) {
+            err = record_decode_layout_marks(value, &lookup->marks);
+        }
+    }
+    lookup->layout_ready = err == OK && lookup->marks.count >= SUMS_EXAMPLES_READY;
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
 /* The whole lookup. Members that it does not set are written before they are read. */
 static enum err look_up(struct lookup *lookup, struct store_txn *txn,
                         const struct examples_query *query, struct buffer *body)
@@ -427,16 +455,17 @@ static enum err look_up(struct lookup *lookup, struct store_txn *txn,
     lookup->incomplete = false;
     lookup->document_known = false;
     lookup->withheld = false;
+    lookup->layout_ready = false;
     err = find_bounds(lookup);
     if (err == OK) {
         err = arm_of_document(txn, query->org, query->document_id, lookup->as_of_seq, &lookup->arm);
     }
     /* What is held out is not looked up: neither examples nor whether it is a scan. */
-    if (err != OK || lookup->arm == EXPERIMENT_ARM_CONTROL || query->layout_fingerprint.size == 0) {
-        return err;
+    if (err == OK && lookup->arm != EXPERIMENT_ARM_CONTROL && query->layout_fingerprint.size > 0) {
+        examples_filter_init(query, &lookup->filter);
+        err = find_examples(lookup);
     }
-    examples_filter_init(query, &lookup->filter);
-    return find_examples(lookup);
+    return err != OK ? err : find_readiness(lookup);
 }
 
 static enum match_level match_level_of(const struct lookup *lookup)
@@ -456,6 +485,7 @@ static void write_reference(const struct lookup *lookup, struct buffer *body)
         .arm = lookup->arm,
         .artifacts = lookup->artifacts,
         .artifact_count = lookup->count,
+        .layout_ready = lookup->layout_ready,
     };
 
     memcpy(exposure.text_hash, text.bytes, sizeof(exposure.text_hash));
@@ -529,6 +559,7 @@ enum err examples_find(struct arena *arena, struct store_txn *txn,
     ret_found->count = lookup.count;
     ret_found->match_level = match_level_of(&lookup);
     ret_found->arm = lookup.arm;
+    ret_found->layout_ready = lookup.layout_ready;
     ret_found->withheld = lookup.withheld ? WITHHELD_SCAN : WITHHELD_UNSPECIFIED;
     ret_found->as_of_seq = lookup.as_of_seq;
     ret_found->incomplete = lookup.incomplete;

@@ -45,6 +45,7 @@ struct examples_found {
     size_t count;
     enum match_level match_level;
     enum experiment_arm arm;
+    bool layout_ready; /* in an arm: the layout has enough examples for the experiment */
     enum withheld withheld;
     uint64_t as_of_seq; /* the last event that it could know of */
     bool incomplete;

@@ -5,10 +5,6 @@
 
 #include "store/base/bytes.h"
 
-/* Bytes of a document or draft order in FEEDBACK_SUBJECT. Half of KEY_HASH_BYTES keeps its rows small; a collision
- * costs a reader one more event, and nothing else. */
-#define FEEDBACK_SUBJECT_BYTES 8
-
 struct key key_example(struct org_id org, const struct key_fingerprint *fingerprint,
                        int64_t created_at_us, uint64_t seq)
 {
@@ -52,26 +48,6 @@ struct key key_entity(struct org_id org, struct slice entity_type, struct slice 
     struct key key = key_entity_prefix(org, entity_type, entity_id);
 
     key_put_be64(&key, ~seq);
-    return key;
-}
-
-struct key key_feedback_subject_prefix(struct org_id org, enum subject_kind kind, struct slice id)
-{
-    struct key key = key_org(org);
-    uint8_t kind_byte = (uint8_t)kind;
-    struct slice pieces[] = {slice_of(&kind_byte, 1), id};
-    struct sha256_digest digest = sha256_pieces(pieces, sizeof(pieces) / sizeof(pieces[0]));
-
-    key_put_bytes(&key, digest.bytes, FEEDBACK_SUBJECT_BYTES);
-    return key;
-}
-
-struct key key_feedback_subject(struct org_id org, enum subject_kind kind, struct slice id,
-                                int64_t created_at_us, uint64_t seq)
-{
-    struct key key = key_feedback_subject_prefix(org, kind, id);
-
-    key_put_newest_first(&key, created_at_us, seq);
     return key;
 }
 

@@ -4,7 +4,6 @@
 #ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_KEYS_H
 #define ERRATA_SERVER_DOMAIN_CORRECTIONS_KEYS_H
 
-#include "server/domain/events/subject.h"
 #include "server/domain/layouts/keys.h"
 
 struct key key_example(struct org_id org, const struct key_fingerprint *fingerprint,
@@ -19,11 +18,5 @@ struct key key_entity(struct org_id org, struct slice entity_type, struct slice 
                       uint64_t seq);
 /* Reads the seq of a key that key_entity made. ERR_CORRUPT for a key of another length. */
 MUST_CHECK enum err key_read_entity(struct slice key, uint64_t *ret_seq);
-
-/* Prefix of the feedback events that name a document or a draft order, and one row. Ids whose short hashes are
- * equal share a prefix, so a reader compares the id in the event. */
-struct key key_feedback_subject_prefix(struct org_id org, enum subject_kind kind, struct slice id);
-struct key key_feedback_subject(struct org_id org, enum subject_kind kind, struct slice id,
-                                int64_t created_at_us, uint64_t seq);
 
 #endif

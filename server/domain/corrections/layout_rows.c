@@ -21,6 +21,18 @@
 
 #include <errata/v1/prompt_service.fields.h>
 
+/* A mark that says nothing has no row. */
+static enum err delete_mark_row(struct store_txn *txn, const struct key *key)
+{
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, TABLE_EXAMPLE_MARK, key_slice(key), &value);
+
+    if (err == OK) {
+        err = store_del(txn, TABLE_EXAMPLE_MARK, key_slice(key));
+    }
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
 static enum err write_mark_row(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                const struct layout_mark *mark)
 {
@@ -32,7 +44,7 @@ static enum err write_mark_row(struct ctx *ctx, struct store_txn *txn, struct or
     enum err err = OK;
 
     if (record.superseded_by_seq == 0 && record.carried_count == 0) {
-        return OK;
+        return delete_mark_row(txn, &key);
     }
     err = record_encode_example_mark(ctx->arena, &record, &value);
     return err != OK ? err : store_put(txn, TABLE_EXAMPLE_MARK, key_slice(&key), value);
@@ -239,26 +251,45 @@ enum err layout_rows_mark(struct ctx *ctx, struct store_txn *txn, const struct e
     return err != OK ? err : write_mark_row(ctx, txn, place->org, &old_mark);
 }
 
-/* Adds an extraction to the sums of one example. */
-static enum err add_carried(struct ctx *ctx, struct store_txn *txn, struct org_id org,
-                            struct layout_head_record *head, uint64_t seq, uint64_t confidence)
+/* Adds an extraction's confidence to a count and sum, or subtracts it. */
+static enum err carry(const struct carrying_extraction *extraction, uint64_t *count, uint64_t *sum)
+{
+    if (!extraction->is_removed) {
+        (*count)++;
+        *sum += extraction->confidence_millionths;
+        return OK;
+    }
+    if (*count == 0 || *sum < extraction->confidence_millionths) {
+        return ERR_CORRUPT;
+    }
+    (*count)--;
+    *sum -= extraction->confidence_millionths;
+    return OK;
+}
+
+/* Changes the sums of one example. */
+static enum err carry_example(struct ctx *ctx, struct store_txn *txn,
+                              const struct carrying_extraction *extraction,
+                              struct layout_head_record *head, uint64_t seq)
 {
     struct layout_mark old_mark = {.seq = seq};
     struct layout_mark *mark = find_mark(head, seq);
     enum err err = OK;
 
     if (mark != NULL) {
-        mark->carried_count++;
-        mark->carried_sum += confidence;
-        return OK;
+        return carry(extraction, &mark->carried_count, &mark->carried_sum);
     }
     if (head->mark_count < RECORD_MARKS_MAX) {
         return OK; /* the example is gone */
     }
-    err = read_mark_row(txn, org, &old_mark);
-    old_mark.carried_count++;
-    old_mark.carried_sum += confidence;
-    return err != OK ? err : write_mark_row(ctx, txn, org, &old_mark);
+    err = read_mark_row(txn, extraction->org, &old_mark);
+    if (err == OK && extraction->is_removed && old_mark.carried_count == 0) {
+        return OK; /* it was gone when the extraction was added */
+    }
+    if (err == OK) {
+        err = carry(extraction, &old_mark.carried_count, &old_mark.carried_sum);
+    }
+    return err != OK ? err : write_mark_row(ctx, txn, extraction->org, &old_mark);
 }
 
 enum err layout_rows_carry(struct ctx *ctx, struct store_txn *txn,
@@ -273,16 +304,11 @@ enum err layout_rows_carry(struct ctx *ctx, struct store_txn *txn,
         return OK;
     }
     err = layout_head_read(ctx->arena, txn, &key, &head);
-    if (err != OK) {
-        return err;
-    }
-    if (extraction->bare) {
-        head.bare_count++;
-        head.bare_sum += extraction->confidence_millionths;
+    if (err == OK && extraction->bare) {
+        err = carry(extraction, &head.bare_count, &head.bare_sum);
     }
     for (size_t i = 0; i < extraction->example_count && err == OK; i++) {
-        err = add_carried(ctx, txn, extraction->org, &head, extraction->example_seqs[i],
-                          extraction->confidence_millionths);
+        err = carry_example(ctx, txn, extraction, &head, extraction->example_seqs[i]);
     }
     return err != OK ? err : layout_head_write(ctx->arena, txn, &key, &head);
 }

@@ -35,10 +35,11 @@ struct carrying_extraction {
     const uint64_t *example_seqs; /* of its own layout's examples, each once */
     size_t example_count;
     bool bare; /* it carried none */
+    bool is_removed; /* it was added before, and is subtracted */
 };
 
 /* Adds an extraction's confidence to the sums of the examples that it is credited with, or to those of
- * the extractions that carried none. */
+ * the extractions that carried none; or subtracts it. ERR_CORRUPT if more than was added is subtracted. */
 MUST_CHECK enum err layout_rows_carry(struct ctx *ctx, struct store_txn *txn,
                                       const struct carrying_extraction *extraction);
 

@@ -4,7 +4,6 @@
  */
 #include "server/domain/corrections/list.h"
 
-#include "server/domain/corrections/keys.h"
 #include "store/base/assert.h"
 #include "store/base/bytes.h"
 

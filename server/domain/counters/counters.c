@@ -53,6 +53,28 @@ enum err counters_add(struct ctx *ctx, struct store_txn *txn, const struct count
     return err != OK ? err : store_put(txn, TABLE_COUNTER, key_slice(&key), value);
 }
 
+enum err counters_subtract(struct ctx *ctx, struct store_txn *txn, const struct counter_day *at,
+                           enum counter_dimension dimension, struct slice name, uint64_t amount)
+{
+    struct key key = key_counter(at->org, at->day, dimension, name);
+    struct counter_record record = {0, name};
+    struct slice value = {NULL, 0};
+    enum err err = read_count(txn, &key, &record.count);
+
+    if (err != OK || amount == 0 || record.count == UINT64_MAX) {
+        return err;
+    }
+    if (record.count < amount) {
+        return ERR_CORRUPT;
+    }
+    record.count -= amount;
+    if (record.count == 0) {
+        return store_del(txn, TABLE_COUNTER, key_slice(&key));
+    }
+    err = record_encode_counter(ctx->arena, &record, &value);
+    return err != OK ? err : store_put(txn, TABLE_COUNTER, key_slice(&key), value);
+}
+
 /* Whether the day counts this name already, in either kind of correction. */
 static enum err is_counted(struct store_txn *txn, const struct counter_day *at, struct slice name,
                            bool *ret_counted)

@@ -29,6 +29,11 @@ static inline struct counter_day counters_day(struct org_id org, int64_t created
 MUST_CHECK enum err counters_add(struct ctx *ctx, struct store_txn *txn,
                                  const struct counter_day *at, enum counter_dimension dimension,
                                  struct slice name, uint64_t amount);
+/* Subtracts what was added to a counter before; a full one stays full. ERR_CORRUPT for more than it has. */
+MUST_CHECK enum err counters_subtract(struct ctx *ctx, struct store_txn *txn,
+                                      const struct counter_day *at,
+                                      enum counter_dimension dimension, struct slice name,
+                                      uint64_t amount);
 /* Counts a corrected field under its name, or as `other` once the day has enough names. `dimension`
  * is COUNTER_LINE_FIELD or COUNTER_FIELD_FIELD. */
 MUST_CHECK enum err counters_add_field(struct ctx *ctx, struct store_txn *txn,

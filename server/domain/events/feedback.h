@@ -5,7 +5,9 @@
 #ifndef ERRATA_SERVER_DOMAIN_EVENTS_FEEDBACK_H
 #define ERRATA_SERVER_DOMAIN_EVENTS_FEEDBACK_H
 
+#include "server/domain/events/subject.h"
 #include "server/domain/json/fields_changed.h"
+#include "store/key.h"
 #include "store/log.h"
 
 #include <errata/v1/feedback_event.views.h>
@@ -20,5 +22,11 @@ static inline bool feedback_has_entity(const struct feedback_event_view *view)
 {
     return view->entity_type.size > 0 && view->entity_id.size > 0;
 }
+
+/* Prefix of the feedback events that name a document or a draft order, and one row. Ids whose short hashes are
+ * equal share a prefix, so a reader compares the id in the event. */
+struct key key_feedback_subject_prefix(struct org_id org, enum subject_kind kind, struct slice id);
+struct key key_feedback_subject(struct org_id org, enum subject_kind kind, struct slice id,
+                                int64_t created_at_us, uint64_t seq);
 
 #endif

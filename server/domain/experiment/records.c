@@ -56,6 +56,9 @@ enum err record_decode_layout_stats(struct slice bytes, struct layout_stats_reco
     record.corrected_count = message.corrected_count;
     record.treatment = take_arm(&message.treatment);
     record.control = take_arm(&message.control);
+    memset(record.excluded_count, 0, sizeof(record.excluded_count));
+    memcpy(record.excluded_count, message.excluded_count,
+           message.excluded_count_count * sizeof(message.excluded_count[0]));
     record_need(&check, layout_stats_fit(&record));
     if (!check.failed) {
         *ret_record = record;
@@ -87,5 +90,11 @@ enum err record_encode_layout_stats(struct arena *arena, const struct layout_sta
     message.corrected_count = record->corrected_count;
     give_arm(&record->treatment, &message.treatment, &message.has_treatment);
     give_arm(&record->control, &message.control, &message.has_control);
+    memcpy(message.excluded_count, record->excluded_count, sizeof(record->excluded_count));
+    message.excluded_count_count = EXCLUSIONS;
+    while (message.excluded_count_count > 0 &&
+           message.excluded_count[message.excluded_count_count - 1] == 0) {
+        message.excluded_count_count--;
+    }
     return record_pb_encode(arena, &errata_record_LayoutStatsRow_msg, &message, ret_bytes);
 }

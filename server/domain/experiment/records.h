@@ -24,13 +24,17 @@ struct arm_sums {
     uint64_t corrected_field_count; /* of those fields */
 };
 
+/* Reasons why an extraction counts in no arm: errata.v1.ExperimentExclusion from 1 on. */
+#define EXCLUSIONS 5
+
 /* LAYOUT_STATS: what is added up over the extractions of a layout, or of an organisation. */
 struct layout_stats_record {
     struct slice layout_fingerprint; /* text; empty: of the organisation */
     uint64_t extraction_count;
     uint64_t corrected_count;
-    struct arm_sums treatment; /* of extractions made when the layout had 3 examples */
+    struct arm_sums treatment;
     struct arm_sums control;
+    uint64_t excluded_count[EXCLUSIONS]; /* extractions in neither arm, by reason less 1 */
 };
 
 MUST_CHECK enum err record_decode_layout_stats(struct slice bytes,

@@ -72,18 +72,32 @@ enum err sums_name_layout(struct ctx *ctx, struct store_txn *txn, struct org_id 
     return err == ERR_NOT_FOUND ? write_sums(ctx, txn, &key, &stats) : err;
 }
 
-static void add_to(uint64_t *sum, uint64_t amount)
+/* What is added to sums or subtracted from them. */
+struct addend {
+    struct arm_sums sums;
+    bool subtract;
+};
+
+static enum err add_to(uint64_t *sum, uint64_t amount, bool subtract)
 {
-    if (__builtin_add_overflow(*sum, amount, sum)) {
-        *sum = UINT64_MAX;
+    if (!subtract) {
+        if (__builtin_add_overflow(*sum, amount, sum)) {
+            *sum = UINT64_MAX;
+        }
+        return OK;
     }
+    if (*sum < amount) {
+        return ERR_CORRUPT;
+    }
+    *sum -= *sum == UINT64_MAX ? 0 : amount;
+    return OK;
 }
 
 /* The arm that an extraction counts in, or NULL. */
 static struct arm_sums *arm_of(struct layout_stats_record *stats,
                                const struct counted_extraction *extraction)
 {
-    if (!extraction->layout_ready) {
+    if (extraction->exclusion != EXPERIMENT_EXCLUSION_UNSPECIFIED) {
         return NULL;
     }
     if (extraction->arm == EXPERIMENT_ARM_TREATMENT) {
@@ -92,31 +106,62 @@ static struct arm_sums *arm_of(struct layout_stats_record *stats,
     return extraction->arm == EXPERIMENT_ARM_CONTROL ? &stats->control : NULL;
 }
 
-static void add_arm(struct arm_sums *arm, const struct arm_sums *addend)
+static enum err add_arm(struct arm_sums *arm, const struct addend *addend)
 {
-    add_to(&arm->extraction_count, addend->extraction_count);
-    add_to(&arm->corrected_count, addend->corrected_count);
-    add_to(&arm->field_count, addend->field_count);
-    add_to(&arm->corrected_field_count, addend->corrected_field_count);
+    const struct arm_sums *sums = &addend->sums;
+    enum err err = add_to(&arm->extraction_count, sums->extraction_count, addend->subtract);
+
+    if (err == OK) {
+        err = add_to(&arm->corrected_count, sums->corrected_count, addend->subtract);
+    }
+    if (err == OK) {
+        err = add_to(&arm->field_count, sums->field_count, addend->subtract);
+    }
+    return err != OK
+               ? err
+               : add_to(&arm->corrected_field_count, sums->corrected_field_count, addend->subtract);
+}
+
+/* To the extraction's arm, or to the count of its reason. */
+static enum err add_to_experiment(struct layout_stats_record *stats,
+                                  const struct counted_extraction *extraction,
+                                  const struct addend *addend)
+{
+    struct arm_sums *arm = arm_of(stats, extraction);
+
+    if (arm != NULL) {
+        return add_arm(arm, addend);
+    }
+    if (extraction->exclusion == 0 || extraction->exclusion > EXCLUSIONS) {
+        return ERR_CORRUPT;
+    }
+    return add_to(&stats->excluded_count[extraction->exclusion - 1], addend->sums.extraction_count,
+                  addend->subtract);
 }
 
 static enum err add_to_sums(struct ctx *ctx, struct store_txn *txn,
                             const struct counted_extraction *extraction,
-                            struct slice layout_fingerprint, const struct arm_sums *addend)
+                            struct slice layout_fingerprint, const struct addend *addend)
 {
     struct key key = sums_key(extraction->org, layout_fingerprint);
     struct layout_stats_record stats;
-    struct arm_sums *arm = NULL;
     enum err err = read_sums(txn, &key, layout_fingerprint, &stats);
 
+    if (err == OK) {
+        err = add_to(&stats.extraction_count, addend->sums.extraction_count, addend->subtract);
+    }
+    if (err == OK) {
+        err = add_to(&stats.corrected_count, addend->sums.corrected_count, addend->subtract);
+    }
+    if (err == OK) {
+        err = add_to_experiment(&stats, extraction, addend);
+    }
     if (err != OK) {
         return err;
     }
-    add_to(&stats.extraction_count, addend->extraction_count);
-    add_to(&stats.corrected_count, addend->corrected_count);
-    arm = arm_of(&stats, extraction);
-    if (arm != NULL) {
-        add_arm(arm, addend);
+    /* A layout stays listed without extractions. */
+    if (layout_fingerprint.size == 0 && stats.extraction_count == 0) {
+        return store_del(txn, TABLE_LAYOUT_STATS, key_slice(&key));
     }
     return write_sums(ctx, txn, &key, &stats);
 }
@@ -124,7 +169,7 @@ static enum err add_to_sums(struct ctx *ctx, struct store_txn *txn,
 /* To the layout's sums and to the organisation's. */
 static enum err add_to_both(struct ctx *ctx, struct store_txn *txn,
                             const struct counted_extraction *extraction,
-                            const struct arm_sums *addend)
+                            const struct addend *addend)
 {
     enum err err = add_to_sums(ctx, txn, extraction, no_name, addend);
 
@@ -134,35 +179,76 @@ static enum err add_to_both(struct ctx *ctx, struct store_txn *txn,
     return err;
 }
 
-enum err sums_add_extraction(struct ctx *ctx, struct store_txn *txn,
-                             const struct counted_extraction *extraction)
+static enum err count_day(struct ctx *ctx, struct store_txn *txn,
+                          const struct counted_extraction *extraction,
+                          enum counter_dimension dimension, uint64_t amount, bool subtract)
 {
-    const struct arm_sums addend = {.extraction_count = 1, .field_count = extraction->field_count};
     struct counter_day at = counters_day(extraction->org, extraction->created_at_us);
+
+    return subtract ? counters_subtract(ctx, txn, &at, dimension, no_name, amount)
+                    : counters_add(ctx, txn, &at, dimension, no_name, amount);
+}
+
+static enum err count_extraction(struct ctx *ctx, struct store_txn *txn,
+                                 const struct counted_extraction *extraction, bool subtract)
+{
+    const struct addend addend = {
+        .sums = {.extraction_count = 1, .field_count = extraction->field_count},
+        .subtract = subtract,
+    };
     enum err err = add_to_both(ctx, txn, extraction, &addend);
 
     if (err == OK) {
-        err = counters_add(ctx, txn, &at, COUNTER_EXTRACTIONS, no_name, 1);
+        err = count_day(ctx, txn, extraction, COUNTER_EXTRACTIONS, 1, subtract);
     }
     return err != OK ? err
-                     : counters_add(ctx, txn, &at, COUNTER_CONFIDENCE, no_name,
-                                    extraction->confidence_millionths);
+                     : count_day(ctx, txn, extraction, COUNTER_CONFIDENCE,
+                                 extraction->confidence_millionths, subtract);
 }
 
-enum err sums_add_corrected(struct ctx *ctx, struct store_txn *txn,
-                            const struct counted_extraction *extraction, bool first,
-                            uint32_t field_count)
+enum err sums_add_extraction(struct ctx *ctx, struct store_txn *txn,
+                             const struct counted_extraction *extraction)
 {
-    const struct arm_sums addend = {.corrected_count = first ? 1 : 0,
-                                    .corrected_field_count = field_count};
-    struct counter_day at = counters_day(extraction->org, extraction->created_at_us);
+    return count_extraction(ctx, txn, extraction, false);
+}
+
+enum err sums_remove_extraction(struct ctx *ctx, struct store_txn *txn,
+                                const struct counted_extraction *extraction)
+{
+    return count_extraction(ctx, txn, extraction, true);
+}
+
+static enum err count_corrections(struct ctx *ctx, struct store_txn *txn,
+                                  const struct counted_extraction *extraction,
+                                  const struct counted_corrections *corrections, bool subtract)
+{
+    const struct addend addend = {
+        .sums = {.corrected_count = corrections->is_corrected ? 1 : 0,
+                 .corrected_field_count = corrections->field_count},
+        .subtract = subtract,
+    };
+    enum err err = add_to_both(ctx, txn, extraction, &addend);
+
+    return err != OK ? err
+                     : count_day(ctx, txn, extraction, COUNTER_CORRECTED,
+                                 addend.sums.corrected_count, subtract);
+}
+
+enum err sums_change_corrected(struct ctx *ctx, struct store_txn *txn,
+                               const struct counted_extraction *extraction,
+                               const struct counted_corrections *before,
+                               const struct counted_corrections *after)
+{
     enum err err = OK;
 
-    if (!first && field_count == 0) {
+    if (before->is_corrected == after->is_corrected && before->field_count == after->field_count) {
         return OK;
     }
-    err = add_to_both(ctx, txn, extraction, &addend);
-    return err != OK
-               ? err
-               : counters_add(ctx, txn, &at, COUNTER_CORRECTED, no_name, addend.corrected_count);
+    if (before->is_corrected) {
+        err = count_corrections(ctx, txn, extraction, before, true);
+    }
+    if (err == OK && after->is_corrected) {
+        err = count_corrections(ctx, txn, extraction, after, false);
+    }
+    return err;
 }

@@ -20,21 +20,30 @@ struct counted_extraction {
     int64_t created_at_us;
     uint32_t confidence_millionths;
     uint32_t arm; /* errata.v1.ExperimentArm */
-    bool layout_ready; /* else it counts in no arm */
+    uint32_t exclusion; /* errata.v1.ExperimentExclusion: why it counts in no arm; 0: it counts */
     uint32_t field_count; /* 0: not reported */
+};
+
+/* What was corrected of an extraction. */
+struct counted_corrections {
+    bool is_corrected;
+    uint32_t field_count; /* at most those of the extraction */
 };
 
 /* An event names a layout for the first time: it is listed from now on. Does nothing where it is. */
 MUST_CHECK enum err sums_name_layout(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                      struct slice layout_fingerprint);
-/* Counts an extraction: by day, by layout, by arm. */
+/* Counts an extraction: by day, by layout, by arm or by the reason why it is in none. */
 MUST_CHECK enum err sums_add_extraction(struct ctx *ctx, struct store_txn *txn,
                                         const struct counted_extraction *extraction);
-/* Counts a correction of an extraction that was counted before: `first` where it was not corrected
- * before, and `field_count` of its fields that were not. */
-MUST_CHECK enum err sums_add_corrected(struct ctx *ctx, struct store_txn *txn,
-                                       const struct counted_extraction *extraction, bool first,
-                                       uint32_t field_count);
+/* Subtracts an extraction that was counted, of which nothing is corrected. ERR_CORRUPT if it was not. */
+MUST_CHECK enum err sums_remove_extraction(struct ctx *ctx, struct store_txn *txn,
+                                           const struct counted_extraction *extraction);
+/* Changes the counted corrections of an extraction that was counted. */
+MUST_CHECK enum err sums_change_corrected(struct ctx *ctx, struct store_txn *txn,
+                                          const struct counted_extraction *extraction,
+                                          const struct counted_corrections *before,
+                                          const struct counted_corrections *after);
 /* The sums of a layout, or of the organisation (the empty text). Zeros where there are none. */
 MUST_CHECK enum err sums_read_layout(struct store_txn *txn, struct org_id org,
                                      struct slice layout_fingerprint,

@@ -90,6 +90,7 @@ static enum err encode_facts(struct arena *arena, const struct cited_exposure *c
         .has_served_at = true,
         .as_of_seq = exposure->as_of_seq,
         .arm = exposure->arm,
+        .layout_ready = exposure->layout_ready,
         .artifact_count = (uint32_t)exposure->artifact_count,
         .text_hash = slice_of(exposure->text_hash, EXPOSURE_TEXT_HASH_BYTES),
     };
@@ -174,4 +175,17 @@ enum err exposure_keep_outcome(struct store_txn *txn, struct org_id org, uint64_
     enum err err = read_seq(txn, TABLE_OUTCOME, &key, &kept_seq);
 
     return err != ERR_NOT_FOUND ? err : write_seq(txn, TABLE_OUTCOME, &key, seq);
+}
+
+enum err exposure_forget_outcome(struct store_txn *txn, struct org_id org, uint64_t exposure_seq,
+                                 enum event_kind_number kind, struct slice subject, uint64_t seq)
+{
+    struct key key = key_outcome(org, exposure_seq, (uint8_t)kind, subject);
+    uint64_t kept_seq = 0;
+    enum err err = read_seq(txn, TABLE_OUTCOME, &key, &kept_seq);
+
+    if (err == OK && kept_seq == seq) {
+        return store_del(txn, TABLE_OUTCOME, key_slice(&key));
+    }
+    return err == ERR_NOT_FOUND ? OK : err;
 }

@@ -48,6 +48,8 @@ struct exposure {
     const struct exposed_artifact *artifacts; /* borrowed */
     size_t artifact_count;
     bool is_listed; /* the artifacts are in it; false: there were too many */
+    bool
+        layout_ready; /* the layout had enough examples for the experiment; of EXAMPLES and PROMPT */
     uint8_t text_hash[EXPOSURE_TEXT_HASH_BYTES];
 };
 
@@ -99,5 +101,9 @@ MUST_CHECK enum err exposure_find_outcome(struct store_txn *txn, struct org_id o
 MUST_CHECK enum err exposure_keep_outcome(struct store_txn *txn, struct org_id org,
                                           uint64_t exposure_seq, enum event_kind_number kind,
                                           struct slice subject, uint64_t seq);
+/* Removes an outcome that does not count any more, for apply, if `seq` is the one that is kept. */
+MUST_CHECK enum err exposure_forget_outcome(struct store_txn *txn, struct org_id org,
+                                            uint64_t exposure_seq, enum event_kind_number kind,
+                                            struct slice subject, uint64_t seq);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * reference.c: the text of a reference. Base64url (RFC 4648, no padding, left-over bits zero) of:
  *
- *     1   the version of this layout
+ *     1   the version of this layout, + 128 if the document's layout had enough examples
  *     1   kind * 16 + arm * 4 + 2 if versions are in the list + 1 if its hash replaces it
  *     8   when it was served, microseconds since 1970, big-endian
  *     v   the last event that it could know of
@@ -23,6 +23,7 @@
 #include "store/base/wire.h"
 
 #define LAYOUT_VERSION 1
+#define FLAG_READY 0x80u
 #define TAG_BYTES 16
 #define LIST_HASH_BYTES 16
 #define FLAG_HASHED 1u
@@ -127,7 +128,7 @@ static size_t encode(const struct exposure *exposure, uint8_t *bytes)
     size_t size = 10;
     size_t list_size = LIST_HASH_BYTES;
 
-    bytes[0] = LAYOUT_VERSION;
+    bytes[0] = exposure->layout_ready ? LAYOUT_VERSION | FLAG_READY : LAYOUT_VERSION;
     bytes_put_be64(bytes + 2, (uint64_t)exposure->served_at_us);
     size += wire_write_varint(bytes + size, exposure->as_of_seq);
     size += wire_write_varint(bytes + size, exposure->artifact_count);
@@ -244,11 +245,12 @@ static enum err decode(struct arena *arena, struct slice bytes, struct exposure 
     uint64_t count = 0;
     enum err err = OK;
 
-    if (bytes.size < 10 || bytes.data[0] != LAYOUT_VERSION ||
+    if (bytes.size < 10 || (bytes.data[0] & ~FLAG_READY) != LAYOUT_VERSION ||
         !exposure_kind_from_wire(bytes.data[1] >> 4, &exposure->kind) ||
         !experiment_arm_from_wire((int32_t)(bytes.data[1] >> 2 & ARM_MAX), &exposure->arm)) {
         return ERR_INVALID;
     }
+    exposure->layout_ready = (bytes.data[0] & FLAG_READY) != 0;
     flags = bytes.data[1] & (FLAG_HASHED | FLAG_VERSIONS);
     exposure->served_at_us = (int64_t)bytes_get_be64(bytes.data + 2);
     rest = slice_after(bytes, 10);

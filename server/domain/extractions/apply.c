@@ -1,87 +1,173 @@
 /*
- * apply.c: what a recorded extraction means for the tables: its own rows, the sums of its layout and of
- * the examples that it carried, the day's counters, and which exposures have this outcome.
+ * apply.c: applies a recorded extraction: to its rows and sums, the sums of the examples that it carried, the
+ * day's counters, and the outcomes of the exposures that it cites. An extraction that replaces another first
+ * subtracts what the facts of that one say it added, and keeps its corrections.
  */
 #include "server/domain/corrections/layout_rows.h"
-#include "server/domain/experiment/sums.h"
 #include "server/domain/extractions/facts.h"
 #include "server/domain/extractions/rows/extraction_rows.h"
-#include "server/domain/extractions/rows/records.h"
+#include "server/domain/mappings/uses.h"
 #include "store/base/assert.h"
 
 #include <event_apply.h>
 
-static enum err add_rows(struct ctx *ctx, struct store_txn *txn, const struct event *event,
-                         const struct extraction_facts *facts)
+/* The name that outcomes are kept under, in the arena: the kind of the key, a slash, and its id; empty for an
+ * extraction without a key. */
+static enum err write_subject(struct arena *arena, const struct extraction_entry *entry,
+                              struct slice *ret_subject)
 {
-    struct extraction_record *record = arena_calloc(ctx->arena, 1, sizeof(*record));
+    static const char *const kinds[] = {
+        [EXTRACTION_KEY_NONE] = "",
+        [EXTRACTION_KEY_ID] = "extraction",
+        [EXTRACTION_KEY_DOCUMENT] = "document",
+        [EXTRACTION_KEY_DRAFT_ORDER] = "draft_order",
+    };
 
-    if (record == NULL) {
-        return ERR_MEMORY;
+    *ret_subject = slice_of(NULL, 0);
+    if (entry->key_kind == EXTRACTION_KEY_NONE) {
+        return OK;
     }
-    record->seq = event->seq;
-    record->created_at_us = event->created_at_us;
-    record->layout_fingerprint = facts->extraction.layout_fingerprint;
-    record->arm = (uint32_t)facts->extraction.arm;
-    record->layout_ready = facts->internal.layout_ready;
-    record->field_count = facts->extraction.field_count;
-    return extraction_rows_add(ctx, txn, event->org, record, facts->extraction.document_id,
-                               facts->extraction.draft_order_id);
+    *ret_subject = arena_printf(arena, "%s/%.*s", kinds[entry->key_kind], (int)entry->key_id.size,
+                                (const char *)entry->key_id.data);
+    return ret_subject->size > 0 ? OK : ERR_MEMORY;
 }
 
-static enum err add_sums(struct ctx *ctx, struct store_txn *txn, const struct event *event,
-                         const struct extraction_facts *facts)
+/* Adds the confidence to the sums of examples, or subtracts it. */
+static enum err carry(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                      const struct extraction_facts *facts, bool is_removed)
 {
     const struct carrying_extraction carrying = {
-        .org = event->org,
+        .org = org,
         .layout_fingerprint = facts->extraction.layout_fingerprint,
         .confidence_millionths = facts->internal.confidence_millionths,
         .bare = facts->internal.bare,
         .example_seqs = facts->example_seqs,
         .example_count = facts->example_count,
+        .is_removed = is_removed,
     };
-    const struct counted_extraction counted = {
-        .org = event->org,
-        .layout_fingerprint = facts->extraction.layout_fingerprint,
-        .created_at_us = event->created_at_us,
-        .confidence_millionths = facts->internal.confidence_millionths,
-        .arm = (uint32_t)facts->extraction.arm,
-        .layout_ready = facts->internal.layout_ready,
-        .field_count = facts->extraction.field_count,
-    };
-    enum err err = layout_rows_carry(ctx, txn, &carrying);
 
-    return err != OK ? err : sums_add_extraction(ctx, txn, &counted);
+    return layout_rows_carry(ctx, txn, &carrying);
 }
 
-/* An extraction without a subject cannot be repeated. */
-static enum err keep_outcomes(struct ctx *ctx, struct store_txn *txn, const struct event *event,
-                              const struct extraction_facts *facts)
+/* Keeps the extraction as the outcome of each exposure that it cites, or removes it. An extraction without a
+ * key cannot be repeated. */
+static enum err change_outcomes(struct ctx *ctx, struct store_txn *txn,
+                                const struct extraction_entry *entry,
+                                const struct extraction_facts *facts, bool keep)
 {
+    const enum event_kind_number kind = EVENT_EXTRACTION_RECORDED;
     struct slice exposures = facts->recorded.exposure_seqs.run;
     struct slice subject = {NULL, 0};
     uint64_t exposure_seq = 0;
-    enum err err = citations_subject(ctx->arena, facts->extraction.document_id,
-                                     facts->extraction.draft_order_id, &subject);
+    uint64_t seq = entry->record.seq;
+    enum err err = write_subject(ctx->arena, entry, &subject);
 
     while (err == OK && subject.size > 0 && view_next_number(&exposures, &exposure_seq)) {
-        err =
-            exposure_keep_outcome(txn, event->org, exposure_seq, event->kind, subject, event->seq);
+        err = keep ? exposure_keep_outcome(txn, entry->org, exposure_seq, kind, subject, seq)
+                   : exposure_forget_outcome(txn, entry->org, exposure_seq, kind, subject, seq);
     }
     return err;
 }
 
+static bool is_applied(const struct extraction_facts *facts, uint64_t seq)
+{
+    for (size_t i = 0; i < facts->applied_count; i++) {
+        if (facts->applied_seqs[i] == seq) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Undoes the uses of mappings that the replacement does not count as well. */
+static enum err undo_uses(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                          const struct extraction_facts *replaced,
+                          const struct extraction_facts *replacement)
+{
+    enum err err = OK;
+
+    for (size_t i = 0; i < replaced->applied_count && err == OK; i++) {
+        if (!is_applied(replacement, replaced->applied_seqs[i])) {
+            err = mapping_uses_undo(ctx, txn, org, replaced->applied_seqs[i]);
+        }
+    }
+    return err;
+}
+
+/* The facts of a stored extraction, in the arena: puts would move what is borrowed. */
+static enum err read_facts(struct ctx *ctx, struct store_txn *txn, struct org_id org, uint64_t seq,
+                           struct extraction_facts *ret_facts)
+{
+    struct slice bytes = {NULL, 0};
+    struct event event;
+    enum err err = log_read(txn, org, seq, &event);
+
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    return arena_copy(ctx->arena, event.facts, &bytes)
+               ? extraction_facts_read(ctx->arena, bytes, ret_facts)
+               : ERR_MEMORY;
+}
+
+/* Subtracts all that the replaced extraction added; its entry is left as it was. */
+static enum err remove_replaced(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                                const struct extraction_facts *replacement,
+                                struct extraction_entry *ret_replaced)
+{
+    uint64_t seq = replacement->recorded.replaced_seq;
+    struct extraction_facts facts;
+    enum err err = extraction_entry_read(ctx->arena, txn, org, seq, ret_replaced);
+
+    if (err == OK) {
+        err = read_facts(ctx, txn, org, seq, &facts);
+    }
+    if (err == OK) {
+        err = carry(ctx, txn, org, &facts, true);
+    }
+    if (err == OK) {
+        err = extraction_rows_remove(ctx, txn, ret_replaced);
+    }
+    if (err == OK) {
+        err = change_outcomes(ctx, txn, ret_replaced, &facts, false);
+    }
+    if (err == OK) {
+        err = undo_uses(ctx, txn, org, &facts, replacement);
+    }
+    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+}
+
+static void keep_corrections(const struct extraction_record *replaced,
+                             struct extraction_record *record)
+{
+    record->corrected_by_seq = replaced->corrected_by_seq;
+    record->corrected_field_count = replaced->corrected_field_count;
+    memcpy(record->corrected_fields, replaced->corrected_fields, sizeof(record->corrected_fields));
+}
+
 enum err extractions_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
 {
+    struct extraction_entry *entry = arena_calloc(ctx->arena, 1, sizeof(*entry));
+    struct extraction_entry *replaced = arena_calloc(ctx->arena, 1, sizeof(*replaced));
     struct extraction_facts facts;
-    enum err err = extraction_facts_read(ctx->arena, event->facts, &facts);
+    enum err err = entry != NULL && replaced != NULL ? OK : ERR_MEMORY;
 
     ASSERT(extractions_applies(event->kind));
     if (err == OK) {
-        err = add_rows(ctx, txn, event, &facts);
+        err = extraction_facts_read(ctx->arena, event->facts, &facts);
     }
     if (err == OK) {
-        err = add_sums(ctx, txn, event, &facts);
+        err = extraction_entry_of_event(event, entry);
     }
-    return err != OK ? err : keep_outcomes(ctx, txn, event, &facts);
+    if (err == OK && facts.recorded.replaced_seq != 0) {
+        err = remove_replaced(ctx, txn, event->org, &facts, replaced);
+        keep_corrections(&replaced->record, &entry->record);
+    }
+    if (err == OK) {
+        err = extraction_rows_add(ctx, txn, entry);
+    }
+    if (err == OK) {
+        err = carry(ctx, txn, event->org, &facts, false);
+    }
+    return err != OK ? err : change_outcomes(ctx, txn, entry, &facts, true);
 }

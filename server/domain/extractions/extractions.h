@@ -1,8 +1,9 @@
 /*
  * extractions.h: what a model extracted, as far as learning needs to know it: how sure it was, which
  * examples it was shown, on which side of the experiment it was. One write makes up to three kinds of
- * events: the exposures that are cited for the first time, the extraction, the mappings that were
- * applied. The same outcome of the same reference counts once.
+ * events: the exposures that are cited for the first time, the mappings that were applied, the extraction.
+ * Each extraction has a key, the caller's id or else its document or draft order; the newest with a key
+ * counts.
  */
 #ifndef ERRATA_SERVER_DOMAIN_EXTRACTIONS_EXTRACTIONS_H
 #define ERRATA_SERVER_DOMAIN_EXTRACTIONS_EXTRACTIONS_H
@@ -22,6 +23,7 @@
 /* What a caller sends. Empty slices are absent. Borrowed for the length of the call. */
 struct extraction_input {
     struct slice actor_user_id;
+    struct slice extraction_id;
     struct slice document_id;
     struct slice draft_order_id;
     struct slice layout_fingerprint;
@@ -44,16 +46,14 @@ struct extraction_request {
     const struct extraction_input *input;
 };
 
-/* The events that a request made, or the event of an earlier one. */
+/* The events that a request made. */
 struct extraction_stored {
     uint64_t first_seq;
     uint32_t count;
 };
 
-/* Decides, appends and applies. Where each reference of the request was cited before by an extraction
- * of the same document (or, without one, draft order), nothing is appended and the first of those
- * extractions is given. ERR_INVALID with every bad field, ERR_DENIED for what the caller may not do:
- * nothing is appended then. */
+/* Decides, appends and applies. An extraction with the key of an earlier one replaces it. ERR_INVALID with every
+ * bad field, ERR_DENIED for what the caller may not do: nothing is appended then. */
 MUST_CHECK enum err extraction_store(struct ctx *ctx, struct store_txn *txn,
                                      const struct extraction_request *request,
                                      struct extraction_stored *ret_stored);

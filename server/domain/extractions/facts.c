@@ -30,13 +30,18 @@ static void put_example_seqs(struct buffer *run, const struct citations *citatio
     }
 }
 
-/* Those that are cited for the subject for the first time: they are in the log by now. */
+/* They are in the log by now. */
 static void put_exposure_seqs(struct buffer *run, const struct citations *citations)
 {
     for (size_t i = 0; i < citations->count; i++) {
-        if (citations->items[i].outcome_seq == 0) {
-            extraction_recorded_view_add_exposure_seqs(run, citations->items[i].cited.seq);
-        }
+        extraction_recorded_view_add_exposure_seqs(run, citations->items[i].seq);
+    }
+}
+
+static void put_applied_seqs(struct buffer *run, const struct extraction_decided *decided)
+{
+    for (size_t i = 0; i < decided->applied_count; i++) {
+        extraction_recorded_internal_view_add_applied_seqs(run, decided->applied_seqs[i]);
     }
 }
 
@@ -61,8 +66,27 @@ static struct extraction_view extraction_of(struct org_id org, const struct log_
         .field_count = decided->field_count,
         .has_field_count = decided->field_count != 0,
         .arm = decided->arm,
+        .extraction_id = decided->extraction_id,
+        .has_extraction_id = decided->extraction_id.size > 0,
+        .experiment_exclusion = decided->exclusion,
         .created_at_us = decided->created_at_us,
         .has_created_at = true,
+    };
+}
+
+/* The ExtractionRecordedInternal but for its lists. Times that have their default are left out. */
+static struct extraction_recorded_internal_view
+internal_of(const struct extraction_decided *decided)
+{
+    return (struct extraction_recorded_internal_view){
+        .confidence_millionths = millionths_of(decided->confidence),
+        .layout_ready = decided->layout_ready,
+        .bare = decided->citations->example_count == 0,
+        .key_kind = (uint32_t)decided->key_kind,
+        .served_at_us = decided->served_at_us,
+        .has_served_at = decided->served_at_us != decided->created_at_us,
+        .corrected_from_us = decided->corrected_from_us,
+        .has_corrected_from = decided->corrected_from_us != decided->served_at_us,
     };
 }
 
@@ -72,15 +96,13 @@ enum err extraction_facts_write(struct arena *arena, struct org_id org,
 {
     const struct citations *citations = decided->citations;
     struct extraction_view extraction = extraction_of(org, stamp, decided);
-    struct extraction_recorded_view recorded = {.has_extraction = true};
-    struct extraction_recorded_internal_view internal = {
-        .confidence_millionths = millionths_of(decided->confidence),
-        .layout_ready = decided->layout_ready,
-        .bare = citations->example_count == 0 && !citations->has_old_examples,
-    };
+    struct extraction_recorded_view recorded = {.has_extraction = true,
+                                                .replaced_seq = decided->replaced_seq};
+    struct extraction_recorded_internal_view internal = internal_of(decided);
     struct buffer ids;
     struct buffer example_seqs;
     struct buffer exposure_seqs;
+    struct buffer applied_seqs;
 
     buffer_init(&ids, arena, citations->example_count * (UUID_TEXT_BYTES + WIRE_OVERHEAD_BYTES));
     put_example_ids(&ids, citations);
@@ -91,10 +113,14 @@ enum err extraction_facts_write(struct arena *arena, struct org_id org,
     buffer_init(&exposure_seqs, arena, citations->count * WIRE_OVERHEAD_BYTES);
     put_exposure_seqs(&exposure_seqs, citations);
     recorded.exposure_seqs.run = buffer_slice(&exposure_seqs);
+    buffer_init(&applied_seqs, arena, decided->applied_count * WIRE_OVERHEAD_BYTES);
+    put_applied_seqs(&applied_seqs, decided);
+    internal.applied_seqs.run = buffer_slice(&applied_seqs);
     if (!view_encode(&extraction_view_type, &extraction, arena, &recorded.extraction) ||
         !view_encode(&extraction_recorded_internal_view_type, &internal, arena,
                      &recorded.internal) ||
         !buffer_ok(&ids) || !buffer_ok(&example_seqs) || !buffer_ok(&exposure_seqs) ||
+        !buffer_ok(&applied_seqs) ||
         !view_encode(&extraction_recorded_view_type, &recorded, arena, ret_facts)) {
         return ERR_MEMORY;
     }
@@ -102,21 +128,22 @@ enum err extraction_facts_write(struct arena *arena, struct org_id org,
 }
 
 /* A packed list of numbers as an array. */
-static enum err read_examples(struct arena *arena, const struct view_list *list,
-                              struct extraction_facts *facts)
+static enum err read_numbers(struct arena *arena, const struct view_list *list,
+                             const uint64_t **ret_numbers, size_t *ret_count)
 {
-    uint64_t *seqs = arena_calloc(arena, list->count + 1, sizeof(*seqs));
+    uint64_t *numbers = arena_calloc(arena, list->count + 1, sizeof(*numbers));
     struct slice run = list->run;
+    size_t count = 0;
 
-    if (seqs == NULL) {
+    if (numbers == NULL) {
         return ERR_MEMORY;
     }
-    facts->example_seqs = seqs;
-    facts->example_count = 0;
-    while (view_next_number(&run, &seqs[facts->example_count])) {
-        facts->example_count++;
+    while (view_next_number(&run, &numbers[count])) {
+        count++;
     }
-    ASSERT(facts->example_count == list->count);
+    ASSERT(count == list->count);
+    *ret_numbers = numbers;
+    *ret_count = count;
     return OK;
 }
 
@@ -136,10 +163,15 @@ enum err extraction_facts_read(struct arena *arena, struct slice facts,
         return err;
     }
     if (ret_facts->internal.confidence_millionths > CONFIDENCE_UNIT ||
-        ret_facts->recorded.exposure_seqs.count > EXTRACTION_REFERENCES_MAX) {
+        ret_facts->recorded.exposure_seqs.count > EXTRACTION_REFERENCES_MAX ||
+        ret_facts->internal.applied_seqs.count > EXTRACTION_REFERENCES_MAX) {
         return ERR_CORRUPT;
     }
-    return read_examples(arena, &ret_facts->internal.example_seqs, ret_facts);
+    err = read_numbers(arena, &ret_facts->internal.example_seqs, &ret_facts->example_seqs,
+                       &ret_facts->example_count);
+    return err != OK ? err
+                     : read_numbers(arena, &ret_facts->internal.applied_seqs,
+                                    &ret_facts->applied_seqs, &ret_facts->applied_count);
 }
 
 enum err extraction_facts_extraction(struct slice facts, struct slice *ret_extraction)

@@ -7,6 +7,7 @@
 
 #include "server/domain/events/payload.h"
 #include "server/domain/extractions/citations.h"
+#include "server/domain/extractions/rows/keys.h"
 
 #include <errata/v1/event.views.h>
 #include <errata/v1/extraction.views.h>
@@ -14,6 +15,7 @@
 /* What decide found. */
 struct extraction_decided {
     struct slice actor_user_id;
+    struct slice extraction_id;
     struct slice document_id;
     struct slice draft_order_id;
     struct slice layout_fingerprint;
@@ -21,9 +23,17 @@ struct extraction_decided {
     struct slice model;
     uint32_t field_count; /* 0: not reported */
     enum experiment_arm arm;
+    enum experiment_exclusion exclusion;
     bool layout_ready;
     int64_t created_at_us;
-    const struct citations *citations; /* of which the new ones are recorded */
+    int64_t served_at_us;
+    int64_t corrected_from_us;
+    enum extraction_key_kind key_kind;
+    uint64_t replaced_seq; /* the extraction with the same key; 0: none */
+    struct citations *citations;
+    uint64_t applied_seqs
+        [EXTRACTION_REFERENCES_MAX]; /* events that count the uses of mappings with it */
+    size_t applied_count;
 };
 
 /* What apply reads. Slices are borrowed from the event; the list of numbers lies in the arena. */
@@ -33,6 +43,8 @@ struct extraction_facts {
     struct extraction_view extraction; /* of `recorded.extraction` */
     const uint64_t *example_seqs; /* of `internal.example_seqs` */
     size_t example_count;
+    const uint64_t *applied_seqs; /* of `internal.applied_seqs` */
+    size_t applied_count;
 };
 
 MUST_CHECK enum err extraction_facts_write(struct arena *arena, struct org_id org,

@@ -15,6 +15,15 @@
 #include <event_apply.h>
 
 #define PATH SLICE("extraction")
+/* Corrections since then mark an extraction of which nothing else says when it was served. */
+#define SERVED_WITHIN_US INT64_C(86400000000)
+
+/* The extraction that a request replaces; `seq` 0: none. */
+struct replaced {
+    uint64_t seq;
+    struct extraction_entry entry;
+    struct extraction_facts facts;
+};
 
 /* From where the layout is known, where the caller did not say. */
 static enum err fill_in_layout(struct ctx *ctx, struct store_txn *txn, struct org_id org,
@@ -68,37 +77,169 @@ static void check_values(struct ctx *ctx, const struct extraction_input *input)
     }
 }
 
+/* The id that the request is recorded under: of those that it names, not one that is filled in. */
+static struct slice choose_key(const struct extraction_input *input,
+                               struct extraction_decided *decided)
+{
+    if (input->extraction_id.size > 0) {
+        decided->key_kind = EXTRACTION_KEY_ID;
+        return input->extraction_id;
+    }
+    if (input->document_id.size > 0) {
+        decided->key_kind = EXTRACTION_KEY_DOCUMENT;
+        return input->document_id;
+    }
+    decided->key_kind =
+        input->draft_order_id.size > 0 ? EXTRACTION_KEY_DRAFT_ORDER : EXTRACTION_KEY_NONE;
+    return input->draft_order_id;
+}
+
+/* Finds the extraction with the same key. */
+static enum err find_replaced(struct ctx *ctx, struct store_txn *txn,
+                              const struct extraction_request *request,
+                              struct extraction_decided *decided, struct replaced *replaced)
+{
+    struct slice id = choose_key(request->input, decided);
+    struct slice bytes = {NULL, 0};
+    struct event event;
+    enum err err =
+        extraction_rows_find_key(txn, request->org, decided->key_kind, id, &replaced->seq);
+
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? OK : err;
+    }
+    decided->replaced_seq = replaced->seq;
+    err = extraction_entry_read(ctx->arena, txn, request->org, replaced->seq, &replaced->entry);
+    if (err == OK) {
+        err = log_read(txn, request->org, replaced->seq, &event);
+    }
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    return arena_copy(ctx->arena, event.facts, &bytes)
+               ? extraction_facts_read(ctx->arena, bytes, &replaced->facts)
+               : ERR_MEMORY;
+}
+
 /* The side of the experiment: what the references name, else the document's. */
 static enum err find_arm(struct store_txn *txn, struct org_id org,
-                         const struct citations *citations, struct extraction_decided *decided)
+                         const struct citations_served *served, struct extraction_decided *decided)
 {
     decided->arm = EXPERIMENT_ARM_NONE;
     if (decided->document_id.size == 0) {
         return OK;
     }
-    if (citations_find_arm(citations, &decided->arm)) {
+    if (served->is_known) {
+        decided->arm = served->arm;
         return OK;
     }
     return arm_of_document(txn, org, decided->document_id, UINT64_MAX, &decided->arm);
 }
 
+/* Whether the layout had enough examples: when they were served, else when the key was first recorded. */
 static enum err find_readiness(struct ctx *ctx, struct store_txn *txn, struct org_id org,
-                               struct extraction_decided *decided)
+                               const struct citations_served *served,
+                               const struct replaced *replaced, struct extraction_decided *decided)
 {
     struct key_fingerprint fingerprint = key_fingerprint_of(decided->layout_fingerprint);
     struct key key = key_layout_head(org, &fingerprint);
     struct layout_head_record head;
-    enum err err = layout_head_read(ctx->arena, txn, &key, &head);
+    enum err err = OK;
 
-    decided->layout_ready = head.example_count >= SUMS_EXAMPLES_READY;
+    if (served->is_known) {
+        decided->layout_ready = served->layout_ready;
+        return OK;
+    }
+    if (replaced->seq != 0 &&
+        slice_equal(replaced->entry.record.layout_fingerprint, decided->layout_fingerprint)) {
+        decided->layout_ready = replaced->facts.internal.layout_ready;
+        return OK;
+    }
+    err = layout_head_read(ctx->arena, txn, &key, &head);
+    decided->layout_ready = err == OK && head.example_count >= SUMS_EXAMPLES_READY;
     return err;
+}
+
+/* Whether another extraction of the document is the one that counts in the experiment. A replacement keeps the
+ * place of the extraction that it replaces. */
+static enum err is_further(struct store_txn *txn, struct org_id org,
+                           const struct replaced *replaced,
+                           const struct extraction_decided *decided, bool *ret_further)
+{
+    uint64_t newest_seq = 0;
+    enum err err = OK;
+
+    if (replaced->seq != 0 && slice_equal(replaced->entry.document_id, decided->document_id)) {
+        *ret_further = replaced->entry.record.exclusion == EXPERIMENT_EXCLUSION_FURTHER_EXTRACTION;
+        return OK;
+    }
+    err =
+        extraction_rows_find_newest(txn, org, SUBJECT_DOCUMENT, decided->document_id, &newest_seq);
+    *ret_further = err == OK;
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
+static enum err find_exclusion(struct store_txn *txn, struct org_id org,
+                               const struct citations_served *served,
+                               const struct replaced *replaced, struct extraction_decided *decided)
+{
+    bool further = false;
+    enum err err = OK;
+
+    if (decided->document_id.size == 0) {
+        decided->exclusion = EXPERIMENT_EXCLUSION_NO_DOCUMENT;
+        return OK;
+    }
+    err = is_further(txn, org, replaced, decided, &further);
+    if (further) {
+        decided->exclusion = EXPERIMENT_EXCLUSION_FURTHER_EXTRACTION;
+    } else if (served->arms_differ) {
+        decided->exclusion = EXPERIMENT_EXCLUSION_MIXED_ARMS;
+    } else if (decided->arm == EXPERIMENT_ARM_NONE) {
+        decided->exclusion = EXPERIMENT_EXCLUSION_NO_HOLDOUT;
+    } else if (!decided->layout_ready) {
+        decided->exclusion = EXPERIMENT_EXCLUSION_LAYOUT_NOT_READY;
+    }
+    return err;
+}
+
+/* Finds when the examples were served, and from when on corrections belong to the extraction. `created_at` is
+ * known. */
+static enum err find_times(struct store_txn *txn, struct org_id org,
+                           const struct citations_served *served, const struct replaced *replaced,
+                           struct extraction_decided *decided)
+{
+    struct document_known known;
+    enum err err = ERR_NOT_FOUND;
+
+    if (served->is_known) {
+        decided->served_at_us = served->served_at_us;
+        decided->corrected_from_us = served->served_at_us;
+        return OK;
+    }
+    if (replaced->seq != 0) {
+        decided->served_at_us = replaced->entry.served_at_us;
+        decided->corrected_from_us = replaced->entry.corrected_from_us;
+        return OK;
+    }
+    decided->served_at_us = decided->created_at_us;
+    decided->corrected_from_us = decided->created_at_us - SERVED_WITHIN_US;
+    if (decided->document_id.size > 0) {
+        err = document_find(txn, org, decided->document_id, &known);
+    }
+    if (err == OK && known.created_at_us <= decided->created_at_us) {
+        decided->corrected_from_us = known.created_at_us;
+    }
+    return err == ERR_NOT_FOUND ? OK : err;
 }
 
 /* Reads and checks all that the request says. OK with a fault where something is wrong. */
 static enum err decide(struct ctx *ctx, struct store_txn *txn,
-                       const struct extraction_request *request, struct citations *citations,
+                       const struct extraction_request *request, struct replaced *replaced,
                        struct extraction_decided *decided)
 {
+    struct citations *citations = decided->citations;
+    struct citations_served served = {.is_known = false};
     enum err err = fill_in(ctx, txn, request, decided);
 
     check_values(ctx, request->input);
@@ -106,19 +247,27 @@ static enum err decide(struct ctx *ctx, struct store_txn *txn,
         err = event_time_check_now(ctx, txn, request->org, &request->input->time, PATH);
     }
     if (err == OK) {
-        err = citations_read(ctx, txn, request, decided->document_id, citations);
+        err = citations_read(ctx, txn, request, citations);
     }
     if (err == OK) {
         err = citations_credit(ctx, txn, request, decided->layout_fingerprint, citations);
     }
     if (err == OK) {
-        err = find_arm(txn, request->org, citations, decided);
+        err = find_replaced(ctx, txn, request, decided, replaced);
     }
-    return err != OK ? err : find_readiness(ctx, txn, request->org, decided);
+    served = citations_find_served(citations);
+    if (err == OK) {
+        err = find_arm(txn, request->org, &served, decided);
+    }
+    if (err == OK) {
+        err = find_readiness(ctx, txn, request->org, &served, replaced, decided);
+    }
+    return err != OK ? err : find_exclusion(txn, request->org, &served, replaced, decided);
 }
 
 static enum err append_extraction(struct ctx *ctx, struct store_txn *txn,
                                   const struct extraction_request *request,
+                                  const struct replaced *replaced,
                                   struct extraction_decided *decided)
 {
     struct event_draft draft = {
@@ -127,13 +276,17 @@ static enum err append_extraction(struct ctx *ctx, struct store_txn *txn,
         .annotator = ANNOTATOR_LLM,
         .actor_user_id = decided->actor_user_id,
     };
+    const struct citations_served served = citations_find_served(decided->citations);
     uint64_t seq = 0;
     enum err err = event_draft_stamp(ctx, txn, &request->input->time, &draft);
 
+    if (err == OK) {
+        decided->created_at_us = draft.created_at_us;
+        err = find_times(txn, request->org, &served, replaced, decided);
+    }
     if (err != OK) {
         return err;
     }
-    decided->created_at_us = draft.created_at_us;
     event_draft_add_subject(&draft, SUBJECT_LAYOUT, decided->layout_fingerprint);
     event_draft_add_subject(&draft, SUBJECT_DOCUMENT, decided->document_id);
     event_draft_add_subject(&draft, SUBJECT_DRAFT_ORDER, decided->draft_order_id);
@@ -141,11 +294,43 @@ static enum err append_extraction(struct ctx *ctx, struct store_txn *txn,
     return err != OK ? err : event_draft_append(ctx, txn, &draft, extractions_apply, &seq);
 }
 
-/* The exposures first, so that the extraction can point to them; then its effect on mappings. */
-static enum err append_all(struct ctx *ctx, struct store_txn *txn,
-                           const struct extraction_request *request, struct citations *citations,
-                           struct extraction_decided *decided)
+static bool was_applied(const struct replaced *replaced, uint64_t seq)
 {
+    for (size_t i = 0; i < replaced->facts.applied_count; i++) {
+        if (replaced->facts.applied_seqs[i] == seq) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Counts the uses of mappings that a reference names. Those that were counted before are only this extraction's
+ * if they were those of the one that it replaces. */
+static enum err append_uses(struct ctx *ctx, struct store_txn *txn,
+                            const struct mapping_citation *citation,
+                            const struct replaced *replaced, struct extraction_decided *decided)
+{
+    struct log_head before;
+    uint64_t seq = 0;
+    enum err err = log_read_head(txn, citation->org, &before);
+
+    if (err == OK) {
+        err = mapping_uses_store(ctx, txn, citation, &seq);
+    }
+    if (err == OK && (seq > before.last_seq || was_applied(replaced, seq))) {
+        decided->applied_seqs[decided->applied_count] = seq;
+        decided->applied_count++;
+    }
+    return err;
+}
+
+/* The exposures first, so that the others can point to them; then their effect on mappings, so that the
+ * extraction can name it. */
+static enum err append_all(struct ctx *ctx, struct store_txn *txn,
+                           const struct extraction_request *request,
+                           const struct replaced *replaced, struct extraction_decided *decided)
+{
+    struct citations *citations = decided->citations;
     const struct exposure_citer citer = {
         .actor_user_id = decided->actor_user_id,
         .time = request->input->time,
@@ -153,32 +338,27 @@ static enum err append_all(struct ctx *ctx, struct store_txn *txn,
     enum err err = OK;
 
     for (size_t i = 0; i < citations->count && err == OK; i++) {
-        err = exposure_record(ctx, txn, request->org, &citer, &citations->items[i].cited);
-    }
-    if (err == OK) {
-        err = append_extraction(ctx, txn, request, decided);
+        err = exposure_record(ctx, txn, request->org, &citer, &citations->items[i]);
     }
     for (size_t i = 0; i < citations->count && err == OK; i++) {
-        const struct cited_exposure *cited = &citations->items[i].cited;
         const struct mapping_citation citation = {
             .org = request->org,
             .citer = &citer,
-            .cited = cited,
+            .cited = &citations->items[i],
             .draft_order_id = decided->draft_order_id,
             .document_id = decided->document_id,
         };
-        uint64_t seq = 0;
 
-        if (cited->exposure.kind == EXPOSURE_KIND_MATCHES) {
-            err = mapping_uses_store(ctx, txn, &citation, &seq);
+        if (citations->items[i].exposure.kind == EXPOSURE_KIND_MATCHES) {
+            err = append_uses(ctx, txn, &citation, replaced, decided);
         }
     }
-    return err;
+    return err != OK ? err : append_extraction(ctx, txn, request, replaced, decided);
 }
 
 /* Appends, and counts what was appended by the log's own numbers. */
 static enum err store_new(struct ctx *ctx, struct store_txn *txn,
-                          const struct extraction_request *request, struct citations *citations,
+                          const struct extraction_request *request, const struct replaced *replaced,
                           struct extraction_decided *decided, struct extraction_stored *ret_stored)
 {
     struct log_head before;
@@ -186,7 +366,7 @@ static enum err store_new(struct ctx *ctx, struct store_txn *txn,
     enum err err = log_read_head(txn, request->org, &before);
 
     if (err == OK) {
-        err = append_all(ctx, txn, request, citations, decided);
+        err = append_all(ctx, txn, request, replaced, decided);
     }
     if (err == OK) {
         err = log_read_head(txn, request->org, &after);
@@ -204,7 +384,9 @@ enum err extraction_store(struct ctx *ctx, struct store_txn *txn,
 {
     const struct extraction_input *input = request->input;
     struct citations *citations = arena_calloc(ctx->arena, 1, sizeof(*citations));
+    struct replaced *replaced = arena_calloc(ctx->arena, 1, sizeof(*replaced));
     struct extraction_decided decided = {
+        .extraction_id = input->extraction_id,
         .document_id = input->document_id,
         .draft_order_id = input->draft_order_id,
         .layout_fingerprint = input->layout_fingerprint,
@@ -213,26 +395,19 @@ enum err extraction_store(struct ctx *ctx, struct store_txn *txn,
         .field_count = input->field_count,
         .citations = citations,
     };
-    enum err err = citations != NULL ? OK : ERR_MEMORY;
+    enum err err = citations != NULL && replaced != NULL ? OK : ERR_MEMORY;
 
     if (err == OK) {
         err = actor_resolve(ctx, &request->caller, PATH, input->actor_user_id, input->time.is_given,
                             &decided.actor_user_id);
     }
     if (err == OK) {
-        err = decide(ctx, txn, request, citations, &decided);
+        err = decide(ctx, txn, request, replaced, &decided);
     }
     if (err == OK) {
         err = fault_result(ctx->fault);
     }
-    if (err != OK) {
-        return err;
-    }
-    if (citations_are_old(citations)) {
-        *ret_stored = (struct extraction_stored){citations_first_outcome(citations), 1};
-        return OK;
-    }
-    return store_new(ctx, txn, request, citations, &decided, ret_stored);
+    return err != OK ? err : store_new(ctx, txn, request, replaced, &decided, ret_stored);
 }
 
 enum err extraction_find_stored(struct store_txn *txn, struct org_id org,

@@ -72,6 +72,7 @@ enum err document_find(struct store_txn *txn, struct org_id org, struct slice do
     }
     if (err == OK) {
         known.layout_fingerprint = row.layout_fingerprint;
+        known.created_at_us = row.created_at_us;
         err = find_family(txn, org, &row, &known);
     }
     if (err == OK) {

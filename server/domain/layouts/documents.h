@@ -39,6 +39,7 @@ struct document_known {
     struct slice input_snippet; /* empty: no text, or removed by retention */
     bool has_family;
     struct uuid family_id; /* of its layout family */
+    int64_t created_at_us; /* when it was ingested */
 };
 
 /* ERR_NOT_FOUND for one that this organisation does not have. */

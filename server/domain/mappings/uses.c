@@ -252,3 +252,59 @@ enum err mapping_uses_apply(struct ctx *ctx, struct store_txn *txn, const struct
                      : exposure_keep_outcome(txn, event->org, facts.exposure_seq,
                                              EVENT_MAPPING_APPLIED, subject, event->seq);
 }
+
+/* Subtracts the uses of one mapping. */
+static enum err undo_one(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                         struct slice message, uint64_t *line_count)
+{
+    struct applied_mapping_view applied;
+    struct mapping_row row;
+    enum err err = applied_mapping_view_read(message, &applied);
+
+    if (err == OK) {
+        err = mapping_row_read(txn, org, applied.seq, &row);
+    }
+    if (err != OK || row.record.use_count < applied.line_count) {
+        return err == OK || err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    row.record.use_count -= applied.line_count;
+    row.record.last_used_at_us = row.record.use_count > 0 ? row.record.last_used_at_us : 0;
+    *line_count += applied.line_count;
+    return mapping_row_write(ctx->arena, txn, org, &row);
+}
+
+enum err mapping_uses_undo(struct ctx *ctx, struct store_txn *txn, struct org_id org, uint64_t seq)
+{
+    const struct slice all = {NULL, 0};
+    struct mapping_applied_view facts;
+    struct counter_day day;
+    struct slice subject = {NULL, 0};
+    struct slice applied = {NULL, 0};
+    struct slice bytes = {NULL, 0};
+    uint64_t line_count = 0;
+    struct event event;
+    enum err err = log_read(txn, org, seq, &event);
+
+    /* Puts would move what is borrowed. */
+    if (err == OK && !arena_copy(ctx->arena, event.facts, &bytes)) {
+        return ERR_MEMORY;
+    }
+    if (err == OK) {
+        err = event.kind == EVENT_MAPPING_APPLIED ? mapping_applied_view_read(bytes, &facts)
+                                                  : ERR_CORRUPT;
+    }
+    if (err == OK) {
+        err = write_subject(ctx->arena, facts.draft_order_id, facts.document_id, &subject);
+    }
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    day = counters_day(org, event.created_at_us);
+    err =
+        exposure_forget_outcome(txn, org, facts.exposure_seq, EVENT_MAPPING_APPLIED, subject, seq);
+    while (err == OK && view_next(&facts.mappings.run, &applied)) {
+        err = undo_one(ctx, txn, org, applied, &line_count);
+    }
+    return err != OK ? err
+                     : counters_subtract(ctx, txn, &day, COUNTER_MAPPING_APPLIED, all, line_count);
+}

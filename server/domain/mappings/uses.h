@@ -43,6 +43,11 @@ MUST_CHECK enum err mapping_record_matches(struct ctx *ctx, struct store_txn *tx
  * RecordMatches, and for RecordExtraction of each MATCHES reference that it cites. */
 MUST_CHECK enum err mapping_uses_store(struct ctx *ctx, struct store_txn *txn,
                                        const struct mapping_citation *citation, uint64_t *ret_seq);
+/* Subtracts what an EVENT_MAPPING_APPLIED counted, for apply of an extraction that replaces the one with which it
+ * was recorded: the uses of the mappings and of the day, and the outcome. `last_used_at` stays, unless no use is
+ * left. */
+MUST_CHECK enum err mapping_uses_undo(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                                      uint64_t seq);
 /* How many mappings an EVENT_MAPPING_APPLIED counted the uses of. */
 MUST_CHECK enum err mapping_uses_count(const struct event *event, uint32_t *ret_count);
 /* Applies an EVENT_MAPPING_APPLIED: counts the uses of the mappings and of the day, and keeps the outcome

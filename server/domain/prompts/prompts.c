@@ -197,6 +197,7 @@ static enum err make_reference(struct arena *arena, const struct prompt_query *q
         .served_at_us = query->examples.now_us,
         .as_of_seq = prompt->examples.as_of_seq,
         .arm = prompt->examples.arm,
+        .layout_ready = prompt->examples.layout_ready,
         .artifacts = artifacts,
         .is_listed = true,
     };

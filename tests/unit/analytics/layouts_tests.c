@@ -100,18 +100,23 @@ static void test_coverage_page_reads_a_bounded_number_of_rows(void **state)
 static void extract(struct store_world *world, struct store_txn *txn, struct slice layout,
                     uint32_t arm, unsigned count, unsigned corrected)
 {
-    const struct counted_extraction extraction = {.org = store_world_org(1),
-                                                  .layout_fingerprint = layout,
-                                                  .created_at_us = STORE_WORLD_START_US,
-                                                  .confidence_millionths = 900000,
-                                                  .arm = arm,
-                                                  .layout_ready = true,
-                                                  .field_count = 10};
+    const struct counted_corrections none = {false, 0};
+    const struct counted_corrections two_fields = {true, 2};
+    const struct counted_extraction extraction = {
+        .org = store_world_org(1),
+        .layout_fingerprint = layout,
+        .created_at_us = STORE_WORLD_START_US,
+        .confidence_millionths = 900000,
+        .arm = arm,
+        .exclusion = arm == EXPERIMENT_ARM_NONE ? EXPERIMENT_EXCLUSION_NO_HOLDOUT
+                                                : EXPERIMENT_EXCLUSION_UNSPECIFIED,
+        .field_count = 10};
 
     for (unsigned i = 0; i < count; i++) {
         assert_int_equal(sums_add_extraction(&world->ctx, txn, &extraction), OK);
         if (i < corrected) {
-            assert_int_equal(sums_add_corrected(&world->ctx, txn, &extraction, true, 2), OK);
+            assert_int_equal(
+                sums_change_corrected(&world->ctx, txn, &extraction, &none, &two_fields), OK);
         }
     }
 }

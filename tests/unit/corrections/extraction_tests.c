@@ -142,29 +142,22 @@ static void test_sums_move_with_their_mark(void **state)
 static void add_extraction(struct world *world, uint64_t seq, int64_t created_at_us,
                            struct slice document_id, struct slice draft_order_id)
 {
-    const struct extraction_record record = {
-        .seq = seq,
-        .created_at_us = created_at_us,
-        .layout_fingerprint = LAYOUT,
-        .arm = EXPERIMENT_ARM_TREATMENT,
-        .layout_ready = true,
-        .field_count = 300,
-    };
-    const struct counted_extraction counted = {
+    struct extraction_entry entry = {
         .org = world->org,
-        .layout_fingerprint = LAYOUT,
-        .created_at_us = created_at_us,
+        .record = {.seq = seq,
+                   .created_at_us = created_at_us,
+                   .layout_fingerprint = LAYOUT,
+                   .arm = EXPERIMENT_ARM_TREATMENT,
+                   .field_count = 300},
         .confidence_millionths = 900000,
-        .arm = record.arm,
-        .layout_ready = record.layout_ready,
-        .field_count = record.field_count,
+        .document_id = document_id,
+        .draft_order_id = draft_order_id,
+        .served_at_us = created_at_us,
+        .corrected_from_us = created_at_us,
     };
     struct store_txn *txn = world_begin(world, STORE_WRITE);
 
-    assert_int_equal(
-        extraction_rows_add(&world->ctx, txn, world->org, &record, document_id, draft_order_id),
-        OK);
-    assert_int_equal(sums_add_extraction(&world->ctx, txn, &counted), OK);
+    assert_int_equal(extraction_rows_add(&world->ctx, txn, &entry), OK);
     assert_int_equal(store_commit(txn), OK);
 }
 
@@ -181,7 +174,7 @@ static struct extraction_record read_extraction(struct world *world, uint64_t se
     return record;
 }
 
-/* Goal: the newest extraction by created_at, then seq, is marked: the newer of the document's and
+/* Goal: the extraction that was served last, then by seq, is marked: the newer of the document's and
  * the draft's. Method: extractions recorded out of order. */
 static void test_newest_extraction_is_marked(void **state)
 {

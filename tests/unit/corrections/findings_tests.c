@@ -116,20 +116,18 @@ static const struct finding_case cases[] = {
 /* Adds an extraction of the document `extracted`, which was not ingested; it names the layout abc. */
 static void add_extraction(struct world *world)
 {
-    const struct extraction_record record = {.seq = 1,
-                                             .created_at_us = WORLD_START_US,
-                                             .layout_fingerprint = SLICE("abc"),
-                                             .arm = EXPERIMENT_ARM_NONE};
-    const struct counted_extraction counted = {.org = world->org,
-                                               .layout_fingerprint = record.layout_fingerprint,
-                                               .created_at_us = record.created_at_us,
-                                               .arm = record.arm};
+    struct extraction_entry entry = {
+        .org = world->org,
+        .record = {.seq = 1,
+                   .created_at_us = WORLD_START_US,
+                   .layout_fingerprint = SLICE("abc"),
+                   .arm = EXPERIMENT_ARM_NONE,
+                   .exclusion = EXPERIMENT_EXCLUSION_NO_HOLDOUT},
+        .document_id = SLICE("extracted"),
+    };
     struct store_txn *txn = world_begin(world, STORE_WRITE);
 
-    assert_int_equal(extraction_rows_add(&world->ctx, txn, world->org, &record, SLICE("extracted"),
-                                         slice_of(NULL, 0)),
-                     OK);
-    assert_int_equal(sums_add_extraction(&world->ctx, txn, &counted), OK);
+    assert_int_equal(extraction_rows_add(&world->ctx, txn, &entry), OK);
     assert_int_equal(store_commit(txn), OK);
 }
 

@@ -39,7 +39,7 @@ static uint64_t count_of(struct store_txn *txn, enum counter_dimension dimension
     return record.count;
 }
 
-static struct counted_extraction extraction_of(const char *layout, uint32_t arm, bool ready,
+static struct counted_extraction extraction_of(const char *layout, uint32_t arm, uint32_t exclusion,
                                                uint32_t field_count)
 {
     return (struct counted_extraction){
@@ -48,7 +48,7 @@ static struct counted_extraction extraction_of(const char *layout, uint32_t arm,
         .created_at_us = DAY * DAY_US + 5,
         .confidence_millionths = 250000,
         .arm = arm,
-        .layout_ready = ready,
+        .exclusion = exclusion,
         .field_count = field_count,
     };
 }
@@ -75,7 +75,8 @@ static void check_arm(const struct arm_sums *arm, uint64_t extractions, uint64_t
 static void test_named_layout_is_listed_with_zeros(void **state)
 {
     struct store_world *world = *state;
-    struct counted_extraction extraction = extraction_of("a", EXPERIMENT_ARM_NONE, true, 0);
+    struct counted_extraction extraction =
+        extraction_of("a", EXPERIMENT_ARM_NONE, EXPERIMENT_EXCLUSION_NO_HOLDOUT, 0);
     struct store_txn *txn = store_world_begin(world);
 
     assert_int_equal(sums_name_layout(&world->ctx, txn, extraction.org, SLICE("a")), OK);
@@ -90,27 +91,40 @@ static void test_named_layout_is_listed_with_zeros(void **state)
     store_abort(txn);
 }
 
-/* Goal: an extraction counts by day, by layout and for the organisation; in an arm only if it is in
- * one and its layout was ready; a correction counts it once and its fields as reported. */
+static void change(struct store_world *world, struct store_txn *txn,
+                   const struct counted_extraction *extraction, struct counted_corrections before,
+                   struct counted_corrections after)
+{
+    assert_int_equal(sums_change_corrected(&world->ctx, txn, extraction, &before, &after), OK);
+}
+
+/* Goal: an extraction counts by day, by layout and for the organisation; in an arm, or by the reason why it is in
+ * none; a correction counts it once and its fields as reported. Removing all of them leaves only the names of the
+ * layouts. */
 static void test_extraction_counts_by_day_layout_and_arm(void **state)
 {
     struct store_world *world = *state;
-    struct counted_extraction treated = extraction_of("a", EXPERIMENT_ARM_TREATMENT, true, 12);
-    struct counted_extraction held_out = extraction_of("a", EXPERIMENT_ARM_CONTROL, true, 0);
-    struct counted_extraction early = extraction_of("a", EXPERIMENT_ARM_TREATMENT, false, 9);
-    struct counted_extraction armless = extraction_of("b", EXPERIMENT_ARM_NONE, true, 7);
+    struct counted_extraction treated = extraction_of("a", EXPERIMENT_ARM_TREATMENT, 0, 12);
+    struct counted_extraction held_out = extraction_of("a", EXPERIMENT_ARM_CONTROL, 0, 0);
+    struct counted_extraction early =
+        extraction_of("a", EXPERIMENT_ARM_TREATMENT, EXPERIMENT_EXCLUSION_LAYOUT_NOT_READY, 9);
+    struct counted_extraction armless =
+        extraction_of("b", EXPERIMENT_ARM_NONE, EXPERIMENT_EXCLUSION_NO_DOCUMENT, 7);
     const struct counted_extraction *all[] = {&treated, &treated, &held_out, &early, &armless};
+    const struct counted_corrections none = {false, 0};
     struct store_txn *txn = store_world_begin(world);
     struct layout_stats_record sums;
 
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         assert_int_equal(sums_add_extraction(&world->ctx, txn, all[i]), OK);
     }
-    assert_int_equal(sums_add_corrected(&world->ctx, txn, &treated, true, 2), OK);
-    assert_int_equal(sums_add_corrected(&world->ctx, txn, &treated, false, 1), OK);
-    assert_int_equal(sums_add_corrected(&world->ctx, txn, &treated, false, 0), OK);
-    assert_int_equal(sums_add_corrected(&world->ctx, txn, &early, true, 4), OK);
-    assert_int_equal(sums_add_corrected(&world->ctx, txn, &armless, true, 0), OK);
+    change(world, txn, &treated, none, (struct counted_corrections){true, 2});
+    change(world, txn, &treated, (struct counted_corrections){true, 2},
+           (struct counted_corrections){true, 3});
+    change(world, txn, &treated, (struct counted_corrections){true, 3},
+           (struct counted_corrections){true, 3});
+    change(world, txn, &early, none, (struct counted_corrections){true, 4});
+    change(world, txn, &armless, none, (struct counted_corrections){true, 0});
     sums = sums_of(txn, "a");
     assert_int_equal(sums.extraction_count, 4);
     assert_int_equal(sums.corrected_count, 2);
@@ -127,6 +141,21 @@ static void test_extraction_counts_by_day_layout_and_arm(void **state)
     assert_int_equal(count_of(txn, COUNTER_EXTRACTIONS, no_name), 5);
     assert_int_equal(count_of(txn, COUNTER_CONFIDENCE, no_name), 1250000);
     assert_int_equal(count_of(txn, COUNTER_CORRECTED, no_name), 3);
+    assert_int_equal(sums.excluded_count[EXPERIMENT_EXCLUSION_LAYOUT_NOT_READY - 1], 1);
+    assert_int_equal(sums.excluded_count[EXPERIMENT_EXCLUSION_NO_DOCUMENT - 1], 1);
+
+    change(world, txn, &treated, (struct counted_corrections){true, 3}, none);
+    change(world, txn, &early, (struct counted_corrections){true, 4}, none);
+    change(world, txn, &armless, (struct counted_corrections){true, 0}, none);
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        assert_int_equal(sums_remove_extraction(&world->ctx, txn, all[i]), OK);
+    }
+    assert_int_equal(sums_remove_extraction(&world->ctx, txn, &treated), ERR_CORRUPT);
+    sums = sums_of(txn, "a");
+    assert_int_equal(sums.extraction_count, 0);
+    check_arm(&sums.treatment, 0, 0, 0, 0);
+    assert_int_equal(store_world_count_rows(txn, TABLE_LAYOUT_STATS, treated.org), 2);
+    assert_int_equal(store_world_count_rows(txn, TABLE_COUNTER, treated.org), 0);
     store_abort(txn);
 }
 
@@ -135,7 +164,7 @@ static void test_extraction_counts_by_day_layout_and_arm(void **state)
 static void test_full_sums_stay_full(void **state)
 {
     struct store_world *world = *state;
-    struct counted_extraction extraction = extraction_of("a", EXPERIMENT_ARM_CONTROL, true, 5);
+    struct counted_extraction extraction = extraction_of("a", EXPERIMENT_ARM_CONTROL, 0, 5);
     const struct layout_stats_record full = {
         .layout_fingerprint = SLICE("a"),
         .extraction_count = UINT64_MAX,
@@ -152,7 +181,8 @@ static void test_full_sums_stay_full(void **state)
     assert_int_equal(store_put(txn, TABLE_LAYOUT_STATS, key_slice(&key), value), OK);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(sums_add_extraction(&world->ctx, txn, &extraction), OK);
-        assert_int_equal(sums_add_corrected(&world->ctx, txn, &extraction, true, 1), OK);
+        change(world, txn, &extraction, (struct counted_corrections){false, 0},
+               (struct counted_corrections){true, 1});
     }
     sums = sums_of(txn, "a");
     assert_true(sums.extraction_count == UINT64_MAX && sums.corrected_count == UINT64_MAX);

@@ -174,11 +174,16 @@ static void test_extraction_without_own_examples_counts_as_without_examples(void
     assert_int_equal(store(&world, &input, &stored), OK);
     assert_false(read_facts(&world, stored.first_seq + 1).internal.bare);
     assert_int_equal(read_facts(&world, stored.first_seq + 1).example_count, 1);
+    /* One that replaces it cites the same; the uses of mappings are counted before it. */
     input.exposure_refs[1] = refer(&world, EXPOSURE_KIND_MATCHES, EXPERIMENT_ARM_NONE, NULL, 0);
     input.exposure_ref_count = 2;
     assert_int_equal(store(&world, &input, &stored), OK);
-    assert_false(read_facts(&world, stored.first_seq + 1).internal.bare);
-    assert_int_equal(read_facts(&world, stored.first_seq + 1).example_count, 0);
+    assert_int_equal(stored.count, 3);
+    assert_false(read_facts(&world, stored.first_seq + 2).internal.bare);
+    assert_int_equal(read_facts(&world, stored.first_seq + 2).example_count, 1);
+    assert_int_equal(read_facts(&world, stored.first_seq + 2).applied_count, 1);
+    assert_int_equal(read_facts(&world, stored.first_seq + 2).applied_seqs[0],
+                     stored.first_seq + 1);
     world_deinit(&world);
 }
 

@@ -8,6 +8,7 @@
 #include "server/domain/admin/keys.h"
 #include "server/domain/corrections/keys.h"
 #include "server/domain/counters/keys.h"
+#include "server/domain/events/feedback.h"
 #include "server/domain/experiment/records.h"
 #include "server/domain/exposures/keys.h"
 #include "server/domain/extractions/rows/keys.h"
@@ -184,8 +185,11 @@ static void test_examples_of_the_format_are_current(void **state)
          sample_of(&arena, "counter")},
         {"layout_stats", key_layout_stats(org, &fingerprint), sample_of(&arena, "layout_stats")},
         {"extraction", key_extraction(org, 9), sample_of(&arena, "extraction")},
-        {"extraction_subject", key_extraction_subject(org, SUBJECT_DOCUMENT, SLICE("invoice-7")),
-         sample_of(&arena, "extraction_subject")},
+        {"extraction_key", key_extraction_key(org, EXTRACTION_KEY_DOCUMENT, SLICE("invoice-7")),
+         sample_of(&arena, "extraction_key")},
+        {"extraction_subject",
+         key_extraction_subject(org, SUBJECT_DOCUMENT, SLICE("invoice-7"), SAMPLE_TIME_US, 9),
+         empty},
         {"exposure", key_exposure(org, hash), slice_of(seq, sizeof(seq))},
         {"outcome", key_outcome(org, 2, EVENT_MAPPING_APPLIED, SLICE("invoice-7")),
          slice_of(seq, sizeof(seq))},

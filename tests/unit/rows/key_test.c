@@ -7,6 +7,7 @@
 #include "server/domain/admin/keys.h"
 #include "server/domain/corrections/keys.h"
 #include "server/domain/counters/keys.h"
+#include "server/domain/events/feedback.h"
 #include "server/domain/experiment/records.h"
 #include "server/domain/exposures/keys.h"
 #include "server/domain/extractions/rows/keys.h"
@@ -170,7 +171,9 @@ static void test_keys_begin_with_their_org(void **state)
         key_counter_day_prefix(org, 1),
         key_layout_stats(org, &fingerprint),
         key_extraction(org, 1),
-        key_extraction_subject(org, SUBJECT_DOCUMENT, SLICE("x")),
+        key_extraction_subject_prefix(org, SUBJECT_DOCUMENT, SLICE("x")),
+        key_extraction_subject(org, SUBJECT_DOCUMENT, SLICE("x"), 1, 1),
+        key_extraction_key(org, EXTRACTION_KEY_DOCUMENT, SLICE("x")),
         key_exposure(org, hash),
         key_outcome(org, 1, 7, SLICE("x")),
         key_mapping(org, 1),

@@ -34,7 +34,7 @@ KIND(profile)
 KIND(counter)
 KIND(layout_stats)
 KIND(extraction)
-KIND(extraction_subject)
+KIND(extraction_key)
 KIND(mapping)
 KIND(mapping_confirmed)
 KIND(prompt_template)
@@ -91,7 +91,7 @@ const struct record_kind record_kinds[RECORD_KIND_COUNT] = {
     {"counter", sample_of_counter, counter_again},
     {"layout_stats", sample_of_layout_stats, layout_stats_again},
     {"extraction", sample_of_extraction, extraction_again},
-    {"extraction_subject", sample_of_extraction_subject, extraction_subject_again},
+    {"extraction_key", sample_of_extraction_key, extraction_key_again},
     {"mapping", sample_of_mapping, mapping_again},
     {"mapping_confirmed", sample_of_mapping_confirmed, mapping_confirmed_again},
     {"prompt_template", sample_of_prompt_template, prompt_template_again},

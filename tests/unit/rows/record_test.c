@@ -512,7 +512,7 @@ static void test_invalid_record_is_not_written(void **state)
     BROKEN(extraction, record.layout_fingerprint.size = 0);
     BROKEN(extraction, record.corrected_by_seq = 0);
     BROKEN(extraction, record.corrected_field_count = RECORD_CORRECTED_FIELDS_MAX + 1);
-    BROKEN(extraction_subject, record.seq = 0);
+    BROKEN(extraction_key, record.seq = 0);
     BROKEN(mapping, memset(record.id.bytes, 0, UUID_BYTES));
     BROKEN(mapping, record.customer_id.size = 0);
     BROKEN(mapping, record.customer_sku.size = 0);
@@ -569,7 +569,7 @@ static void test_invalid_row_is_corrupt(void **state)
     CORRUPT(extraction, wire_put_varint(&buffer, 1, 0));
     CORRUPT(extraction, wire_put_varint(&buffer, 7, 0));
     CORRUPT(extraction, wire_put_varint(&buffer, 3, 1));
-    CORRUPT(extraction_subject, wire_put_varint(&buffer, 1, 0));
+    CORRUPT(extraction_key, wire_put_varint(&buffer, 1, 0));
     CORRUPT(mapping, wire_put_bytes(&buffer, 1, no_id));
     CORRUPT(mapping, wire_put_varint(&buffer, 2, 1));
     CORRUPT(mapping, wire_put_varint(&buffer, 5, 0));

@@ -192,6 +192,7 @@ struct layout_stats_record sample_layout_stats(void)
         .corrected_count = 31,
         .treatment = {200, 12, 2400, 19},
         .control = {40, 9, 480, 14},
+        .excluded_count = {50, 0, 10},
     };
 
     return record;
@@ -204,7 +205,7 @@ struct extraction_record sample_extraction(void)
         .created_at_us = SAMPLE_TIME_US,
         .layout_fingerprint = SLICE("acme"),
         .arm = 2,
-        .layout_ready = true,
+        .exclusion = 5,
         .field_count = 12,
         .corrected_by_seq = 300,
         .corrected_fields = {7, UINT64_MAX},
@@ -214,9 +215,9 @@ struct extraction_record sample_extraction(void)
     return record;
 }
 
-struct extraction_subject_record sample_extraction_subject(void)
+struct extraction_key_record sample_extraction_key(void)
 {
-    struct extraction_subject_record record = {.seq = 9, .created_at_us = SAMPLE_TIME_US};
+    struct extraction_key_record record = {.seq = 9};
 
     return record;
 }

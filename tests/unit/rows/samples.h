@@ -36,7 +36,7 @@ struct profile_record sample_profile(void);
 struct counter_record sample_counter(void);
 struct layout_stats_record sample_layout_stats(void);
 struct extraction_record sample_extraction(void);
-struct extraction_subject_record sample_extraction_subject(void);
+struct extraction_key_record sample_extraction_key(void);
 struct mapping_record sample_mapping(void);
 struct mapping_confirmed_record sample_mapping_confirmed(void);
 struct prompt_template_record sample_prompt_template(void);

@@ -176,6 +176,38 @@ static void print_sentence(struct cli *cli, struct slice sentence)
     wrap_message(&cli->out, 0, 0, sentence);
 }
 
+/* `Not compared: 3 without a document, 2 of layouts with fewer than 3 examples.`; nothing if there are none. */
+static void print_excluded(struct cli *cli, struct json_value comparison)
+{
+    static const struct {
+        const char *member;
+        const char *reason;
+    } reasons[] = {
+        {"noDocumentCount", "without a document"},
+        {"furtherExtractionCount", "further extractions of a document"},
+        {"noHoldoutCount", "of documents served without a holdout"},
+        {"mixedArmsCount", "with references of both arms"},
+        {"layoutNotReadyCount", "of layouts with fewer than 3 examples"},
+    };
+    struct json_value excluded = reply_member(comparison, "excluded");
+    struct slice sentence = {NULL, 0};
+
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+        struct slice number = measures_number(cli, excluded, reasons[i].member);
+        struct slice count = reply_count(cli, excluded, reasons[i].member);
+
+        if (slice_equal(number, SLICE("0"))) {
+            continue;
+        }
+        sentence = arena_printf(&cli->arena, "%.*s%s%.*s %s", SLICE_ARGS(sentence),
+                                sentence.size > 0 ? ", " : "Not compared: ", SLICE_ARGS(count),
+                                reasons[i].reason);
+    }
+    if (sentence.size > 0) {
+        print_sentence(cli, arena_printf(&cli->arena, "%.*s.", SLICE_ARGS(sentence)));
+    }
+}
+
 /* Prints the numbers of extractions compared, and a hint if no documents are held out. */
 static void print_ground(struct cli *cli, struct json_value reply, struct json_value comparison)
 {
@@ -190,6 +222,7 @@ static void print_ground(struct cli *cli, struct json_value reply, struct json_v
             &cli->arena,
             "Compared: %.*s with examples and %.*s without; %.*s%% of documents are held out now.",
             SLICE_ARGS(with), SLICE_ARGS(without), SLICE_ARGS(holdout)));
+    print_excluded(cli, comparison);
     if (slice_equal(holdout, SLICE("0"))) {
         cli_note(cli, "hint: `errata org settings --holdout 10` holds a tenth of documents out");
     }

@@ -24,9 +24,16 @@ static enum cli_exit print_recorded(struct cli *cli, struct json_value reply)
 
     print_line(&cli->out, reply_text(cli, extraction, "id"));
     if (arm.size > 0 && !slice_equal(arm, SLICE("NONE"))) {
-        cli_note(cli, "%s; it counts in the experiment if its layout had 3 examples by then",
-                 slice_equal(arm, SLICE("CONTROL")) ? "the document is held out (arm CONTROL)"
-                                                    : "the document gets examples (arm TREATMENT)");
+        struct slice reason =
+            reply_word(cli, extraction, "experimentExclusion", "EXPERIMENT_EXCLUSION_");
+        const char *text = slice_equal(arm, SLICE("CONTROL"))
+                               ? "the document is held out (arm CONTROL)"
+                               : "the document gets examples (arm TREATMENT)";
+
+        cli_note(cli,
+                 reason.size > 0 ? "%s; it does not count in the experiment: %.*s"
+                                 : "%s; it counts in the experiment%.*s",
+                 text, (int)reason.size, (const char *)reason.data);
     }
     if (examples.size > 0) {
         cli_note(cli, "its prompt carried the examples %.*s", SLICE_ARGS(examples));
@@ -38,6 +45,8 @@ static enum cli_exit print_recorded(struct cli *cli, struct json_value reply)
 static const struct option_spec record_options[] = {
     {"layout", "LAYOUT",
      "the layout's fingerprint; known by itself where the document was ingested"},
+    {"extraction-id", "ID",
+     "your id of the extraction; default: that of the document, else of the draft order"},
     {"document", "DOCUMENT", "the document"},
     {"draft", "ID", "the draft order that was made of it"},
     {"confidence", "SHARE", "how sure the model was, from 0 to 1"},
@@ -59,8 +68,11 @@ const struct command extraction_commands[] = {
      .summary = "record what a model extracted, and print its id",
      .help = "Records that a model extracted a document: rates of correction, trends of confidence "
              "and the effect of examples are computed from that. References of what was served for "
-             "it are cited with `--exposure`: each counts once, and confirmed mappings that were "
-             "applied count as used.\n\n`errata events list --kind extraction-recorded` lists what "
+             "it are cited with `--exposure`, and confirmed mappings that were applied count as "
+             "used. An extraction with the same id replaces the earlier one: name one with "
+             "`--extraction-id` "
+             "for a second extraction of a document.\n\n`errata events list --kind "
+             "extraction-recorded` lists what "
              "was recorded.",
      .examples = {{"errata extractions record --document invoice-17 --confidence 0.93 \\\n"
                    "  --model reader-2 --fields 24",

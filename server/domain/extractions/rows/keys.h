@@ -7,8 +7,21 @@
 #include "server/domain/events/subject.h"
 #include "store/keys.h"
 
+/* Which id an extraction is recorded under. The numbers are in facts and keys, and never change. */
+enum extraction_key_kind {
+    EXTRACTION_KEY_NONE = 0, /* it names no id: each call is an extraction */
+    EXTRACTION_KEY_ID = 1, /* extraction_id */
+    EXTRACTION_KEY_DOCUMENT = 2,
+    EXTRACTION_KEY_DRAFT_ORDER = 3
+};
+
 struct key key_extraction(struct org_id org, uint64_t seq);
-/* The newest extraction of a document (SUBJECT_DOCUMENT) or draft order (SUBJECT_DRAFT_ORDER). */
-struct key key_extraction_subject(struct org_id org, enum subject_kind kind, struct slice id);
+/* The extractions of a document (SUBJECT_DOCUMENT) or draft order (SUBJECT_DRAFT_ORDER), and one of them. */
+struct key key_extraction_subject_prefix(struct org_id org, enum subject_kind kind,
+                                         struct slice id);
+struct key key_extraction_subject(struct org_id org, enum subject_kind kind, struct slice id,
+                                  int64_t served_at_us, uint64_t seq);
+/* The extraction that is recorded under an id. */
+struct key key_extraction_key(struct org_id org, enum extraction_key_kind kind, struct slice id);
 
 #endif

@@ -38,7 +38,7 @@ enum err record_decode_extraction(struct slice bytes, struct extraction_record *
     ret_record->created_at_us = message.created_at_us;
     ret_record->layout_fingerprint = message.layout_fingerprint;
     ret_record->arm = message.arm;
-    ret_record->layout_ready = message.layout_ready;
+    ret_record->exclusion = message.exclusion;
     ret_record->field_count = message.field_count;
     ret_record->corrected_by_seq = message.corrected_by_seq;
     ret_record->corrected_field_count = message.corrected_field_count;
@@ -62,7 +62,7 @@ enum err record_encode_extraction(struct arena *arena, const struct extraction_r
     message.created_at_us = record->created_at_us;
     message.layout_fingerprint = record->layout_fingerprint;
     message.arm = record->arm;
-    message.layout_ready = record->layout_ready;
+    message.exclusion = record->exclusion;
     message.field_count = record->field_count;
     message.corrected_by_seq = record->corrected_by_seq;
     message.corrected_field_count = (pb_size_t)record->corrected_field_count;
@@ -71,14 +71,13 @@ enum err record_encode_extraction(struct arena *arena, const struct extraction_r
     return record_pb_encode(arena, &errata_record_ExtractionRow_msg, &message, ret_bytes);
 }
 
-enum err record_decode_extraction_subject(struct slice bytes,
-                                          struct extraction_subject_record *ret_record)
+enum err record_decode_extraction_key(struct slice bytes, struct extraction_key_record *ret_record)
 {
-    errata_record_ExtractionSubjectRow message;
+    errata_record_ExtractionKeyRow message;
     enum err err = OK;
 
     memset(&message, 0, sizeof(message));
-    err = record_pb_decode(bytes, &errata_record_ExtractionSubjectRow_msg, &message);
+    err = record_pb_decode(bytes, &errata_record_ExtractionKeyRow_msg, &message);
     if (err != OK) {
         return err;
     }
@@ -86,21 +85,19 @@ enum err record_decode_extraction_subject(struct slice bytes,
         return ERR_CORRUPT;
     }
     ret_record->seq = message.seq;
-    ret_record->created_at_us = message.created_at_us;
     return OK;
 }
 
-enum err record_encode_extraction_subject(struct arena *arena,
-                                          const struct extraction_subject_record *record,
-                                          struct slice *ret_bytes)
+enum err record_encode_extraction_key(struct arena *arena,
+                                      const struct extraction_key_record *record,
+                                      struct slice *ret_bytes)
 {
-    errata_record_ExtractionSubjectRow message = {
+    errata_record_ExtractionKeyRow message = {
         .seq = record->seq,
-        .created_at_us = record->created_at_us,
     };
 
     if (UNEXPECTED(record->seq == 0)) {
         return ERR_INTERNAL;
     }
-    return record_pb_encode(arena, &errata_record_ExtractionSubjectRow_msg, &message, ret_bytes);
+    return record_pb_encode(arena, &errata_record_ExtractionKeyRow_msg, &message, ret_bytes);
 }

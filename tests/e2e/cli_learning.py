@@ -402,7 +402,7 @@ class Learning(CliCase):
         first = self.run_cli(*words, stdin=reference)[0]
         self.assertNotEqual(self.run_cli(*words, stdin=reference + "\n")[0], first)  # replaces it
         listed, _ = self.run_cli("events", "list", "--kind", "extraction-recorded")
-        self.assertEqual(len(re.findall(r" document:x[12] .* confidence (?:0\.93|1\.0)\b", listed)), 2)
+        self.assertEqual(len(re.findall(r" document:x[12] .* confidence (?:0\.93|1\.0)\b", listed)), 3)
         self.assertIn("--confidence is missing", self.run_cli("extractions", "record", code=2)[1])
         self.assertIn("--layout is missing", self.run_cli("extractions", "record", "--confidence", "1",
                                                           code=2)[1])

@@ -160,6 +160,8 @@ static enum err take_all(struct store_txn *txn, struct extraction_entry *entry,
                               {.kind = SUBJECT_DRAFT_ORDER, .id = entry->draft_order_id}};
     enum err err = OK;
 
+    ret_older_seqs[0] = 0;
+    ret_older_seqs[1] = 0;
     for (size_t i = 0; i < 2 && err == OK; i++) {
         err = bound_chain(txn, entry, &chains[i]);
         if (err == OK) {

@@ -279,10 +279,12 @@ class Load:
         if which & 4:
             one.exposure_refs.append(self.matched(key, token))
         request = extraction_service.RecordExtractionRequest(extraction=one)
-        if which:
-            self.cite("extraction", key, org, token, request, lambda reported: reported.extraction.id)
-        else:
-            self.write("extraction", key, org, token, request, lambda reported: [reported.extraction.id])
+        before = self.again("extraction", org, key)
+        if before is not None:  # the same extraction again: it replaces the one before
+            request = extraction_service.RecordExtractionRequest.FromString(before[0])
+            request.extraction.actor_user_id = key
+        self.write("extraction", key, org, token, request, lambda reported: [reported.extraction.id])
+        self.was_served("extraction", org, request.SerializeToString(), None)
 
     def template(self, key, org, token):
         self.write("template", key, org, token, prompt_service.PutPromptTemplateRequest(

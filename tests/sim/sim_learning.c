@@ -576,11 +576,11 @@ static void keep_judged_ids(struct sim *sim, struct sim_write *write, struct sli
                  write->items);
     }
     for (unsigned i = 0; judged != NULL && i < judged->n_judged && i < SIM_ITEMS_MAX; i++) {
-        if (judged->judged[i]->event_id == NULL) {
-            sim_fail(sim, "judgement %u of batch %" PRIu64 " has no event", i, write->number);
-        } else {
+        if (judged->judged[i]->event_id != NULL) {
             (void)snprintf(write->ids[i], SIM_ID_BYTES, "%s", judged->judged[i]->event_id);
-        }
+        } else if (sim_judgement_of(write, i) != SIM_WRITE_SUGGEST) {
+            sim_fail(sim, "judgement %u of batch %" PRIu64 " has no event", i, write->number);
+        } /* a suggestion that changes nothing stores none */
     }
     errata__v1__batch_judge_mappings_response__free_unpacked(judged, NULL);
 }

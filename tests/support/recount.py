@@ -159,8 +159,7 @@ class Recount:
         self.problems = []  # events that cannot be
         for event in events:
             self.take(event)
-        for one in self.extractions.values():
-            self.sum_up(one)
+        self.sum_up_extractions()
 
     def take(self, event):
         kind = event.WhichOneof("payload")
@@ -297,6 +296,17 @@ class Recount:
         found = one.served_us, one.from_us, one.ready, one.exclusion
         if found != (served, start, ready, exclusion):
             self.problems.append(f"extraction {one.seq}: {found}, should be {(served, start, ready, exclusion)}")
+
+    def sum_up_extractions(self):
+        """Adds up the extractions that were not replaced; again after further events."""
+        self.total.clear()
+        for layout in self.layouts.values():
+            layout.extractions = layout.corrected = 0
+            layout.arms.clear()
+            layout.bare.clear()
+            layout.carried.clear()
+        for one in self.extractions.values():
+            self.sum_up(one)
 
     def sum_up(self, one):
         layout = self.layouts[one.reported.layout_fingerprint]
@@ -664,6 +674,7 @@ def check(client, counted=None):
     problems = []
     if counted is None:
         counted = Recount(reversed(client.events()))
+    counted.sum_up_extractions()
     problems += counted.problems
     for look in (check_analytics, check_coverage, check_experiment, check_mappings, check_improvements):
         look(client, counted, problems)

@@ -402,7 +402,7 @@ enum cli_exit view_print_table(struct cli *cli, const char *message, struct json
                                const char *rows, view_colour *colour)
 {
     struct view view;
-    struct table table;
+    struct table table = {.row_count = 0};
     enum cli_exit result = CLI_OK;
 
     view_init(&view, view_message(message));

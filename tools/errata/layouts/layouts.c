@@ -42,12 +42,12 @@ static enum cli_exit add_order(struct request *request, struct cli *cli)
     return CLI_OK;
 }
 
-struct slice cell_mean(struct cli *cli, struct json_value stats, const char *name)
+struct slice cell_mean(struct cli *cli, struct json_value object, const char *name)
 {
     double value = 0;
 
-    return measures_double(cli, stats, name, &value) ? arena_printf(&cli->arena, "%.4g", value)
-                                                     : slice_of(NULL, 0);
+    return measures_double(cli, object, name, &value) ? arena_printf(&cli->arena, "%.4g", value)
+                                                      : slice_of(NULL, 0);
 }
 
 struct slice cell_rules(struct cli *cli, struct json_value object, const char *name)

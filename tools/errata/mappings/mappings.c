@@ -29,9 +29,9 @@ static void colour_mapping(struct cli *cli, struct json_value row, struct table 
     }
 }
 
-struct slice cell_last_used(struct cli *cli, struct json_value mapping, const char *name)
+struct slice cell_last_used(struct cli *cli, struct json_value object, const char *name)
 {
-    struct slice used = reply_full_time(cli, mapping, name);
+    struct slice used = reply_full_time(cli, object, name);
 
     return used.size > 0 ? used : SLICE("never");
 }

@@ -155,7 +155,7 @@ class TerminalCase(CliCase):
             sent = self.on_terminal(80, *words, environment=ascii_only,
                                     code=2 if words[1] == "none" else 0)
             self.assertTrue(sent.isascii(), sent)
-        self.assertIn("\\u5c71\\u7530", self.on_terminal(120, "corrections", "list",
+        self.assertIn("\\u5c71\\u7530", self.on_terminal(120, "corrections", "list", "--actor", "山田太郎",
                                                          environment=ascii_only))
 
     def test_closed_pipe_ends_the_command(self):

@@ -527,9 +527,10 @@ class Corrections(PdfCase):
         self.client.capture(event_type=LINE, document_id="text", after_json='{"qty":2}')
         served = self.examples(text.layout_fingerprint)
         self.assertEqual(served[:2], (prompt_service.WITHHELD_UNSPECIFIED, 1))
-        self.assertEqual(self.examples(text.layout_fingerprint, document_id="text"), served)
+        self.assertEqual(self.examples(text.layout_fingerprint, document_id="text",
+                                       include_own=True), served)
         self.assertEqual(self.examples(text.layout_fingerprint, document_id="scan"), withheld)
-        self.assertEqual(self.examples(fingerprint, document_id="text")[:2],
+        self.assertEqual(self.examples(fingerprint, document_id="text", include_own=True)[:2],
                          (prompt_service.WITHHELD_UNSPECIFIED, 1))
         self.assertEqual(self.examples(fingerprint, document_id="unknown"), withheld)
 

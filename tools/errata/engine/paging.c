@@ -121,6 +121,8 @@ static int64_t count_rows(struct json_value reply, const char *name)
     return count;
 }
 
+/* Prints a page. In JSON, a page without rows is left out if another follows: a filter that few rows
+ * match makes the server answer empty pages. */
 static enum cli_exit show(struct cli *cli, const struct command_call *call, struct slice json,
                           struct json_value reply, struct pages *pages, int64_t *ret_rows)
 {
@@ -129,7 +131,9 @@ static enum cli_exit show(struct cli *cli, const struct command_call *call, stru
     }
     *ret_rows = count_rows(reply, pages->rows);
     if (cli->json) {
-        print_json(&cli->out, json);
+        if (*ret_rows > 0 || reply_text(cli, reply, "nextPageToken").size == 0) {
+            print_json(&cli->out, json);
+        }
         return CLI_OK;
     }
     return view_csv_rows(cli, pages->view.message, reply, pages->rows);

@@ -13,17 +13,17 @@
 
 #include <time.h>
 
-struct slice cell_method(struct cli *cli, struct json_value row, const char *name)
+struct slice cell_method(struct cli *cli, struct json_value object, const char *name)
 {
     struct slice own = SLICE("errata.v1.");
-    struct slice method = reply_text(cli, row, name);
+    struct slice method = reply_text(cli, object, name);
 
     return slice_starts_with(method, own) ? slice_after(method, own.size) : method;
 }
 
-struct slice cell_code(struct cli *cli, struct json_value row, const char *name)
+struct slice cell_code(struct cli *cli, struct json_value object, const char *name)
 {
-    struct slice code = reply_text(cli, row, name);
+    struct slice code = reply_text(cli, object, name);
 
     return code.size > 0 ? code : SLICE("OK");
 }
@@ -43,14 +43,14 @@ static bool ends_with(struct slice text, const char *end)
 }
 
 /* Large bytes and microseconds in words; their names end in their units. */
-struct slice cell_counter_meaning(struct cli *cli, struct json_value row, const char *empty)
+struct slice cell_counter_meaning(struct cli *cli, struct json_value object, const char *empty)
 {
-    struct slice name = reply_text(cli, row, "name");
+    struct slice name = reply_text(cli, object, "name");
     struct slice copy = {NULL, 0};
     int64_t number = 0;
 
     (void)empty;
-    if (!cli->out.terminal || !arena_copy(&cli->arena, reply_text(cli, row, "value"), &copy) ||
+    if (!cli->out.terminal || !arena_copy(&cli->arena, reply_text(cli, object, "value"), &copy) ||
         !input_number((const char *)copy.data, &number)) {
         return slice_of(NULL, 0);
     }

@@ -51,9 +51,9 @@ static struct slice in_case(struct cli *cli, struct slice word, int (*convert)(i
 }
 
 /* `kind:id` of the most useful subject; the first one of equals. */
-struct slice cell_subject(struct cli *cli, struct json_value event, const char *name)
+struct slice cell_subject(struct cli *cli, struct json_value object, const char *name)
 {
-    struct reply_walk walk = reply_walk(event, name);
+    struct reply_walk walk = reply_walk(object, name);
     struct slice kind = {NULL, 0};
     struct slice id = {NULL, 0};
 
@@ -80,15 +80,15 @@ static struct slice two_skus(struct cli *cli, struct json_value mapping)
 }
 
 /* A word or two on what was recorded; empty where its kind says it. */
-struct slice cell_event_summary(struct cli *cli, struct json_value event, const char *name)
+struct slice cell_event_summary(struct cli *cli, struct json_value object, const char *name)
 {
     struct slice what =
-        reply_word(cli, reply_member(event, "feedbackEvent"), "eventType", "FEEDBACK_EVENT_TYPE_");
+        reply_word(cli, reply_member(object, "feedbackEvent"), "eventType", "FEEDBACK_EVENT_TYPE_");
     struct json_value extraction =
-        reply_member(reply_member(event, "extractionRecorded"), "extraction");
+        reply_member(reply_member(object, "extractionRecorded"), "extraction");
     struct json_value mapping =
-        reply_member(reply_member(reply_member(event, "mappingSuggested"), "change"), "mapping");
-    struct slice version = reply_text(cli, reply_member(event, "promptTemplate"), "version");
+        reply_member(reply_member(reply_member(object, "mappingSuggested"), "change"), "mapping");
+    struct slice version = reply_text(cli, reply_member(object, "promptTemplate"), "version");
 
     (void)name;
     if (what.size == 0 && extraction.text.size > 2) {
@@ -103,9 +103,9 @@ struct slice cell_event_summary(struct cli *cli, struct json_value event, const 
     return what;
 }
 
-struct slice cell_digits(struct cli *cli, struct json_value event, const char *name)
+struct slice cell_digits(struct cli *cli, struct json_value object, const char *name)
 {
-    return reply_text(cli, event, name);
+    return reply_text(cli, object, name);
 }
 
 /* --subject KIND:ID becomes a member of its own. */

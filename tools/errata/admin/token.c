@@ -115,10 +115,10 @@ static const char *state_word(enum token_state state)
     return "";
 }
 
-struct slice cell_token_state(struct cli *cli, struct json_value row, const char *name)
+struct slice cell_token_state(struct cli *cli, struct json_value object, const char *name)
 {
     (void)name;
-    return slice_text(state_word(token_state(cli, row)));
+    return slice_text(state_word(token_state(cli, object)));
 }
 
 /* Dims tokens that are no longer valid, and highlights those that expire soon. */

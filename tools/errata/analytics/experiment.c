@@ -293,9 +293,9 @@ static const char *verdict_word(enum verdict verdict)
 }
 
 /* `91.2% of 320` */
-struct slice cell_arm(struct cli *cli, struct json_value comparison, const char *name)
+struct slice cell_arm(struct cli *cli, struct json_value object, const char *name)
 {
-    struct json_value arm = reply_member(comparison, name);
+    struct json_value arm = reply_member(object, name);
     struct slice accuracy = analytics_percent(cli, arm, "accuracy");
     struct slice count = reply_count(cli, arm, "extractionCount");
 
@@ -304,25 +304,25 @@ struct slice cell_arm(struct cli *cli, struct json_value comparison, const char 
                : arena_printf(&cli->arena, "%.*s of %.*s", SLICE_ARGS(accuracy), SLICE_ARGS(count));
 }
 
-struct slice cell_p_value(struct cli *cli, struct json_value comparison, const char *name)
+struct slice cell_p_value(struct cli *cli, struct json_value object, const char *name)
 {
-    struct slice p_value = p_value_text(cli, comparison);
+    struct slice p_value = p_value_text(cli, object);
 
     (void)name;
     p_value = p_value.size > 2 ? slice_after(p_value, 2) : p_value;
     return slice_starts_with(p_value, SLICE("= ")) ? slice_after(p_value, 2) : p_value;
 }
 
-struct slice cell_interval(struct cli *cli, struct json_value comparison, const char *name)
+struct slice cell_interval(struct cli *cli, struct json_value object, const char *name)
 {
     (void)name;
-    return interval_text(cli, comparison);
+    return interval_text(cli, object);
 }
 
-struct slice cell_verdict(struct cli *cli, struct json_value comparison, const char *name)
+struct slice cell_verdict(struct cli *cli, struct json_value object, const char *name)
 {
     (void)name;
-    return slice_text(verdict_word(judge(cli, comparison)));
+    return slice_text(verdict_word(judge(cli, object)));
 }
 
 void experiment_colour(struct cli *cli, struct json_value row, struct table *table)

@@ -107,10 +107,10 @@ static enum cli_exit fill_list(struct request *request, struct cli *cli)
 }
 
 /* On a terminal without the word that most types begin with; --type takes them so, too. */
-struct slice cell_event_type(struct cli *cli, struct json_value row, const char *name)
+struct slice cell_event_type(struct cli *cli, struct json_value object, const char *name)
 {
     const struct slice prefix = SLICE("EXTRACTION_");
-    struct slice type = reply_word(cli, row, name, "FEEDBACK_EVENT_TYPE_");
+    struct slice type = reply_word(cli, object, name, "FEEDBACK_EVENT_TYPE_");
 
     return cli->out.terminal && slice_starts_with(type, prefix) ? slice_after(type, prefix.size)
                                                                 : type;
@@ -142,22 +142,22 @@ static void append_change(struct cli *cli, struct buffer *text, struct json_valu
 }
 
 /* What changed; to a VIEWER, who sees no values, the names of the fields. */
-struct slice cell_changes(struct cli *cli, struct json_value event, const char *name)
+struct slice cell_changes(struct cli *cli, struct json_value object, const char *name)
 {
-    struct reply_walk walk = reply_walk(event, name);
+    struct reply_walk walk = reply_walk(object, name);
     struct buffer text;
 
     buffer_init(&text, &cli->arena, 64);
     while (reply_next(&walk)) {
         append_change(cli, &text, walk.row);
     }
-    return text.size > 0 ? buffer_slice(&text) : reply_list(cli, event, "fieldsChanged");
+    return text.size > 0 ? buffer_slice(&text) : reply_list(cli, object, "fieldsChanged");
 }
 
-struct slice cell_entity(struct cli *cli, struct json_value event, const char *name)
+struct slice cell_entity(struct cli *cli, struct json_value object, const char *name)
 {
-    struct slice type = reply_text(cli, event, "entityType");
-    struct slice id = reply_text(cli, event, "entityId");
+    struct slice type = reply_text(cli, object, "entityType");
+    struct slice id = reply_text(cli, object, "entityId");
 
     (void)name;
     return type.size + id.size == 0

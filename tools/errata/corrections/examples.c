@@ -8,19 +8,19 @@
 #include "tools/errata/layouts/measures.h"
 
 /* How much surer models were with it than without. */
-struct slice cell_gain(struct cli *cli, struct json_value row, const char *name)
+struct slice cell_gain(struct cli *cli, struct json_value object, const char *name)
 {
     double improvement = 0;
 
-    return measures_double(cli, row, name, &improvement)
+    return measures_double(cli, object, name, &improvement)
                ? arena_printf(&cli->arena, "%+.2f", improvement)
                : slice_of(NULL, 0);
 }
 
-struct slice cell_marks(struct cli *cli, struct json_value row, const char *name)
+struct slice cell_marks(struct cli *cli, struct json_value object, const char *name)
 {
-    bool partial = reply_text(cli, row, "partial").size > 0;
-    bool superseded = reply_text(cli, row, "superseded").size > 0;
+    bool partial = reply_text(cli, object, "partial").size > 0;
+    bool superseded = reply_text(cli, object, "superseded").size > 0;
 
     (void)name;
     return arena_printf(&cli->arena, "%s%s%s", partial ? "partial" : "",

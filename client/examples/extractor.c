@@ -124,6 +124,7 @@ static void capture(void *user, const struct order *order, const struct order_it
         &event, ERRATA__V1__FEEDBACK_EVENT_TYPE__FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED);
     errata_feedback_event_set_layout_fingerprint(&event, order->layout);
     errata_feedback_event_set_document_id(&event, order->id);
+    errata_feedback_event_set_actor_user_id(&event, "ada"); /* the person who checks orders */
     errata_feedback_event_set_entity_type(&event, "order_item");
     errata_feedback_event_set_entity_id(&event, item->sku);
     errata_feedback_event_set_before_json(&event, before);

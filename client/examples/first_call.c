@@ -18,6 +18,8 @@ int main(void)
     correction.input_snippet = "12 pcs of ABC-123"; /* the line of the document */
     correction.before_json = "{\"qty\": 10}"; /* what the model extracted from it */
     correction.after_json = "{\"qty\": 12}"; /* what a person made of that */
+    correction.actor_user_id =
+        "ada"; /* the person; without one it would be a program's correction */
     id = errata_easy_correct(errata, &correction);
     if (id[0] != '\0') {
         printf("stored as %s\n", id);

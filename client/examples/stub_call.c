@@ -38,6 +38,7 @@ static int capture(struct errata_blocking *blocking)
     errata_feedback_event_set_event_type(
         &event, ERRATA__V1__FEEDBACK_EVENT_TYPE__FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED);
     errata_feedback_event_set_layout_fingerprint(&event, "supplier-7");
+    errata_feedback_event_set_actor_user_id(&event, "ada");
     errata_feedback_event_set_before_json(&event, "{\"qty\": 10}");
     errata_feedback_event_set_after_json(&event, "{\"qty\": 12}");
     errata_feedback_event_set_meta_json(&event, "{\"input_snippet\": \"12 pcs of ABC-123\"}");

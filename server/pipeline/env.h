@@ -8,6 +8,7 @@
 #define ERRATA_SERVER_PIPELINE_ENV_H
 
 #include "server/domain/exposures/exposures.h"
+#include "server/domain/settings/settings_cache.h"
 #include "store/base/ctx.h"
 #include "store/work.h"
 
@@ -63,6 +64,7 @@ struct service_env {
     enum health_status health[HEALTH_PART_COUNT];
     /* Calls by method_info.index and status code; `method_counts[index * ENV_CODES + code]`. */
     uint64_t *method_counts;
+    struct settings_cache settings_cache; /* of the loop */
     uint64_t refusal_counts[REFUSAL_KIND_COUNT]; /* of ended calls */
     /* The transport's numbers: fills at most `max`, gives how many. NULL where there is none. */
     size_t (*read_counters)(void *user, struct env_counter *counters, size_t max);

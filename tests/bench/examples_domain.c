@@ -20,6 +20,8 @@
 #define SNIPPET_BYTES 500
 #define START_US INT64_C(1770000000000000)
 #define ROUNDS 5
+/* Of the store: small enough to run under valgrind. */
+#define MAP_BYTES (UINT64_C(8) << 30)
 
 struct bench {
     struct store_backend *backend;
@@ -31,6 +33,7 @@ struct bench {
     struct exposure_key exposure_key;
     struct org_id org;
     unsigned layouts;
+    struct settings_cache settings_cache;
     uint64_t answer_bytes;
 };
 
@@ -56,6 +59,7 @@ static void fill_layout(struct bench *bench, struct store_txn *txn, unsigned lay
     char meta[SNIPPET_BYTES + 64] = {0};
     struct capture_input input = {
         .event_type = FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
+        .actor_user_id = SLICE("ada"), /* a person's: those of programs are not served */
         .layout_fingerprint = slice_of(name, layout_name(name, layout)),
         .before_json = SLICE("{\"qty\":10}"),
         .after_json = slice_text(after),
@@ -117,6 +121,7 @@ static void look_up(struct bench *bench, struct store_txn *txn, struct slice lay
         .view = view,
         .exposure_key = &bench->exposure_key,
         .now_us = START_US,
+        .settings_cache = &bench->settings_cache,
     };
     struct buffer body;
 
@@ -157,7 +162,7 @@ static double measure(struct bench *bench, struct store_txn *txn, unsigned looku
 int main(int argc, char **argv)
 {
     static const char *const names[] = {"walk only", "EXAMPLES", "HINTS", "BOTH"};
-    struct store_lmdb_config config = {.path = argc > 1 ? argv[1] : NULL};
+    struct store_lmdb_config config = {.path = argc > 1 ? argv[1] : NULL, .map_bytes = MAP_BYTES};
     unsigned lookups = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) : 300000;
     const uint8_t key[EXPOSURE_KEY_BYTES] = {1};
     struct store_txn *txn = NULL;

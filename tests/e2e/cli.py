@@ -124,7 +124,7 @@ class Cli(ServerCase):
 
     def test_correction_becomes_an_example(self):
         """Captured by options, listed, shown with its diff, and served as an example."""
-        made = self.run_cli("corrections", "capture", "--type", LINE, "--layout", "cli-1",
+        made = self.run_cli("corrections", "capture", "--actor", "ada", "--type", LINE, "--layout", "cli-1",
                             "--document", "d1", "--entity", "draft_order_line/3", "--before",
                             '{"qty":10}', "--after", '{"qty":12}', "--snippet", "-",
                             stdin="HX 10 pcs").strip()
@@ -249,7 +249,7 @@ class Cli(ServerCase):
         self.assertTrue(fingerprint.startswith(cells[0][6]))
         listed = self.run_cli("layouts", "list", "--layout", fingerprint)
         self.assertEqual(len(listed.splitlines()), 4)
-        made = self.run_cli("corrections", "capture", "--type", LINE, "--document", first,
+        made = self.run_cli("corrections", "capture", "--actor", "ada", "--type", LINE, "--document", first,
                             "--before", '{"qty": "1"}', "--after", '{"qty": "400"}').strip()
         shown = self.run_cli("layouts", "show", first)
         self.assertIn("3 of this layout were ingested", shown)

@@ -25,7 +25,7 @@ class Ids(CliCase):
         case = cls("test_a_list_shows_what_changed")
         cls.made = []
         for quantity in (11, 12, 13):
-            out, _ = case.run_cli("corrections", "capture", "--type", LINE, "--layout", "ids-1",
+            out, _ = case.run_cli("corrections", "capture", "--actor", "ada", "--type", LINE, "--layout", "ids-1",
                                   "--document", "invoice-17", "--actor", "ada",
                                   "--before", '{"qty": 10, "sku": "A"}',
                                   "--after", json.dumps({"qty": quantity, "sku": "A"}))
@@ -117,7 +117,7 @@ class Ids(CliCase):
 
     def test_examples_are_found_by_document(self):
         document = PDFS[0].stem
-        self.run_cli("corrections", "capture", "--type", LINE, "--document", document,
+        self.run_cli("corrections", "capture", "--actor", "ada", "--type", LINE, "--document", document,
                      "--before", '{"qty": 1}', "--after", '{"qty": 2}')
         words = ["examples", "--document", document]
         self.assertNotIn('"qty"', self.run_cli(*words)[0])  # its own would give away the answer

@@ -159,7 +159,8 @@ class Learning(CliCase):
 
     def test_corrections_are_written_as_csv(self):
         """Whole texts with any content, under the contract's names."""
-        made = self.run_cli("corrections", "capture", "--type", LINE, "--layout", "csv-1", "--document", "d,1",
+        made = self.run_cli("corrections", "capture", "--actor", "ada", "--type", LINE,
+                            "--layout", "csv-1", "--document", "d,1",
                             "--before", '{"note": "a"}', "--after", '{"note": "b, \\"c\\"\\nd", "x": 1}',
                             "--snippet", 'two "quoted",\nlines')[0].strip()
         found, = rows(self.run_cli("corrections", "list", "--layout", "csv-1", "--csv")[0])
@@ -353,7 +354,7 @@ class Learning(CliCase):
     def test_prompt_is_prepared_from_a_template(self):
         """Values from the command line and from files, examples, and unused values are reported."""
         self.put("t2", TEMPLATE)
-        event = self.run_cli("corrections", "capture", "--type", LINE, "--layout", "prompts-1",
+        event = self.run_cli("corrections", "capture", "--actor", "ada", "--type", LINE, "--layout", "prompts-1",
                              "--after", '{"qty": 12}', "--snippet", "12 pcs")[0].strip()
         self.file("text.txt", "a file's {{hint_examples}}")
         words = ["prompts", "prepare", "--template", "t2", "--layout", "prompts-1",
@@ -386,7 +387,7 @@ class Learning(CliCase):
 
     def test_extraction_is_recorded(self):
         """All flags reach the server; a reference is cited from standard input, once."""
-        event = self.run_cli("corrections", "capture", "--type", LINE, "--layout", "ex-1", "--after",
+        event = self.run_cli("corrections", "capture", "--actor", "ada", "--type", LINE, "--layout", "ex-1", "--after",
                              '{"qty": 12}')[0].strip()
         made, said = self.run_cli("extractions", "record", "--layout", "ex-1", "--document", "x1",
                                   "--draft", "o1", "--confidence", "0.93", "--model", "reader-2",
@@ -417,7 +418,8 @@ class Learning(CliCase):
         self.assertRegex(out, r"holdout +15% ")
         self.run_cli("org", "settings", "--match-mode", "exact")
         settings = self.run_json("org", "settings")["settings"]
-        self.assertEqual(settings, {"holdoutPercent": 15, "matchMode": "MATCH_MODE_EXACT"})
+        self.assertEqual(settings, {"holdoutPercent": 15, "matchMode": "MATCH_MODE_EXACT",
+                                    "annotatorKinds": ["ANNOTATOR_KIND_HUMAN"]})
         self.assertIn("settings.holdout_percent", self.run_cli("org", "settings", "--holdout", "101",
                                                                code=1)[1])
         self.assertIn("NOT_FOUND", self.run_cli("org", "settings", UNKNOWN, code=1)[1])
@@ -425,7 +427,8 @@ class Learning(CliCase):
 
     def test_held_out_document_gets_no_examples(self):
         """A document without examples says why; one with them says what its outcome is to cite."""
-        self.run_cli("corrections", "capture", "--type", LINE, "--layout", "held", "--after", '{"qty": 12}')
+        self.run_cli("corrections", "capture", "--actor", "ada", "--type", LINE, "--layout", "held",
+                     "--after", '{"qty": 12}')
         _, said = self.run_cli("examples", "held", "--document", "h1", "--hints")
         self.assertTrue(said.startswith("reference: "), said)
         self.assertEqual(self.run_cli("examples", "held")[1], "")

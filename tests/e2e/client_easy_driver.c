@@ -20,6 +20,7 @@ int main(int count, char **arguments)
     correction.input_snippet = arguments[2];
     correction.before_json = arguments[3];
     correction.after_json = arguments[4];
+    correction.actor_user_id = "ada";
     printf("%s\n", errata_easy_correct(errata, &correction));
     printf("%s\n", errata_easy_error(errata));
     printf("%s\n", errata_easy_examples(errata, arguments[1], NULL));

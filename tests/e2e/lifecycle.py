@@ -24,7 +24,7 @@ LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 
 def event(**fields):
     return feedback_service.CaptureFeedbackEventRequest(event=feedback.FeedbackEvent(
-        event_type=LINE, layout_fingerprint="life", **fields))
+        event_type=LINE, layout_fingerprint="life", actor_user_id="ada", **fields))
 
 
 class FirstStart(unittest.TestCase):

@@ -490,7 +490,7 @@ class Corrections(PdfCase):
         document = self.client.ingest("doc", pdf_data.small()).document
         ids = [e.id for e in self.client.feedback.BatchCaptureFeedbackEvents(
             feedback_service.BatchCaptureFeedbackEventsRequest(events=[
-                feedback.FeedbackEvent(event_type=LINE, document_id="doc",
+                feedback.FeedbackEvent(event_type=LINE, document_id="doc", actor_user_id="ada",
                                        after_json='{"qty":%d}' % i) for i in range(3)])).events]
         found = self.client.examples(document.layout_fingerprint)
         self.assertEqual([e.id for e in found.examples], ids[::-1])

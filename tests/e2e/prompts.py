@@ -79,7 +79,7 @@ class Scenarios(PromptCase):
             self.correct(n)
         importer = self.server.client(self.admin.create_token(roles.ROLE_INTEGRATOR).secret)
         old = feedback.FeedbackEvent(event_type=LINE, layout_fingerprint=self.layout,
-                                     after_json='{"qty":99}')
+                                     actor_user_id="ada", after_json='{"qty":99}')
         old.created_at.FromJsonString("2024-01-01T00:00:00Z")
         importer.feedback.CaptureFeedbackEvent(feedback_service.CaptureFeedbackEventRequest(event=old))
         self.assertEqual([h["output"]["qty"] for h in self.hints()[0]], [9, 8, 7])

@@ -27,6 +27,7 @@ static Errata__V1__FeedbackEvent correction_of(const char *layout, const char *b
     event.layout_fingerprint = (char *)(uintptr_t)layout;
     event.before_json = (char *)(uintptr_t)before;
     event.after_json = (char *)(uintptr_t)after;
+    event.annotator_kind = ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_HUMAN;
     return event;
 }
 
@@ -203,6 +204,7 @@ static void test_annotator_kinds(void **state)
 
     (void)state;
     world_init(&world);
+    event.annotator_kind = ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_UNSPECIFIED;
     assert_int_equal(capture(&world, &event, NULL)->annotator_kind,
                      ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_CODE);
     event.annotator_kind = ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_LLM;
@@ -221,6 +223,93 @@ static void test_annotator_kinds(void **state)
     world_deinit(&world);
 }
 
+/* Returns which of the outputs `{"qty":1}` (HUMAN), 2 (CODE) and 3 (LLM) are examples, newest first; `as_of_seq` 0:
+ * now. */
+static struct slice examples_by(struct world *world, const Errata__V1__AnnotatorKind *kinds,
+                                size_t count, uint64_t as_of_seq)
+{
+    static char layout[] = "abc";
+    Errata__V1__AnnotatorKind listed[3];
+    Errata__V1__GetExamplesRequest request = ERRATA__V1__GET_EXAMPLES_REQUEST__INIT;
+    Errata__V1__GetExamplesResponse *response = NULL;
+    const struct exchange_start start = {.path = "errata.v1.PromptService/GetExamples",
+                                         .authorization = world->admin};
+    struct buffer found;
+
+    memcpy(listed, kinds, count * sizeof(listed[0]));
+    request.layout_fingerprint = layout;
+    request.annotator_kinds = listed;
+    request.n_annotator_kinds = count;
+    if (as_of_seq != 0) {
+        request.as_of_case = ERRATA__V1__GET_EXAMPLES_REQUEST__AS_OF_AS_OF_SEQ;
+        request.as_of_seq = as_of_seq;
+    }
+    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
+    buffer_init(&found, &world->arena, 16);
+    for (size_t i = 0; i < response->n_examples; i++) {
+        buffer_append_byte(&found, (uint8_t)response->examples[i]->output[strlen("{\"qty\":")]);
+    }
+    return buffer_slice(&found);
+}
+
+/* Sets the organisation's kinds, and returns the status. */
+static uint32_t set_kinds(struct world *world, Errata__V1__AnnotatorKind *kinds, size_t count)
+{
+    Errata__V1__OrganizationSettings settings = ERRATA__V1__ORGANIZATION_SETTINGS__INIT;
+    Errata__V1__UpdateSettingsRequest request = ERRATA__V1__UPDATE_SETTINGS_REQUEST__INIT;
+    const struct exchange_start start = {.path = "errata.v1.AdminService/UpdateSettings",
+                                         .authorization = world->admin};
+
+    settings.annotator_kinds = kinds;
+    settings.n_annotator_kinds = count;
+    request.settings = &settings;
+    return world_call_whole(world, &start, &request.base).code;
+}
+
+/* Goal: examples are corrections of people, unless the request or the organisation's setting lists other kinds; the
+ * setting is that of the time asked for. Method: one correction of each kind, each list of kinds, a changed setting, and
+ * as_of before that. */
+static void test_examples_by_annotator(void **state)
+{
+    static const char *const outputs[] = {"{\"qty\":1}", "{\"qty\":2}", "{\"qty\":3}"};
+    Errata__V1__AnnotatorKind kinds[] = {ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_HUMAN,
+                                         ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_CODE,
+                                         ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_LLM};
+    Errata__V1__AnnotatorKind unspecified = 0;
+    Errata__V1__GetExamplesRequest request = ERRATA__V1__GET_EXAMPLES_REQUEST__INIT;
+    struct exchange_start start = {.path = "errata.v1.PromptService/GetExamples"};
+    struct exchange exchange;
+    struct world world;
+    uint64_t seq = 0;
+
+    (void)state;
+    world_init(&world);
+    for (size_t i = 0; i < 3; i++) {
+        Errata__V1__FeedbackEvent event = correction_of("abc", "{\"qty\":9}", outputs[i]);
+
+        event.annotator_kind = kinds[i];
+        assert_true(capture(&world, &event, NULL)->is_example);
+    }
+    seq = extractions_count_events(&world, ALL);
+    assert_true(slice_equal(examples_by(&world, kinds, 0, 0), SLICE("1")));
+    assert_true(slice_equal(examples_by(&world, kinds, 1, 0), SLICE("1")));
+    assert_true(slice_equal(examples_by(&world, kinds + 1, 1, 0), SLICE("2")));
+    assert_true(slice_equal(examples_by(&world, kinds + 1, 2, 0), SLICE("32")));
+    assert_true(slice_equal(examples_by(&world, kinds, 3, 0), SLICE("321")));
+    assert_int_equal(set_kinds(&world, &unspecified, 1), STATUS_INVALID_ARGUMENT);
+    assert_int_equal(set_kinds(&world, kinds + 1, 2), STATUS_OK);
+    assert_true(slice_equal(examples_by(&world, kinds, 0, 0), SLICE("32")));
+    assert_true(slice_equal(examples_by(&world, kinds, 1, 0), SLICE("1")));
+    assert_true(slice_equal(examples_by(&world, kinds, 0, seq), SLICE("1")));
+    start.authorization = world.admin;
+    request.annotator_kinds = &unspecified;
+    request.n_annotator_kinds = 1;
+    exchange = world_call_whole(&world, &start, &request.base);
+    assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
+    assert_true(slice_has(exchange.message, "annotator_kinds[0]: UNSPECIFIED; expected HUMAN"));
+    world_deinit(&world);
+}
+
 int run_feedback_tests(void)
 {
     const struct CMUnitTest tests[] = {
@@ -228,6 +317,7 @@ int run_feedback_tests(void)
         cmocka_unit_test(test_empty_ids),
         cmocka_unit_test(test_served_examples),
         cmocka_unit_test(test_annotator_kinds),
+        cmocka_unit_test(test_examples_by_annotator),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -217,6 +217,7 @@ static Errata__V1__FeedbackEvent *capture(struct world *world, const char *docum
     event.document_id = (char *)(uintptr_t)document_id;
     event.before_json = before;
     event.after_json = after;
+    event.annotator_kind = ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_HUMAN;
     request.event = &event;
     assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
     return response->event;

@@ -142,6 +142,7 @@ Errata__V1__FeedbackEvent *prompts_capture(struct world *world, const char *toke
     event.before_json = text_of("{\"qty\":10}");
     event.after_json = text_of(after);
     event.meta_json = text_of(meta);
+    event.annotator_kind = ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_HUMAN;
     request.event = &event;
     clock_manual_advance(&world->clock, 1000000);
     assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);

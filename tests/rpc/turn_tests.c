@@ -60,6 +60,7 @@ static void test_read_sees_earlier_commits_of_its_turn(void **state)
         ERRATA__V1__FEEDBACK_EVENT___LAYOUT_FINGERPRINT_LAYOUT_FINGERPRINT;
     event.layout_fingerprint = layout;
     event.after_json = after;
+    event.annotator_kind = ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_HUMAN;
     request.event = &event;
     assert_int_equal(count_examples(&world, world.admin), 0);
     exchange_open(&exchange, &world, &start);

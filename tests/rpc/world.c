@@ -616,6 +616,7 @@ Errata__V1__FeedbackEvent *world_capture(struct world *world, const char *token,
     event.before_json = before;
     event.after_json = after;
     event.meta_json = meta;
+    event.annotator_kind = ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_HUMAN;
     request.event = &event;
     assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
     ASSERT(response != NULL);

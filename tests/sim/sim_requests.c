@@ -221,6 +221,7 @@ static void fill_event(struct sim_member *member, const struct sim_write *write,
     event->before_json = texts->before;
     event->after_json = texts->after;
     event->meta_json = texts->meta;
+    event->annotator_kind = ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_HUMAN;
 }
 
 static void capture(struct sim_member *member)

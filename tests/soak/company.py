@@ -28,7 +28,7 @@ WATCH_SECONDS = 300  # a watcher then starts over, at the number after its last
 def event(number):
     return feedback.FeedbackEvent(
         event_type=LINE, layout_fingerprint=f"bench-layout-{number % 5000:08d}", entity_type="line",
-        entity_id=f"company-{number}", before_json='{"qty":1}', after_json='{"qty":%d}' % number,
+        entity_id=f"company-{number}", actor_user_id="ada", before_json='{"qty":1}', after_json='{"qty":%d}' % number,
         meta_json='{"input_snippet":"%s"}' % ("soak " * 100))
 
 

@@ -30,6 +30,7 @@ grpc.__path__.append(os.path.join(STUBS, "grpc"))  # grpc.health.v1 is beside th
 from errata.v1 import admin_service_pb2 as admin  # noqa: E402
 from errata.v1 import admin_service_pb2_grpc as admin_grpc  # noqa: E402
 from errata.v1 import analytics_service_pb2 as analytics  # noqa: E402
+from errata.v1 import annotator_kind_pb2 as annotators  # noqa: E402
 from errata.v1 import analytics_service_pb2_grpc as analytics_grpc  # noqa: E402
 from errata.v1 import event_pb2 as event_log  # noqa: E402
 from errata.v1 import event_service_pb2 as event_service  # noqa: E402
@@ -273,7 +274,8 @@ class Client:
             call.cancel()
 
     def capture(self, **fields):
-        """Captures one event and answers it as stored."""
+        """Captures one event, by a person unless `annotator_kind` differs, and answers it as stored."""
+        fields.setdefault("annotator_kind", annotators.ANNOTATOR_KIND_HUMAN)
         return self.feedback.CaptureFeedbackEvent(
             feedback_service.CaptureFeedbackEventRequest(event=feedback.FeedbackEvent(**fields))).event
 

@@ -54,7 +54,8 @@ struct errata_correction {
         *input_snippet; /* the text of the document that the line was extracted from; optional */
     const char *before_json; /* the line as extracted, a JSON object; optional */
     const char *after_json; /* the line as corrected, a JSON object; required */
-    const char *actor_user_id; /* who corrected it: an id of the program; optional */
+    /* The person who corrected it, by any id. NULL: a program, whose corrections are examples only on request. */
+    const char *actor_user_id;
     const char *reserved[6]; /* NULL: room for members of later versions */
 };
 

@@ -1,6 +1,7 @@
 /*
  * admin_settings.c: AdminService's GetSettings and UpdateSettings: what an organisation has chosen.
  */
+#include "server/api/annotators.h"
 #include "server/domain/settings/settings.h"
 #include "server/pipeline/caller.h"
 #include "server/pipeline/service.h"
@@ -27,7 +28,7 @@ enum err admin_service_get_settings_read(struct admin_service_get_settings_call 
     return OK;
 }
 
-/* What is asked for; each bad value is named. */
+/* Reads the change; each invalid value is reported. */
 static enum err read_change(const struct service *service,
                             const Errata__V1__OrganizationSettings *settings,
                             struct settings_change *ret_change)
@@ -40,11 +41,14 @@ static enum err read_change(const struct service *service,
         .has_match_mode = settings->_match_mode_case != 0,
     };
 
-    if (!change.has_holdout_percent && !change.has_match_mode) {
-        fault_add(fault, SLICE("settings"),
-                  "empty; expected at least one of holdout_percent and match_mode");
+    if (!change.has_holdout_percent && !change.has_match_mode && settings->n_annotator_kinds == 0) {
+        fault_add(
+            fault, SLICE("settings"),
+            "empty; expected at least one of holdout_percent, match_mode and annotator_kinds");
     }
-    if (UNEXPECTED(!match_mode_from_wire((int32_t)settings->match_mode, &change.match_mode))) {
+    if (annotators_read(service->ctx, "settings.annotator_kinds", settings->annotator_kinds,
+                        settings->n_annotator_kinds, &change.annotator_kinds) != OK ||
+        UNEXPECTED(!match_mode_from_wire((int32_t)settings->match_mode, &change.match_mode))) {
         return ERR_INTERNAL; /* check_request refuses such a request */
     }
     if (change.has_match_mode && change.match_mode == MATCH_MODE_UNSPECIFIED) {

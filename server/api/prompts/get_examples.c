@@ -2,6 +2,7 @@
  * get_examples.c: PromptService/GetExamples. The request becomes values for the domain, which appends the
  * reply's bytes itself: the one exception to views, because it is the hot path (corrections/examples.h).
  */
+#include "server/api/annotators.h"
 #include "server/domain/corrections/example_layout.h"
 #include "server/pipeline/env.h"
 #include "server/pipeline/service.h"
@@ -31,19 +32,24 @@ enum err prompt_service_get_examples_read(struct prompt_service_get_examples_cal
         .as_of_seq = call->as_of.seq,
         .exposure_key = &call->service->env->exposure_key,
         .now_us = clock_wall_us(call->ctx->clock),
+        /* A read of the past runs on the pool; the cache is the loop's. */
+        .settings_cache = call->as_of.is_given ? NULL : &call->service->env->settings_cache,
     };
+    enum err err = annotators_read(call->ctx, "annotator_kinds", call->request->annotator_kinds,
+                                   call->request->n_annotator_kinds, &query.annotator_kinds);
 
-    enum err err = OK;
-
-    if (UNEXPECTED(!example_view_from_wire((int32_t)call->request->view, &query.view)) ||
+    if (err != OK ||
+        UNEXPECTED(!example_view_from_wire((int32_t)call->request->view, &query.view)) ||
         UNEXPECTED(query.limit > EXAMPLES_LIMIT_MAX)) {
         return ERR_INTERNAL; /* check_request refuses such a request */
     }
     if (query.layout_fingerprint.size == 0 && query.document_id.size == 0) {
         fault_add(call->ctx->fault, SLICE("layout_fingerprint"),
                   "missing; expected a layout, or a document_id whose layout is known");
-        return ERR_INVALID;
     }
-    err = example_layout_find(call->txn, &query, &query.layout_fingerprint);
+    err = fault_result(call->ctx->fault);
+    if (err == OK) {
+        err = example_layout_find(call->txn, &query, &query.layout_fingerprint);
+    }
     return err != OK ? err : examples_write(call->txn, &query, call->body);
 }

@@ -3,6 +3,7 @@
  * of one. Wire messages become values for the domain, and its results become answers.
  * GetExamples is in get_examples.c.
  */
+#include "server/api/annotators.h"
 #include "server/domain/prompts/prompts.h"
 #include "server/pipeline/caller.h"
 #include "server/pipeline/env.h"
@@ -193,6 +194,10 @@ static enum err read_query(struct prompt_service_prepare_prompt_call *call,
 
     if (err == OK) {
         err = read_trusted(arena, request, &query.trusted);
+    }
+    if (err == OK) {
+        err = annotators_read(call->ctx, "annotator_kinds", request->annotator_kinds,
+                              request->n_annotator_kinds, &query.examples.annotator_kinds);
     }
     if (err != OK) {
         return err;

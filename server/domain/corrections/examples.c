@@ -439,10 +439,27 @@ static enum err find_readiness(struct lookup *lookup)
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
+/* Reads the organisation's settings as they were; only if the query depends on them. */
+static enum err ask_settings(const struct lookup *lookup, struct settings *ret_settings)
+{
+    const struct examples_query *query = lookup->query;
+
+    *ret_settings = (struct settings){.holdout_percent = 0};
+    if (query->document_id.size == 0 && query->annotator_kinds != 0) {
+        return OK;
+    }
+    if (query->settings_cache != NULL && !query->has_as_of) {
+        return settings_cache_read(query->settings_cache, lookup->txn, query->org,
+                                   lookup->as_of_seq, ret_settings);
+    }
+    return settings_read_as_of(lookup->txn, query->org, lookup->as_of_seq, ret_settings);
+}
+
 /* The whole lookup. Members that it does not set are written before they are read. */
 static enum err look_up(struct lookup *lookup, struct store_txn *txn,
                         const struct examples_query *query, struct buffer *body)
 {
+    struct settings settings;
     enum err err = OK;
 
     lookup->txn = txn;
@@ -458,11 +475,14 @@ static enum err look_up(struct lookup *lookup, struct store_txn *txn,
     lookup->layout_ready = false;
     err = find_bounds(lookup);
     if (err == OK) {
-        err = arm_of_document(txn, query->org, query->document_id, lookup->as_of_seq, &lookup->arm);
+        err = ask_settings(lookup, &settings);
+    }
+    if (err == OK) {
+        lookup->arm = arm_under(query->org, query->document_id, settings.holdout_percent);
     }
     /* What is held out is not looked up: neither examples nor whether it is a scan. */
     if (err == OK && lookup->arm != EXPERIMENT_ARM_CONTROL && query->layout_fingerprint.size > 0) {
-        examples_filter_init(query, &lookup->filter);
+        examples_filter_init(query, settings.annotator_kinds, &lookup->filter);
         err = find_examples(lookup);
     }
     return err != OK ? err : find_readiness(lookup);

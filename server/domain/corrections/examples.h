@@ -9,7 +9,9 @@
 #ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_EXAMPLES_H
 #define ERRATA_SERVER_DOMAIN_CORRECTIONS_EXAMPLES_H
 
+#include "server/domain/events/annotator_kinds.h"
 #include "server/domain/exposures/exposures.h"
+#include "server/domain/settings/settings_cache.h"
 #include "store/base/buffer.h"
 
 #include <errata/v1/prompt_service.fields.h>
@@ -29,11 +31,14 @@ struct examples_query {
     enum example_view view;
     bool include_superseded;
     bool include_own; /* examples of the document `document_id`, too */
+    uint32_t
+        annotator_kinds; /* whose examples (annotator_kinds.h); 0: the organisation's setting */
     bool has_as_of; /* time travel: as after the event `as_of_seq` */
     uint64_t as_of_seq;
     const struct exposure_key
         *exposure_key; /* what the reference is made with; NULL: none is wanted */
     int64_t now_us; /* wall clock, for the reference */
+    struct settings_cache *settings_cache; /* of the calling thread; NULL: none */
 };
 
 /* What a lookup found, for those who put it into a text of their own and answer a reference for that.

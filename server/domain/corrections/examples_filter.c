@@ -5,10 +5,13 @@
 
 #include "store/base/assert.h"
 
-void examples_filter_init(const struct examples_query *query, struct examples_filter *ret_filter)
+void examples_filter_init(const struct examples_query *query, uint32_t default_kinds,
+                          struct examples_filter *ret_filter)
 {
     ret_filter->as_of_seq = query->has_as_of ? query->as_of_seq : UINT64_MAX;
     ret_filter->include_superseded = query->include_superseded;
+    ret_filter->annotator_kinds =
+        query->annotator_kinds != 0 ? query->annotator_kinds : default_kinds;
     ret_filter->omits_own = query->document_id.size > 0 && !query->include_own;
     ret_filter->served_count = 0;
     if (ret_filter->omits_own) {
@@ -27,7 +30,8 @@ static bool is_own(const struct examples_filter *filter, const struct example_re
 bool examples_filter_passes(const struct examples_filter *filter, uint64_t seq,
                             const struct example_record *row)
 {
-    if (seq > filter->as_of_seq || is_own(filter, row)) {
+    if (seq > filter->as_of_seq || (filter->annotator_kinds >> row->annotator_kind & 1) == 0 ||
+        is_own(filter, row)) {
         return false;
     }
     for (uint32_t i = 0; i < filter->served_count; i++) {

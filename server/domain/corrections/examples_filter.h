@@ -13,15 +13,18 @@
 struct examples_filter {
     uint64_t as_of_seq; /* the last event that may be seen; UINT64_MAX: all */
     bool include_superseded;
+    uint32_t annotator_kinds; /* whose examples */
     bool omits_own; /* examples of the document whose hash is `own_hash` */
     uint8_t own_hash[EXAMPLE_DOCUMENT_HASH_BYTES];
     uint32_t served_count;
     uint64_t served[EXAMPLES_LIMIT_MAX]; /* `copy_hash` of each example that was served */
 };
 
-void examples_filter_init(const struct examples_query *query, struct examples_filter *ret_filter);
-/* Returns whether a row may be served as far as its own bytes say: it existed, it is not the own document's,
- * and not a copy of a served one. Needs no mark. */
+/* `default_kinds` are the kinds of annotators of a query that lists none. */
+void examples_filter_init(const struct examples_query *query, uint32_t default_kinds,
+                          struct examples_filter *ret_filter);
+/* Returns whether a row may be served as far as its own bytes say: it existed, its annotator's kind is wanted, it is
+ * not the own document's, and not a copy of a served one. Needs no mark. */
 bool examples_filter_passes(const struct examples_filter *filter, uint64_t seq,
                             const struct example_record *row);
 /* Returns whether an example was superseded at the time that is asked about; 0: it was never. */

@@ -2,24 +2,16 @@
  * layout_rows.c: see layout_rows.h. The head holds the marks of the newest RECORD_MARKS_MAX examples
  * in the order of the examples; a mark that is pushed out gets a row of its own where it says
  * anything.
- *
- * The bytes of an example are written field by field, and examples.c adds the other fields to them: the one
- * message that is not written by a generated view, since GetExamples serves these bytes as they are.
  */
 #include "server/domain/corrections/layout_rows.h"
 
+#include "server/domain/corrections/example_make.h"
 #include "server/domain/corrections/keys.h"
 #include "server/domain/corrections/records.h"
 #include "server/domain/experiment/sums.h"
-#include "server/domain/json/members.h"
 #include "server/domain/layouts/keys.h"
 #include "server/domain/layouts/layout_head.h"
 #include "server/domain/layouts/records.h"
-#include "server/domain/text/hint.h"
-#include "store/base/bytes.h"
-#include "store/base/wire.h"
-
-#include <errata/v1/prompt_service.fields.h>
 
 /* A mark that says nothing has no row. */
 static enum err delete_mark_row(struct store_txn *txn, const struct key *key)
@@ -80,85 +72,27 @@ static enum err insert_mark(struct ctx *ctx, struct store_txn *txn, struct org_i
     return err;
 }
 
-static enum err read_snippet(struct arena *arena, struct slice meta_json, struct slice *ret_snippet)
-{
-    struct json_value value = {JSON_NULL, {NULL, 0}};
-
-    *ret_snippet = slice_of(NULL, 0);
-    if (!json_member(members_value_of(meta_json), SLICE("input_snippet"), &value) ||
-        value.kind != JSON_STRING) {
-        return OK;
-    }
-    return json_string(arena, value.text, ret_snippet);
-}
-
-/* Writes the bytes of an Example that its row stores. */
-static enum err encode_example(struct ctx *ctx, const struct feedback_event_view *view,
-                               struct slice snippet, struct slice *ret_bytes)
-{
-    bool partial = view->corrected_output_json.size == 0;
-    struct slice output = partial ? view->after_json : view->corrected_output_json;
-    struct buffer buffer = {0};
-
-    buffer_init(&buffer, ctx->arena, 4 * WIRE_OVERHEAD_BYTES + snippet.size + output.size);
-    wire_put_bytes_given(&buffer, EXAMPLE_INPUT_SNIPPET_FIELD, snippet);
-    wire_put_bytes_given(&buffer, EXAMPLE_OUTPUT_FIELD, output);
-    if (partial || view->output_reduced) {
-        wire_put_varint(&buffer, EXAMPLE_PARTIAL_FIELD, 1);
-    }
-    if (view->output_reduced) {
-        wire_put_varint(&buffer, EXAMPLE_REDUCED_FIELD, 1);
-    }
-    *ret_bytes = buffer_slice(&buffer);
-    return buffer_ok(&buffer) ? OK : ERR_MEMORY;
-}
-
-/* The piece of prompt. Most of it is in the example, which is therefore its dictionary. */
-static enum err write_hint(struct arena *arena, struct slice snippet, struct slice output,
-                           struct example_record *record)
-{
-    struct slice piece = {NULL, 0};
-    struct sha256_digest digest;
-    enum err err = hint_make_piece(arena, snippet, output, &piece);
-
-    if (err != OK) {
-        return err;
-    }
-    digest = sha256(piece);
-    memcpy(record->hint_hash, digest.bytes, KEY_HASH_BYTES);
-    return hint_pack(arena, record->example, piece, &record->hint);
-}
-
-/* Returns the first bytes of the SHA-256 of a text. */
-static uint64_t hash_text(struct slice text)
-{
-    struct sha256_digest digest = sha256(text);
-
-    return bytes_get_be64(digest.bytes);
-}
-
 static enum err write_example(struct ctx *ctx, struct store_txn *txn, const struct event *event,
                               const struct feedback_event_view *view,
                               const struct key_fingerprint *fingerprint)
 {
     bool partial = view->corrected_output_json.size == 0;
     struct key key = key_example(event->org, fingerprint, event->created_at_us, event->seq);
-    struct example_record record = {.id = example_id_shorten(&event->id, event->created_at_us)};
+    struct example_record record = {.id = example_id_shorten(&event->id, event->created_at_us),
+                                    .annotator_kind = event->annotator};
     struct sha256_digest document = sha256(view->document_id);
-    struct slice output = partial ? view->after_json : view->corrected_output_json;
-    struct slice snippet = {NULL, 0};
+    struct example_text text = {
+        .output = members_value_of(partial ? view->after_json : view->corrected_output_json),
+        .partial = partial || view->output_reduced,
+        .reduced = view->output_reduced};
     struct slice value = {NULL, 0};
-    enum err err = read_snippet(ctx->arena, view->meta_json, &snippet);
+    enum err err = example_read_snippet(ctx->arena, view->meta_json, &text.snippet);
 
     if (view->document_id.size > 0) {
         record.document_hash = slice_of(document.bytes, EXAMPLE_DOCUMENT_HASH_BYTES);
     }
     if (err == OK) {
-        err = encode_example(ctx, view, snippet, &record.example);
-    }
-    if (err == OK) {
-        record.copy_hash = json_hash(members_value_of(output), hash_text(snippet));
-        err = write_hint(ctx->arena, snippet, members_value_of(output).text, &record);
+        err = example_make(ctx->arena, &text, &record);
     }
     if (err == OK) {
         err = record_encode_example(ctx->arena, &record, &value);

@@ -7,6 +7,7 @@
 
 #include "store/base/assert.h"
 #include "store/base/wire.h"
+#include "store/log.h"
 #include "store/record_fast.h"
 #include "store/record_pb.h"
 
@@ -38,6 +39,10 @@ static bool read_example_field(const struct wire_field *field, struct example_re
         break;
     case errata_record_ExampleRow_document_hash_tag:
         record->document_hash = field->bytes;
+        break;
+    case errata_record_ExampleRow_annotator_kind_tag:
+        wanted = WIRE_VARINT;
+        record->annotator_kind = (uint32_t)field->value;
         break;
     case errata_record_ExampleRow_hint_snippet_bytes_tag:
         wanted = WIRE_VARINT;
@@ -81,9 +86,13 @@ static bool read_example_in_order(struct slice bytes, struct example_record *rec
     struct record_fast reader = record_fast_of(bytes);
     struct slice hint_hash = {NULL, 0};
     uint64_t snippet_bytes = 0;
+    uint64_t annotator_kind = 0;
 
     record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleRow_document_hash_tag),
                       &record->document_hash);
+    record_fast_number(&reader, RECORD_NUMBER_TAG(errata_record_ExampleRow_annotator_kind_tag),
+                       &annotator_kind);
+    record->annotator_kind = (uint32_t)annotator_kind;
     record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleRow_hint_hash_tag),
                       &hint_hash);
     record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleRow_id_tag), &record->id);
@@ -142,7 +151,8 @@ static bool example_is_whole(const struct example_record *record)
 {
     return (record->id.size == UUID_BYTES || record->id.size == UUID_BYTES - UUID_TIME_BYTES) &&
            (record->document_hash.size == 0 ||
-            record->document_hash.size == EXAMPLE_DOCUMENT_HASH_BYTES);
+            record->document_hash.size == EXAMPLE_DOCUMENT_HASH_BYTES) &&
+           record->annotator_kind >= ANNOTATOR_HUMAN && record->annotator_kind <= ANNOTATOR_LLM;
 }
 
 enum err record_decode_example(struct slice bytes, struct example_record *ret_record)
@@ -154,6 +164,9 @@ enum err record_decode_example(struct slice bytes, struct example_record *ret_re
         if (read_example_by_field(bytes, &record) != OK) {
             return ERR_CORRUPT;
         }
+    }
+    if (record.annotator_kind == 0) {
+        record.annotator_kind = ANNOTATOR_HUMAN;
     }
     if (!example_is_whole(&record)) {
         return ERR_CORRUPT;
@@ -169,6 +182,7 @@ enum err record_encode_example(struct arena *arena, const struct example_record 
     errata_record_ExampleRow message = {
         .id = record->id,
         .document_hash = record->document_hash,
+        .annotator_kind = record->annotator_kind == ANNOTATOR_HUMAN ? 0 : record->annotator_kind,
         .hint_snippet_bytes = record->hint.snippet_bytes,
         .copy_hash = record->copy_hash,
         .example = record->example,

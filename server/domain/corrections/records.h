@@ -19,6 +19,7 @@ struct example_record {
     /* Of the event: UUID_BYTES, or those after UUID_TIME_BYTES if created_at gives the others. */
     struct slice id;
     struct slice document_hash; /* EXAMPLE_DOCUMENT_HASH_BYTES, or empty: no document was named */
+    uint32_t annotator_kind; /* of enum annotator (store/log.h) */
     /* Wire bytes of the fields of errata.v1.Example that never change, except those that the key, `id` and the layout
      * determine: id, layout_fingerprint and created_at. */
     struct slice example;

@@ -16,7 +16,8 @@
 #define HOLDOUT_PERCENT_MAX 100
 
 static const struct settings defaults = {SETTINGS_HOLDOUT_PERCENT_DEFAULT,
-                                         SETTINGS_MATCH_MODE_DEFAULT};
+                                         SETTINGS_MATCH_MODE_DEFAULT,
+                                         SETTINGS_ANNOTATOR_KINDS_DEFAULT};
 
 /* The settings, and the number of the change that made them: 0, and the defaults, where none did. */
 static enum err read_row(struct store_txn *txn, struct org_id org, struct settings *ret_settings,
@@ -41,6 +42,7 @@ static enum err read_row(struct store_txn *txn, struct org_id org, struct settin
     }
     *ret_seq = record.seq;
     settings.holdout_percent = record.holdout_percent;
+    settings.annotator_kinds = record.annotator_kinds;
     if (!match_mode_from_wire((int32_t)record.match_mode, &settings.match_mode) ||
         settings.match_mode == MATCH_MODE_UNSPECIFIED) {
         return ERR_CORRUPT;
@@ -64,6 +66,7 @@ struct organization_settings_view settings_view_of(const struct settings *settin
         .has_holdout_percent = true,
         .match_mode = settings->match_mode,
         .has_match_mode = true,
+        .annotator_kinds = {.run = annotator_kinds_run(settings->annotator_kinds)},
     };
 }
 
@@ -97,10 +100,14 @@ static enum err read_after(const struct event *event, struct settings *ret_setti
     struct settings_updated_view facts;
     struct organization_settings_view after;
     uint64_t previous_seq = 0;
+    uint32_t kinds = 0;
     enum err err = read_facts(event, &facts, &previous_seq);
 
     if (err == OK) {
         err = organization_settings_view_read(facts.after, &after);
+    }
+    if (err == OK) {
+        err = annotator_kinds_read(after.annotator_kinds.run, &kinds);
     }
     if (err != OK) {
         return err;
@@ -110,6 +117,9 @@ static enum err read_after(const struct event *event, struct settings *ret_setti
     }
     if (after.has_match_mode) {
         settings.match_mode = after.match_mode;
+    }
+    if (kinds != 0) {
+        settings.annotator_kinds = kinds;
     }
     if (settings.holdout_percent > HOLDOUT_PERCENT_MAX ||
         settings.match_mode == MATCH_MODE_UNSPECIFIED) {
@@ -174,6 +184,7 @@ enum err settings_apply(struct ctx *ctx, struct store_txn *txn, const struct eve
         .seq = event->seq,
         .holdout_percent = settings.holdout_percent,
         .match_mode = (uint32_t)settings.match_mode,
+        .annotator_kinds = settings.annotator_kinds,
     };
     err = record_encode_settings(ctx->arena, &record, &bytes);
     return err != OK ? err : store_put(txn, TABLE_SETTINGS, key_slice(&key), bytes);
@@ -255,6 +266,9 @@ enum err settings_update(struct ctx *ctx, struct store_txn *txn, struct org_id o
     }
     if (change->has_match_mode) {
         after.match_mode = change->match_mode;
+    }
+    if (change->annotator_kinds != 0) {
+        after.annotator_kinds = change->annotator_kinds;
     }
     err = encode_facts(ctx->arena, &before, previous_seq, &after, &draft.facts);
     return err != OK ? err : append(ctx, txn, &draft, ret_seq);

@@ -6,6 +6,7 @@
 #ifndef ERRATA_SERVER_DOMAIN_SETTINGS_SETTINGS_H
 #define ERRATA_SERVER_DOMAIN_SETTINGS_SETTINGS_H
 
+#include "server/domain/events/annotator_kinds.h"
 #include "store/base/buffer.h"
 #include "store/log.h"
 
@@ -14,11 +15,13 @@
 
 #define SETTINGS_HOLDOUT_PERCENT_DEFAULT 0
 #define SETTINGS_MATCH_MODE_DEFAULT MATCH_MODE_EXACT
+#define SETTINGS_ANNOTATOR_KINDS_DEFAULT ANNOTATOR_KINDS_HUMAN
 
 /* All settings. */
 struct settings {
     uint32_t holdout_percent; /* 0 to 100 */
     enum match_mode match_mode; /* never UNSPECIFIED */
+    uint32_t annotator_kinds; /* of examples; at least one */
 };
 
 /* What a caller changes; at least one of them. */
@@ -28,6 +31,7 @@ struct settings_change {
     uint32_t holdout_percent;
     bool has_match_mode;
     enum match_mode match_mode;
+    uint32_t annotator_kinds; /* 0: no change */
 };
 
 MUST_CHECK enum err settings_read(struct store_txn *txn, struct org_id org,

@@ -74,7 +74,7 @@ function piecesOf(documentId, content, size) {
 }
 
 function capture(fields, how) {
-  return call(feedback, 'CaptureFeedbackEvent', { event: { event_type: LINE, ...fields } }, how);
+  return call(feedback, 'CaptureFeedbackEvent', { event: { event_type: LINE, actor_user_id: 'ada', ...fields } }, how);
 }
 
 const checks = {

@@ -200,6 +200,7 @@ static void capture(struct model *model, struct store_txn *txn)
         struct capture_input input;
 
         model->facts[model->count + 1 + i] = draw_fact(model, &input);
+        input.annotator_kind = ANNOTATOR_KIND_HUMAN;
         assert_int_equal(capture_prepare(&world->ctx, &caller, &input, SLICE("event"), &events[i]),
                          OK);
     }

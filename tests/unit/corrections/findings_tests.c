@@ -277,6 +277,7 @@ static void test_old_facts(void **state)
                               .id = view.id,
                               .seq = 1 + i,
                               .kind = EVENT_FEEDBACK,
+                              .annotator = ANNOTATOR_HUMAN,
                               .created_at_us = WORLD_START_US,
                               .recorded_at_us = WORLD_START_US};
         struct store_txn *txn = world_begin(&world, STORE_WRITE);

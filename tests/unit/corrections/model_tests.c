@@ -36,6 +36,7 @@ struct fact {
     unsigned document;
     unsigned draft;
     unsigned actor;
+    enum annotator_kind annotator_kind;
     unsigned fields; /* bits */
     uint8_t values[FIELDS];
     unsigned snippet;
@@ -88,6 +89,7 @@ static struct capture_input input_of(struct world *world, const struct fact *fac
 {
     return (struct capture_input){
         .event_type = fact->event_type,
+        .annotator_kind = fact->annotator_kind,
         .actor_user_id = name_of(world, "user", fact->actor),
         .entity_type = fact->entity != 0 ? SLICE("line") : slice_of(NULL, 0),
         .entity_id = name_of(world, "line", fact->entity),
@@ -124,6 +126,8 @@ static struct fact draw_fact(struct model *model, uint64_t seq)
         fact.values[i] = (uint8_t)draw(world, 3);
     }
 
+    fact.annotator_kind =
+        draw(world, 3) != 0 ? ANNOTATOR_KIND_HUMAN : (enum annotator_kind)(1 + draw(world, 3));
     if (draw(world, 4) == 0 && fact.event_type == FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED) {
         fact.event_type = FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED;
     }
@@ -261,6 +265,7 @@ static struct slice expected_examples(struct model *model, unsigned layout, unsi
     const struct fact *sorted[EVENTS];
     const struct fact *served[EXAMPLES_LIMIT_MAX];
     uint64_t as_of = query->has_as_of ? query->as_of_seq : UINT64_MAX;
+    uint32_t kinds = query->annotator_kinds != 0 ? query->annotator_kinds : ANNOTATOR_KINDS_HUMAN;
     struct buffer buffer;
     uint32_t count = 0;
 
@@ -270,6 +275,9 @@ static struct slice expected_examples(struct model *model, unsigned layout, unsi
         const struct fact *fact = sorted[i];
         bool superseded = is_superseded(model, fact, as_of);
 
+        if ((kinds >> fact->annotator_kind & 1) == 0) {
+            continue;
+        }
         if (!is_example(fact) || fact->layout != layout || fact->seq > as_of ||
             (superseded && !query->include_superseded) ||
             (fact->document != 0 && fact->document == document && !query->include_own) ||
@@ -364,6 +372,7 @@ static void test_examples_equal_model(void **state)
                 .document_id = name_of(&model.world, "document", document),
                 .include_superseded = draw(&model.world, 2) == 0,
                 .include_own = draw(&model.world, 2) == 0,
+                .annotator_kinds = draw(&model.world, 8) << 1,
                 .has_as_of = draw(&model.world, 2) == 0,
                 .as_of_seq = draw(&model.world, EVENTS + 20),
             };

@@ -62,8 +62,13 @@ uint64_t world_capture(struct world *world, const struct capture_input *inputs, 
 
     assert_non_null(events);
     for (size_t i = 0; i < count; i++) {
-        assert_int_equal(
-            capture_prepare(&world->ctx, &caller, &inputs[i], SLICE("event"), &events[i]), OK);
+        struct capture_input input = inputs[i];
+
+        if (input.annotator_kind == ANNOTATOR_KIND_UNSPECIFIED) {
+            input.annotator_kind = ANNOTATOR_KIND_HUMAN;
+        }
+        assert_int_equal(capture_prepare(&world->ctx, &caller, &input, SLICE("event"), &events[i]),
+                         OK);
     }
     log_begin_write(txn, NULL);
     assert_int_equal(capture_store(&world->ctx, txn, world->org, events, count, &seq), OK);

@@ -41,7 +41,8 @@ void world_begin_list(struct world *world, struct store_txn *txn, const struct p
 void world_end_page(struct world *world, struct page *page, struct pages *pages);
 /* What an ADMIN token without a user calls as. */
 struct event_caller world_admin(void);
-/* Prepares and stores events in one write as an ADMIN; gives the first seq. */
+/* Prepares and stores events in one write as an ADMIN, by a HUMAN unless an input has another kind of annotator.
+ * Returns the first seq. */
 uint64_t world_capture(struct world *world, const struct capture_input *inputs, size_t count);
 /* True if a text is in another. */
 bool world_has(struct slice whole, const char *part);

@@ -262,6 +262,8 @@ static void compare_with_nanopb(struct slice bytes)
     assert_int_equal(decoded.hint.snippet_bytes, message.hint_snippet_bytes);
     assert_true(slice_equal(decoded.hint.packed, message.packed_hint));
     assert_memory_equal(decoded.hint_hash, message.hint_hash, KEY_HASH_BYTES);
+    assert_int_equal(decoded.annotator_kind,
+                     message.annotator_kind == 0 ? 1 : message.annotator_kind);
 }
 
 /* Goal: numbers of every length are read, in any place. Method: powers of two and their neighbours,
@@ -278,6 +280,7 @@ static void test_example_numbers_of_any_length_are_read(void **state)
     for (size_t i = 0; i < (size_t)32 * 3 * (sizeof(sizes) / sizeof(sizes[0])); i++) {
         uint32_t number = (UINT32_C(1) << (i % 32)) + (uint32_t)(i / 32 % 3) - 1;
         struct example_record record = {.id = SLICE("id-of-sixteen-by"),
+                                        .annotator_kind = 1 + (uint32_t)(i % 3),
                                         .hint = {number, slice_of(text, sizes[i / 96])}};
         struct slice bytes = {NULL, 0};
 

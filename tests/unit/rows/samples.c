@@ -96,6 +96,7 @@ struct example_record sample_example(void)
     struct example_record record = {
         .id = SLICE("\x22\x22\x22\x22\x22\x22\x22\x22"),
         .document_hash = SLICE("document"),
+        .annotator_kind = 3,
         .example = SLICE("example"),
         .hint = {2, SLICE("\4\x40\"\"{}")},
         .hint_hash = "hash-of-the-hint",
@@ -262,7 +263,8 @@ struct prompt_template_record sample_prompt_template(void)
 
 struct settings_record sample_settings(void)
 {
-    struct settings_record record = {.seq = 9, .holdout_percent = 10, .match_mode = 1};
+    struct settings_record record = {
+        .seq = 9, .holdout_percent = 10, .match_mode = 1, .annotator_kinds = 0xa};
 
     return record;
 }

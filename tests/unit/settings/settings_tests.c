@@ -3,7 +3,7 @@
  * that an event makes.
  */
 #include "server/domain/events/subject.h"
-#include "server/domain/settings/settings.h"
+#include "server/domain/settings/settings_cache.h"
 #include "store/base/wire.h"
 #include "tests/support/store/store_world.h"
 
@@ -121,9 +121,12 @@ static void test_row_and_response_depend_only_on_the_event(void **state)
     const struct settings_change change = {.has_holdout_percent = true,
                                            .holdout_percent = 100,
                                            .has_match_mode = true,
-                                           .match_mode = MATCH_MODE_EXACT};
-    const uint8_t whole[] = {0x08, 100, 0x10, MATCH_MODE_EXACT};
+                                           .match_mode = MATCH_MODE_EXACT,
+                                           .annotator_kinds =
+                                               ANNOTATOR_KINDS_HUMAN | 1u << ANNOTATOR_KIND_LLM};
+    const uint8_t whole[] = {0x08, 100, 0x10, MATCH_MODE_EXACT, 0x1a, 2, 1, 3};
     struct slice after = {NULL, 0};
+    struct settings settings;
     struct event event;
     uint64_t seq = 0;
 
@@ -136,6 +139,43 @@ static void test_row_and_response_depend_only_on_the_event(void **state)
     event.org = store_world_org(2);
     assert_int_equal(settings_apply(&world->ctx, txn, &event), OK);
     expect(txn, event.org, 100, MATCH_MODE_EXACT);
+    assert_int_equal(settings_read(txn, event.org, &settings), OK);
+    assert_int_equal(settings.annotator_kinds, change.annotator_kinds);
+    store_abort(txn);
+}
+
+/* Goal: the cache returns an organisation's settings as they are after its last event. Method: changes of two
+ * organisations, which share a slot, each read before and after. */
+static void test_cache_returns_current_settings(void **state)
+{
+    struct store_world *world = *state;
+    struct org_id orgs[] = {store_world_org(1), store_world_org(1)};
+    struct store_txn *txn = begin(world);
+    struct settings_cache *cache = arena_calloc(&world->arena, 1, sizeof(*cache));
+
+    assert_non_null(cache);
+    orgs[1].uuid.bytes[0] ^= 1; /* not the byte of the slot */
+    make_org(world, txn, orgs[0]);
+    make_org(world, txn, orgs[1]);
+    for (uint32_t step = 0; step < 8; step++) {
+        const struct settings_change change = {.has_holdout_percent = true,
+                                               .holdout_percent = step};
+        struct org_id org = orgs[step / 2 % 2];
+        uint64_t seq = 0;
+
+        assert_int_equal(settings_update(&world->ctx, txn, org, SLICE("anna"), &change, &seq), OK);
+        for (size_t i = 0; i < 4; i++) {
+            struct log_head head;
+            struct settings cached;
+            struct settings read;
+
+            assert_int_equal(log_read_head(txn, orgs[i / 2], &head), OK);
+            assert_int_equal(settings_cache_read(cache, txn, orgs[i / 2], head.last_seq, &cached),
+                             OK);
+            assert_int_equal(settings_read(txn, orgs[i / 2], &read), OK);
+            assert_int_equal(cached.holdout_percent, read.holdout_percent);
+        }
+    }
     store_abort(txn);
 }
 
@@ -147,6 +187,7 @@ static void test_facts_that_no_update_wrote_are_corrupt(void **state)
         {(const uint8_t *)"\x12\x02\x08\x65", 4}, /* 101 percent */
         {(const uint8_t *)"\x12\x02\x10\x00", 4}, /* a mode that is not said */
         {(const uint8_t *)"\x12\x02\x10\x63", 4}, /* an unknown mode */
+        {(const uint8_t *)"\x12\x03\x1a\x01\x04", 5}, /* an unknown kind of annotator */
         {(const uint8_t *)"\x12\x02\x0a\x00", 4}, /* percent as bytes */
         {(const uint8_t *)"\x12\x05\x08", 3}, /* cut */
         {(const uint8_t *)"\x12\x01\x08", 3}, /* cut within */
@@ -177,6 +218,8 @@ int main(void)
                                         store_world_set_up, store_world_tear_down),
         cmocka_unit_test_setup_teardown(test_row_and_response_depend_only_on_the_event,
                                         store_world_set_up, store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_cache_returns_current_settings, store_world_set_up,
+                                        store_world_tear_down),
         cmocka_unit_test_setup_teardown(test_facts_that_no_update_wrote_are_corrupt,
                                         store_world_set_up, store_world_tear_down),
     };

@@ -5,6 +5,31 @@
 #include "tools/errata/engine/command_call.h"
 #include "tools/errata/engine/paging.h"
 
+#include <string.h>
+
+#define KIND_PREFIX "ANNOTATOR_KIND_"
+
+/* Returns the kinds of annotators whose corrections are examples, such as `HUMAN, CODE`. */
+static struct slice annotators_of(struct cli *cli, struct json_value settings)
+{
+    struct json_walk walk = json_walk_start(reply_member(settings, "annotatorKinds"));
+    struct json_value kind = {JSON_NULL, {NULL, 0}};
+    struct slice key = {NULL, 0};
+    struct buffer list;
+
+    buffer_init(&list, &cli->arena, 32);
+    while (json_walk_next(&walk, &key, &kind)) {
+        struct slice word = {NULL, 0};
+
+        if (json_string(&cli->arena, kind.text, &word) == OK &&
+            slice_starts_with(word, SLICE(KIND_PREFIX))) {
+            buffer_append(&list, list.size > 0 ? SLICE(", ") : slice_of(NULL, 0));
+            buffer_append(&list, slice_after(word, strlen(KIND_PREFIX)));
+        }
+    }
+    return buffer_slice(&list);
+}
+
 static enum cli_exit print_settings(struct cli *cli, struct json_value reply)
 {
     struct json_value settings = reply_member(reply, "settings");
@@ -15,6 +40,7 @@ static enum cli_exit print_settings(struct cli *cli, struct json_value reply)
                                     holdout.size > 0 ? (int)holdout.size : 1,
                                     holdout.size > 0 ? (const char *)holdout.data : "0"));
     reply_print_member(cli, "match mode", reply_word(cli, settings, "matchMode", "MATCH_MODE_"));
+    reply_print_member(cli, "annotators", annotators_of(cli, settings));
     return CLI_OK;
 }
 
@@ -25,8 +51,9 @@ static enum cli_exit run_settings(struct cli *cli)
                                              .print = print_settings};
     static const struct command_call change = {.method = "/errata.v1.AdminService/UpdateSettings",
                                                .print = print_settings};
-    bool changes =
-        options_has(&cli->options, "holdout") || options_has(&cli->options, "match-mode");
+    bool changes = options_has(&cli->options, "holdout") ||
+                   options_has(&cli->options, "match-mode") ||
+                   options_has(&cli->options, "annotator");
 
     return command_call_once(cli, changes ? &change : &show);
 }
@@ -34,6 +61,9 @@ static enum cli_exit run_settings(struct cli *cli)
 static const struct option_spec settings_options[] = {
     {"holdout", "PERCENT", "so many percent of documents get no examples, 0 to 100"},
     {"match-mode", "MODE", "how layouts have to match where a call does not say"},
+    {"annotator", "ANNOTATOR",
+     "corrections of this kind of annotator are examples where a call does not say; may be given "
+     "several times"},
     {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
     {NULL, NULL, NULL}};
 static const struct option_spec create_options[] = {

@@ -107,6 +107,7 @@ static const struct option_spec options[] = {
     {"match", "MODE", "how the layout has to match"},
     {"include-superseded", NULL, "include examples that were corrected again later"},
     {"include-own", NULL, "include corrections of the document itself"},
+    {"annotator", "ANNOTATOR", "corrections by this kind of annotator; may be given several times"},
     {"as-of-seq", "SEQ", "what would have been answered after that event"},
     {"as-of", "TIME|SPAN", "what would have been answered then, or that long ago"},
     {NULL, NULL, NULL}};

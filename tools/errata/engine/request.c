@@ -6,6 +6,7 @@
 #include "store/base/assert.h"
 #include "store/base/json.h"
 #include "tools/errata/engine/input.h"
+#include "tools/errata/engine/values.h"
 
 static void start_member(struct request *request, const char *member)
 {
@@ -148,7 +149,8 @@ enum cli_exit request_add_list(struct request *request, struct cli *cli, const c
     buffer_init(&list, &cli->arena, 128);
     for (size_t at = 0; (given = options_next(&cli->options, option, &at)) != NULL;) {
         struct slice value = slice_text(given);
-        enum cli_exit result = argument ? input_argument(cli, given, &value) : CLI_OK;
+        enum cli_exit result =
+            argument ? input_argument(cli, given, &value) : values_read(cli, option, given, &value);
 
         if (result != CLI_OK) {
             return result;

@@ -13,10 +13,10 @@
 static const struct {
     const char *name;
     const char *enumeration;
-} enums[] = {{"TYPE", "errata.v1.FeedbackEventType"}, {"ROLE", "errata.v1.Role"},
-             {"KIND", "errata.v1.EventKind"},         {"MODE", "errata.v1.MatchMode"},
-             {"STATUS", "errata.v1.MappingStatus"},   {"ORDER", "errata.v1.LayoutCoverageOrder"},
-             {"PROFILE", "errata.v1.SanitizeProfile"}};
+} enums[] = {{"TYPE", "errata.v1.FeedbackEventType"},  {"ROLE", "errata.v1.Role"},
+             {"KIND", "errata.v1.EventKind"},          {"MODE", "errata.v1.MatchMode"},
+             {"STATUS", "errata.v1.MappingStatus"},    {"ORDER", "errata.v1.LayoutCoverageOrder"},
+             {"PROFILE", "errata.v1.SanitizeProfile"}, {"ANNOTATOR", "errata.v1.AnnotatorKind"}};
 
 static const struct command_word parts[] = {
     {SLICE("errata.write"), SLICE("whether writes are taken")},

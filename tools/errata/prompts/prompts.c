@@ -236,6 +236,7 @@ static const struct option_spec prepare_options[] = {
     {"match", "MODE", "how the layout has to match"},
     {"include-superseded", NULL, "include examples that were corrected again later"},
     {"include-own", NULL, "include corrections of the document itself"},
+    {"annotator", "ANNOTATOR", "corrections by this kind of annotator; may be given several times"},
     {"allow-missing", NULL, "succeed although a placeholder has no value, and leave it as it is"},
     {"as-of-seq", "SEQ", "what would have been made after that event"},
     {"as-of", "TIME|SPAN", "what would have been made then, or that long ago"},

@@ -1,0 +1,31 @@
+/*
+ * settings_cache.h: settings that were read, by organisation and the last event that they depend on. The settings after
+ * an event never change, so an entry is right for any snapshot whose log ends with that event; a lookup, which knows
+ * that anyway, saves the get. For one thread; it lives as long as the server.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_SETTINGS_SETTINGS_CACHE_H
+#define ERRATA_SERVER_DOMAIN_SETTINGS_SETTINGS_CACHE_H
+
+#include "server/domain/settings/settings.h"
+
+/* Organisations in the cache, at most one per slot; a power of two. A server has tens of busy ones; 64 are 4 KB. */
+#define SETTINGS_CACHE_ENTRIES 64
+
+struct settings_cache_entry {
+    struct org_id org;
+    uint64_t last_seq; /* 0: the entry is empty */
+    struct settings settings;
+};
+
+/* Zeroed: empty. */
+struct settings_cache {
+    struct settings_cache_entry entries[SETTINGS_CACHE_ENTRIES];
+};
+
+/* Returns the organisation's settings after its last event `last_seq`, which is also the last one of the transaction's
+ * snapshot. */
+MUST_CHECK enum err settings_cache_read(struct settings_cache *cache, struct store_txn *txn,
+                                        struct org_id org, uint64_t last_seq,
+                                        struct settings *ret_settings);
+
+#endif

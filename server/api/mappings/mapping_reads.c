@@ -179,7 +179,7 @@ enum err mapping_service_match_lines_read(struct mapping_service_match_lines_cal
     if (err == OK) {
         err = put_lines(call->service, call->txn, match, call->body);
     }
-    if (err == OK) {
+    if (err == OK && !call->as_of.is_given) {
         err = match_reference(call->ctx->arena, &call->service->env->exposure_key,
                               clock_wall_us(call->ctx->clock), match, &response.exposure_ref);
     }

@@ -19,6 +19,7 @@
 #include <errata/v1/extraction_service.pb-c.h>
 #include <errata/v1/feedback_service.pb-c.h>
 #include <errata/v1/layout_service.pb-c.h>
+#include <errata/v1/learning_service.pb-c.h>
 #include <errata/v1/mapping_service.pb-c.h>
 #include <errata/v1/prompt_service.pb-c.h>
 #include <errata/v1/role.fields.h>

@@ -43,6 +43,8 @@ from errata.v1 import feedback_service_pb2 as feedback_service  # noqa: E402
 from errata.v1 import feedback_service_pb2_grpc as feedback_service_grpc  # noqa: E402
 from errata.v1 import layout_service_pb2 as layout  # noqa: E402
 from errata.v1 import layout_service_pb2_grpc as layout_grpc  # noqa: E402
+from errata.v1 import learning_service_pb2 as learning  # noqa: E402
+from errata.v1 import learning_service_pb2_grpc as learning_grpc  # noqa: E402
 from errata.v1 import mapping_service_pb2 as mappings  # noqa: E402
 from errata.v1 import mapping_service_pb2_grpc as mappings_grpc  # noqa: E402
 from errata.options import options_pb2 as options  # noqa: E402
@@ -235,6 +237,7 @@ class Client:
         self.mappings = mappings_grpc.MappingServiceStub(self.channel)
         self.prompts = prompt_service_grpc.PromptServiceStub(self.channel)
         self.analytics = analytics_grpc.AnalyticsServiceStub(self.channel)
+        self.learning = learning_grpc.LearningServiceStub(self.channel)
         self.health = health_pb2_grpc.HealthStub(self.channel)
 
     def raw(self, path, body, timeout=10, metadata=()):
@@ -290,6 +293,9 @@ class Client:
         """Records an extraction and answers it as stored."""
         return self.extractions.RecordExtraction(extraction_service.RecordExtractionRequest(
             extraction=extraction.Extraction(**fields))).extraction
+
+    def explain(self, **fields):
+        return self.learning.ExplainExposure(learning.ExplainExposureRequest(**fields))
 
     def update_settings(self, **fields):
         return self.admin.UpdateSettings(admin.UpdateSettingsRequest(

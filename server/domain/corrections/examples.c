@@ -1,12 +1,9 @@
 /*
  * examples.c: see examples.h. Only the layout with exactly the requested fingerprint is searched.
- *
- * The text hash of an exposure of examples is the first 16 bytes of the SHA-256 of the hashes of its
- * hints, 16 bytes each (the first of the SHA-256 of the hint), in the order in which they are served: what
- * was served has one hash, whichever view it was served in.
  */
 #include "server/domain/corrections/examples.h"
 
+#include "server/domain/corrections/example_hints.h"
 #include "server/domain/corrections/examples_filter.h"
 #include "server/domain/corrections/keys.h"
 #include "server/domain/corrections/records.h"
@@ -26,13 +23,6 @@
 /* Extractions that a mean is taken over at least. */
 #define IMPROVEMENT_COUNT_MIN 3
 
-/* A chosen example: its hint is written after all examples. Slices die with the transaction. */
-struct chosen {
-    struct uuid id;
-    struct slice example; /* as in struct example_record */
-    struct hint_packed hint; /* `example` is its dictionary */
-};
-
 /* A row of the layout's cluster: slices into the page. */
 struct found_row {
     struct slice key;
@@ -46,7 +36,9 @@ struct lookup {
     struct examples_filter filter;
     struct layout_marks marks;
     size_t mark; /* the first mark that may belong to the next row: both are newest first */
-    struct chosen chosen[EXAMPLES_LIMIT_MAX];
+    struct uuid ids[EXAMPLES_LIMIT_MAX]; /* of the chosen examples */
+    struct example_hint
+        hints[EXAMPLES_LIMIT_MAX]; /* the chosen ones', written after all examples */
     struct exposed_artifact artifacts[EXAMPLES_LIMIT_MAX]; /* the chosen ones' */
     uint8_t hint_hashes[EXAMPLES_LIMIT_MAX][KEY_HASH_BYTES]; /* the chosen ones' */
     uint32_t count;
@@ -136,7 +128,8 @@ static void write_example(const struct lookup *lookup, const struct example_reco
 static void choose(struct lookup *lookup, const struct example_record *row, struct uuid id,
                    uint64_t seq)
 {
-    lookup->chosen[lookup->count] = (struct chosen){id, row->example, row->hint};
+    lookup->ids[lookup->count] = id;
+    lookup->hints[lookup->count] = (struct example_hint){row->example, row->hint};
     lookup->artifacts[lookup->count] = (struct exposed_artifact){seq, 1, 0};
     memcpy(lookup->hint_hashes[lookup->count], row->hint_hash, KEY_HASH_BYTES);
     lookup->count++;
@@ -311,51 +304,18 @@ static enum err walk_as_of(struct lookup *lookup, const struct key_fingerprint *
     return err;
 }
 
-/* How long the hints' array is: a bracket, and a comma or bracket after each. */
-static enum err measure_hints(const struct lookup *lookup, size_t *ret_size)
-{
-    size_t size = 1 + lookup->count;
-
-    for (uint32_t i = 0; i < lookup->count; i++) {
-        size_t hint = 0;
-
-        if (!hint_unpacked_size(&lookup->chosen[i].hint, &hint)) {
-            return ERR_CORRUPT;
-        }
-        size += hint;
-    }
-    *ret_size = size;
-    return OK;
-}
-
-/* The array, into a buffer that has room for it. */
-static enum err write_hints(const struct lookup *lookup, struct buffer *body)
-{
-    for (uint32_t i = 0; i < lookup->count; i++) {
-        const struct chosen *chosen = &lookup->chosen[i];
-        size_t size = 0;
-
-        buffer_append_byte(body, i == 0 ? '[' : ',');
-        if (!hint_unpack(chosen->example, &chosen->hint, body->data + body->size, &size)) {
-            return ERR_CORRUPT;
-        }
-        body->size += size;
-    }
-    buffer_append_byte(body, ']');
-    return OK;
-}
-
 /* The array as a field of the response. */
 static enum err write_hints_field(const struct lookup *lookup, struct buffer *body)
 {
     size_t size = 0;
-    enum err err = measure_hints(lookup, &size);
+    enum err err = example_hints_measure(lookup->hints, lookup->count, &size);
 
     if (err != OK) {
         return err;
     }
     wire_put_header(body, GET_EXAMPLES_RESPONSE_HINT_EXAMPLES_JSON_FIELD, size);
-    return buffer_reserve(body, size) ? write_hints(lookup, body) : ERR_MEMORY;
+    return buffer_reserve(body, size) ? example_hints_write(lookup->hints, lookup->count, body)
+                                      : ERR_MEMORY;
 }
 
 /* What the answer may know of: all that there is, or no more than there was. */
@@ -496,8 +456,7 @@ static enum match_level match_level_of(const struct lookup *lookup)
 static void write_reference(const struct lookup *lookup, struct buffer *body)
 {
     const struct examples_query *query = lookup->query;
-    struct sha256_digest text =
-        sha256(slice_of(lookup->hint_hashes, (size_t)lookup->count * KEY_HASH_BYTES));
+    struct sha256_digest text = example_hints_hash(lookup->hint_hashes[0], lookup->count);
     struct exposure exposure = {
         .kind = EXPOSURE_KIND_EXAMPLES,
         .served_at_us = query->now_us,
@@ -542,40 +501,21 @@ enum err examples_write(struct store_txn *txn, const struct examples_query *quer
     return buffer_ok(body) ? OK : ERR_MEMORY;
 }
 
-/* The array in a buffer of its own. */
-static enum err make_hints(struct arena *arena, const struct lookup *lookup, struct buffer *hints)
-{
-    size_t size = 0;
-    enum err err = measure_hints(lookup, &size);
-
-    if (err != OK) {
-        return err;
-    }
-    buffer_init(hints, arena, size);
-    return buffer_reserve(hints, size) ? write_hints(lookup, hints) : ERR_MEMORY;
-}
-
 enum err examples_find(struct arena *arena, struct store_txn *txn,
                        const struct examples_query *query, struct examples_found *ret_found)
 {
     struct lookup lookup;
-    struct buffer hints = {0};
     enum err err = look_up(&lookup, txn, query, NULL);
 
     if (err != OK) {
         return err;
     }
-    for (size_t i = 0; i < lookup.count; i++) {
-        ret_found->example_ids[i] = lookup.chosen[i].id;
-    }
-    if (lookup.count > 0) {
-        err = make_hints(arena, &lookup, &hints);
-    }
+    err = example_hints_make(arena, lookup.hints, lookup.count, &ret_found->hint_examples_json);
     if (err != OK) {
         return err;
     }
+    memcpy(ret_found->example_ids, lookup.ids, lookup.count * sizeof(lookup.ids[0]));
     memcpy(ret_found->artifacts, lookup.artifacts, lookup.count * sizeof(lookup.artifacts[0]));
-    ret_found->hint_examples_json = buffer_slice(&hints);
     ret_found->count = lookup.count;
     ret_found->match_level = match_level_of(&lookup);
     ret_found->arm = lookup.arm;

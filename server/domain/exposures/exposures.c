@@ -18,6 +18,16 @@
 /* What one ExposedArtifact takes at most: three numbers, and its own tag and length. */
 #define ARTIFACT_BYTES (4 * WIRE_OVERHEAD_BYTES)
 
+/* Decodes the value of a row: an event's number. */
+static enum err decode_seq(struct slice value, uint64_t *ret_seq)
+{
+    if (value.size != SEQ_BYTES) {
+        return ERR_CORRUPT;
+    }
+    *ret_seq = bytes_get_be64(value.data);
+    return OK;
+}
+
 /* Reads a row that holds an event's number. ERR_NOT_FOUND where there is none. */
 static enum err read_seq(struct store_txn *txn, enum store_table table, const struct key *key,
                          uint64_t *ret_seq)
@@ -25,14 +35,7 @@ static enum err read_seq(struct store_txn *txn, enum store_table table, const st
     struct slice value = {NULL, 0};
     enum err err = store_get(txn, table, key_slice(key), &value);
 
-    if (err != OK) {
-        return err;
-    }
-    if (value.size != SEQ_BYTES) {
-        return ERR_CORRUPT;
-    }
-    *ret_seq = bytes_get_be64(value.data);
-    return OK;
+    return err != OK ? err : decode_seq(value, ret_seq);
 }
 
 static enum err write_seq(struct store_txn *txn, enum store_table table, const struct key *key,
@@ -139,6 +142,65 @@ enum err exposure_record(struct ctx *ctx, struct store_txn *txn, struct org_id o
     return err != OK ? err : event_draft_append(ctx, txn, &draft, exposures_apply, &cited->seq);
 }
 
+/* Reads the artifacts of a recorded exposure into the arena. */
+static enum err read_artifacts(struct arena *arena, const struct exposure_recorded_view *facts,
+                               struct exposure *exposure)
+{
+    struct exposed_artifact *artifacts =
+        arena_calloc(arena, facts->artifacts.count + 1, sizeof(*artifacts));
+    struct slice run = facts->artifacts.run;
+    struct slice message = {NULL, 0};
+    size_t count = 0;
+
+    if (artifacts == NULL) {
+        return ERR_MEMORY;
+    }
+    while (view_next(&run, &message)) {
+        struct exposed_artifact_view view;
+        enum err err = exposed_artifact_view_read(message, &view);
+
+        if (err != OK) {
+            return err;
+        }
+        artifacts[count] = (struct exposed_artifact){view.seq, view.version, view.line_count};
+        count++;
+    }
+    exposure->artifacts = artifacts;
+    exposure->artifact_count = facts->artifact_count;
+    exposure->is_listed = count == facts->artifact_count;
+    return OK;
+}
+
+enum err exposure_of_event(struct arena *arena, const struct event *event,
+                           struct exposure *ret_exposure)
+{
+    struct exposure exposure = {.artifact_count = 0};
+    struct exposure_recorded_view facts;
+    enum err err = ERR_NOT_FOUND;
+
+    if (event->kind == EVENT_EXPOSURE_RECORDED) {
+        err = exposure_recorded_view_read(event->facts, &facts);
+    }
+    if (err != OK) {
+        return err;
+    }
+    if (facts.text_hash.size != EXPOSURE_TEXT_HASH_BYTES ||
+        (facts.artifacts.count > 0 && facts.artifacts.count != facts.artifact_count)) {
+        return ERR_CORRUPT;
+    }
+    exposure.kind = facts.exposure_kind;
+    exposure.served_at_us = facts.served_at_us;
+    exposure.as_of_seq = facts.as_of_seq;
+    exposure.arm = facts.arm;
+    exposure.layout_ready = facts.layout_ready;
+    memcpy(exposure.text_hash, facts.text_hash.data, EXPOSURE_TEXT_HASH_BYTES);
+    err = read_artifacts(arena, &facts, &exposure);
+    if (err == OK) {
+        *ret_exposure = exposure;
+    }
+    return err;
+}
+
 enum err exposures_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
 {
     struct exposure_recorded_view facts;
@@ -165,6 +227,27 @@ enum err exposure_find_outcome(struct store_txn *txn, struct org_id org, uint64_
     struct key key = key_outcome(org, exposure_seq, (uint8_t)kind, subject);
 
     return read_seq(txn, TABLE_OUTCOME, &key, ret_seq);
+}
+
+enum err exposure_scan_outcomes(struct scan *scan, struct store_txn *txn, struct org_id org,
+                                uint64_t exposure_seq, uint32_t rows_max)
+{
+    const struct scan_range range = {
+        .table = TABLE_OUTCOME,
+        .prefix = key_org_seq(org, exposure_seq),
+        .rows_max = rows_max,
+    };
+
+    return scan_init(scan, txn, &range);
+}
+
+enum err exposure_next_outcome(struct scan *scan, uint64_t *ret_seq)
+{
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    enum err err = scan_next(scan, &key, &value);
+
+    return err != OK ? err : decode_seq(value, ret_seq);
 }
 
 enum err exposure_keep_outcome(struct store_txn *txn, struct org_id org, uint64_t exposure_seq,

@@ -13,6 +13,7 @@
 #include "store/base/buffer.h"
 #include "store/base/hmac.h"
 #include "store/log.h"
+#include "store/scan.h"
 
 #include <errata/v1/event.fields.h>
 #include <errata/v1/extraction.fields.h>
@@ -86,6 +87,10 @@ struct cited_exposure {
 MUST_CHECK enum err exposure_find(struct ctx *ctx, struct store_txn *txn,
                                   const struct exposure_key *key, struct org_id org,
                                   struct slice reference, struct cited_exposure *ret_cited);
+/* Reads the exposure that an EVENT_EXPOSURE_RECORDED recorded; its artifacts lie in the arena. ERR_CORRUPT for
+ * facts that are not of an exposure; ERR_NOT_FOUND for an event of another kind. */
+MUST_CHECK enum err exposure_of_event(struct arena *arena, const struct event *event,
+                                      struct exposure *ret_exposure);
 /* Appends and applies the event of an exposure that is not in the log, and sets its seq; does nothing
  * for one that is. */
 MUST_CHECK enum err exposure_record(struct ctx *ctx, struct store_txn *txn, struct org_id org,
@@ -97,6 +102,12 @@ MUST_CHECK enum err exposure_record(struct ctx *ctx, struct store_txn *txn, stru
 MUST_CHECK enum err exposure_find_outcome(struct store_txn *txn, struct org_id org,
                                           uint64_t exposure_seq, enum event_kind_number kind,
                                           struct slice subject, uint64_t *ret_seq);
+/* Scans the outcomes of an exposure, at most `rows_max`, in no order; exposure_next_outcome returns the number of the
+ * event of each, and ERR_NOT_FOUND after the last (`scan->is_cut`: there are more). */
+MUST_CHECK enum err exposure_scan_outcomes(struct scan *scan, struct store_txn *txn,
+                                           struct org_id org, uint64_t exposure_seq,
+                                           uint32_t rows_max);
+MUST_CHECK enum err exposure_next_outcome(struct scan *scan, uint64_t *ret_seq);
 /* Keeps an outcome, for apply; the first of a subject stays. */
 MUST_CHECK enum err exposure_keep_outcome(struct store_txn *txn, struct org_id org,
                                           uint64_t exposure_seq, enum event_kind_number kind,

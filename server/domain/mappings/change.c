@@ -140,10 +140,9 @@ enum err mapping_changes_read(const struct event *event, struct mapping_changes 
     return err == ERR_NOT_FOUND ? OK : ERR_CORRUPT;
 }
 
-/* What the event `seq` changed about a mapping, and the event. */
-static enum err read_change_at(struct store_txn *txn, struct org_id org, uint64_t seq,
-                               uint64_t mapping_seq, struct mapping_change *ret_change,
-                               struct event *ret_event)
+enum err mapping_change_read_at(struct store_txn *txn, struct org_id org, uint64_t seq,
+                                uint64_t mapping_seq, struct mapping_change *ret_change,
+                                struct event *ret_event)
 {
     struct mapping_changes changes;
     enum err err = log_read(txn, org, seq, ret_event);
@@ -174,7 +173,7 @@ enum err mapping_read_past(struct store_txn *txn, struct org_id org, const struc
         return ERR_NOT_FOUND;
     }
     for (unsigned steps = 0; steps < MAPPING_HISTORY_MAX && seq != 0; steps++) {
-        enum err err = read_change_at(txn, org, seq, row->seq, &change, &event);
+        enum err err = mapping_change_read_at(txn, org, seq, row->seq, &change, &event);
 
         if (err != OK) {
             return err;
@@ -200,7 +199,7 @@ enum err mapping_settle_past(struct store_txn *txn, struct org_id org, struct ma
         struct mapping_changes changes;
         struct mapping_change change;
         struct event event;
-        enum err err = read_change_at(txn, org, seq, past->seq, &change, &event);
+        enum err err = mapping_change_read_at(txn, org, seq, past->seq, &change, &event);
 
         if (err == OK) {
             err = mapping_changes_read(&event, &changes);
@@ -220,9 +219,8 @@ enum err mapping_settle_past(struct store_txn *txn, struct org_id org, struct ma
     return OK;
 }
 
-/* Whether an event is the confirmation of a mapping; it may also name one that it superseded. */
-static enum err is_confirmation_of(const struct event *event, const struct mapping_row *row,
-                                   bool *ret_is)
+enum err mapping_is_confirmation(const struct event *event, const struct mapping_row *row,
+                                 bool *ret_is)
 {
     struct feedback_event_view view;
     char id[UUID_TEXT_BYTES];
@@ -251,9 +249,9 @@ enum err mapping_was_confirmed_since(struct store_txn *txn, struct org_id org,
 
     *ret_was = false;
     for (unsigned steps = 0; steps < MAPPING_HISTORY_MAX && seq != 0; steps++) {
-        err = read_change_at(txn, org, seq, row->seq, &change, &event);
+        err = mapping_change_read_at(txn, org, seq, row->seq, &change, &event);
         if (err == OK && event.created_at_us > time_us) {
-            err = is_confirmation_of(&event, row, ret_was);
+            err = mapping_is_confirmation(&event, row, ret_was);
         }
         if (err != OK || *ret_was) {
             return err;

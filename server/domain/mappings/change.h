@@ -38,6 +38,13 @@ MUST_CHECK enum err mapping_change_put(struct arena *arena, struct buffer *body,
  * what they must. */
 MUST_CHECK enum err mapping_changes_read(const struct event *event,
                                          struct mapping_changes *ret_changes);
+/* Reads the change of a mapping by the event `seq`, and the event. ERR_CORRUPT if that event did not change it. */
+MUST_CHECK enum err mapping_change_read_at(struct store_txn *txn, struct org_id org, uint64_t seq,
+                                           uint64_t mapping_seq, struct mapping_change *ret_change,
+                                           struct event *ret_event);
+/* Returns whether an event is the confirmation of a mapping, rather than of the one that superseded it. */
+MUST_CHECK enum err mapping_is_confirmation(const struct event *event,
+                                            const struct mapping_row *row, bool *ret_is);
 /* A mapping after the event `as_of_seq`. ERR_NOT_FOUND where it was not made yet, or was
  * changed more than MAPPING_HISTORY_MAX times since (then `ret_is_cut`). */
 MUST_CHECK enum err mapping_read_past(struct store_txn *txn, struct org_id org,

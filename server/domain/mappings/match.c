@@ -125,6 +125,18 @@ static enum err list_applied(struct arena *arena, const struct match *match,
     return OK;
 }
 
+enum err match_text_hash(const struct match *match, uint8_t ret_hash[EXPOSURE_TEXT_HASH_BYTES])
+{
+    struct sha256_digest digest;
+
+    if (!buffer_ok(&match->served)) {
+        return ERR_MEMORY;
+    }
+    digest = sha256(buffer_slice(&match->served));
+    memcpy(ret_hash, digest.bytes, EXPOSURE_TEXT_HASH_BYTES);
+    return OK;
+}
+
 enum err match_reference(struct arena *arena, const struct exposure_key *key, int64_t now_us,
                          struct match *match, struct slice *ret_reference)
 {
@@ -135,14 +147,14 @@ enum err match_reference(struct arena *arena, const struct exposure_key *key, in
         .arm = EXPERIMENT_ARM_NONE,
     };
     struct exposed_artifact *artifacts = NULL;
-    struct sha256_digest digest;
     enum err err = list_applied(arena, match, &artifacts, &exposure.artifact_count);
 
-    if (err != OK || !buffer_ok(&match->served)) {
-        return err != OK ? err : ERR_MEMORY;
+    if (err == OK) {
+        err = match_text_hash(match, exposure.text_hash);
+    }
+    if (err != OK) {
+        return err;
     }
     exposure.artifacts = artifacts;
-    digest = sha256(buffer_slice(&match->served));
-    memcpy(exposure.text_hash, digest.bytes, sizeof(exposure.text_hash));
     return exposure_reference(arena, key, match->org, &exposure, ret_reference);
 }

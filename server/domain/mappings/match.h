@@ -58,6 +58,9 @@ MUST_CHECK enum err match_look_up(struct arena *arena, struct store_txn *txn, st
 MUST_CHECK enum err match_find_line(struct arena *scratch, struct store_txn *txn,
                                     struct match *match, size_t index,
                                     struct match_found *ret_found);
+/* Computes the text hash of the matches, once each line was found. ERR_MEMORY if there was too little before. */
+MUST_CHECK enum err match_text_hash(const struct match *match,
+                                    uint8_t ret_hash[EXPOSURE_TEXT_HASH_BYTES]);
 /* The reference for all lines, in the arena, once each was found. */
 MUST_CHECK enum err match_reference(struct arena *arena, const struct exposure_key *key,
                                     int64_t now_us, struct match *match,

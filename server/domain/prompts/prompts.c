@@ -216,15 +216,34 @@ static enum err make_reference(struct arena *arena, const struct prompt_query *q
                               &prompt->exposure_ref);
 }
 
-enum err prompt_fill(struct arena *arena, const struct prompt_query *query, struct prompt *prompt)
+static enum err fill(struct arena *arena, const struct prompt *prompt, struct slice *ret_text)
 {
     struct buffer text;
 
     buffer_init(&text, arena, prompt->bytes);
     template_fill(&prompt->template, prompt->values, &text);
-    if (!buffer_ok(&text)) {
-        return ERR_MEMORY;
+    *ret_text = buffer_slice(&text);
+    return buffer_ok(&text) ? OK : ERR_MEMORY;
+}
+
+enum err prompt_fill_again(struct ctx *ctx, struct store_txn *txn, const struct prompt_query *query,
+                           struct slice hint_examples_json, struct slice *ret_text)
+{
+    struct prompt prompt = {.examples = {.hint_examples_json = hint_examples_json}};
+    enum err err = find_template(ctx, txn, query, &prompt);
+
+    if (err == OK) {
+        err = find_values(ctx, query, &prompt);
     }
-    prompt->text = buffer_slice(&text);
+    return err != OK ? err : fill(ctx->arena, &prompt, ret_text);
+}
+
+enum err prompt_fill(struct arena *arena, const struct prompt_query *query, struct prompt *prompt)
+{
+    enum err err = fill(arena, prompt, &prompt->text);
+
+    if (err != OK) {
+        return err;
+    }
     return query->examples.has_as_of ? OK : make_reference(arena, query, prompt);
 }

@@ -59,6 +59,11 @@ MUST_CHECK enum err prompt_prepare(struct ctx *ctx, struct store_txn *txn,
                                    const struct prompt_query *query, struct prompt *ret_prompt);
 /* Returns whether a placeholder of the prompt's template has this name. */
 bool prompt_uses(const struct prompt *prompt, struct slice name);
+/* Fills a prompt again with examples that were served before, in the arena; `query->examples` is not used. Errors
+ * as of prompt_prepare. */
+MUST_CHECK enum err prompt_fill_again(struct ctx *ctx, struct store_txn *txn,
+                                      const struct prompt_query *query,
+                                      struct slice hint_examples_json, struct slice *ret_text);
 /* Writes the text and its reference (none if the query has an as_of), in the arena. Fails only with ERR_MEMORY. */
 MUST_CHECK enum err prompt_fill(struct arena *arena, const struct prompt_query *query,
                                 struct prompt *prompt);

@@ -1,0 +1,30 @@
+/*
+ * explain_internal.h: what the files of an explanation share.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_LEARNING_EXPLAIN_INTERNAL_H
+#define ERRATA_SERVER_DOMAIN_LEARNING_EXPLAIN_INTERNAL_H
+
+#include "server/domain/corrections/example_hints.h"
+#include "server/domain/learning/explain.h"
+
+/* An explanation in the making. */
+struct explaining {
+    struct ctx *ctx;
+    const struct explain_query *query;
+    struct exposure exposure;
+    uint64_t exposure_seq; /* of the event that recorded it; 0: none did */
+    struct buffer *body;
+    struct example_hint hints[EXAMPLES_LIMIT_MAX]; /* of its examples, in order */
+    uint8_t hint_hashes[EXAMPLES_LIMIT_MAX][KEY_HASH_BYTES];
+    size_t hint_count;
+    struct prompt_template template; /* of a prompt; seq 0: the exposure names none */
+    bool is_expired;
+    bool is_incomplete;
+};
+
+/* Appends each artifact of the exposure, and notes the hints and the template. */
+MUST_CHECK enum err explain_artifacts(struct explaining *explaining, struct store_txn *txn);
+/* Appends the outcomes that cited the exposure. */
+MUST_CHECK enum err explain_outcomes(struct explaining *explaining, struct store_txn *txn);
+
+#endif

@@ -40,6 +40,7 @@ static const struct command_group groups[] = {
      extraction_commands, NULL},
     {"Build prompts and measure the effect", "analytics", "report what was corrected and learned",
      analytics_commands, "reports"},
+    {"Build prompts and measure the effect", NULL, NULL, explain_commands, NULL},
     {"Operate the server", "token", "manage tokens", token_commands, NULL},
     {"Operate the server", "org", "manage organisations", org_commands, NULL},
     {"Operate the server", "events", "read the event log", event_commands, NULL},

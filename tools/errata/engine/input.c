@@ -134,6 +134,18 @@ enum cli_exit input_argument(struct cli *cli, const char *argument, struct slice
     return CLI_OK;
 }
 
+enum cli_exit input_printed(struct cli *cli, const char *argument, struct slice *ret_text)
+{
+    struct slice text = {NULL, 0};
+    enum cli_exit result = input_argument(cli, argument, &text);
+
+    while (text.size > 0 && text.data[text.size - 1] == '\n') {
+        text.size--;
+    }
+    *ret_text = text;
+    return result;
+}
+
 enum cli_exit input_time(struct cli *cli, const char *option, const char *text, int sign,
                          struct slice *ret_time)
 {

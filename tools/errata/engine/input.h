@@ -25,6 +25,9 @@ MUST_CHECK enum cli_exit input_password(struct cli *cli, const char *path, struc
 /* The argument itself, or the contents of @FILE or standard input (-). */
 MUST_CHECK enum cli_exit input_argument(struct cli *cli, const char *argument,
                                         struct slice *ret_text);
+/* The same without line feeds at its end, for a value that another command printed. */
+MUST_CHECK enum cli_exit input_printed(struct cli *cli, const char *argument,
+                                       struct slice *ret_text);
 /* RFC 3339 text of a time given as such, or as a duration from now (`sign` 1) or ago (-1). */
 MUST_CHECK enum cli_exit input_time(struct cli *cli, const char *option, const char *text, int sign,
                                     struct slice *ret_time);

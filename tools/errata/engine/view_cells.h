@@ -47,5 +47,17 @@ struct slice cell_arm(struct cli *cli, struct json_value object, const char *nam
 struct slice cell_interval(struct cli *cli, struct json_value object, const char *name);
 struct slice cell_p_value(struct cli *cli, struct json_value object, const char *name);
 struct slice cell_verdict(struct cli *cli, struct json_value object, const char *name);
+/* learning/ */
+/* `example`, `mapping`, `template`, or `expired` */
+struct slice cell_artifact_kind(struct cli *cli, struct json_value object, const char *name);
+struct slice cell_artifact_text(struct cli *cli, struct json_value object, const char *name);
+struct slice cell_artifact_id(struct cli *cli, struct json_value object, const char *name);
+/* the newest event, and its document or the number of the others */
+struct slice cell_evidence(struct cli *cli, struct json_value object, const char *name);
+struct slice cell_evidence_time(struct cli *cli, struct json_value object, const char *name);
+/* `superseded by ID`, or the status of a mapping */
+struct slice cell_since(struct cli *cli, struct json_value object, const char *name);
+/* `corrected by ID`, `not corrected`, `applied` */
+struct slice cell_outcome(struct cli *cli, struct json_value object, const char *name);
 
 #endif

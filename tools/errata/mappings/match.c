@@ -446,16 +446,10 @@ enum cli_exit match_run(struct cli *cli)
 static enum cli_exit fill_record(struct request *request, struct cli *cli)
 {
     struct slice reference = {NULL, 0};
-    enum cli_exit result = input_argument(cli, cli->options.words[0], &reference);
+    enum cli_exit result = input_printed(cli, cli->options.words[0], &reference);
 
-    if (result != CLI_OK) {
-        return result;
-    }
-    while (reference.size > 0 && reference.data[reference.size - 1] == '\n') {
-        reference.size--;
-    }
     request_text(request, "exposure_ref", reference);
-    return CLI_OK;
+    return result;
 }
 
 static enum cli_exit print_recorded(struct cli *cli, struct json_value reply)

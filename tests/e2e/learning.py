@@ -1,0 +1,154 @@
+#!/usr/bin/python3
+"""Explanations of what was served, through a real client and the command `errata`.
+
+Goal: an explanation is what was served, after a restart, a rebuild, supersessions and further captures. Method: one
+erratad; each test keeps replies and compares them with explanations.
+"""
+import json
+import subprocess
+
+import grpc
+
+from errata_cli import CliCase
+from erratad import (BIN, event_service, feedback, main, mappings, prompt_service,
+                     prompt_template)
+
+LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
+
+
+class LearningCase(CliCase):
+    def setUp(self):
+        self.open()
+
+    def open(self):
+        self.client = self.server.client()
+        self.addCleanup(self.client.close)
+
+    def correct(self, layout, quantity, **fields):
+        return self.client.capture(
+            event_type=LINE, layout_fingerprint=layout, entity_type="line", before_json="{}",
+            after_json=json.dumps({"qty": quantity}), actor_user_id="ada",
+            meta_json=json.dumps({"input_snippet": f"Pos {quantity}"}), **fields)
+
+    def match(self, *skus):
+        self.lines = [mappings.DraftLine(customer_id="c1", customer_sku=sku) for sku in skus]
+        return self.client.mappings.MatchLines(mappings.MatchLinesRequest(lines=self.lines))
+
+    def newest_seq(self):
+        return self.client.log.ListEvents(event_service.ListEventsRequest(page_size=1)).events[0].seq
+
+
+class Explanations(LearningCase):
+    def explain_all(self):
+        """What each reference of test_explanations_last is explained by."""
+        return (self.client.explain(exposure_ref=self.examples.exposure_ref),
+                self.client.explain(exposure_ref=self.prompt.exposure_ref, prompt_inputs={"context": {"text": "T"}}),
+                self.client.explain(exposure_ref=self.matches.exposure_ref, lines=self.lines))
+
+    def test_explanations_last(self):
+        first = self.correct("stays", 1, entity_id="1", document_id="d1")
+        self.correct("stays", 2, entity_id="2", document_id="d2")
+        self.client.prompts.PutPromptTemplate(prompt_service.PutPromptTemplateRequest(
+            prompt_template=prompt_template.PromptTemplate(name="mine", text="{{text}}: {{hint_examples}}")))
+        self.client.mappings.ConfirmMapping(mappings.ConfirmMappingRequest(
+            customer_id="c1", customer_sku="A", internal_sku="X", actor_user_id="bob"))
+        self.examples = self.client.examples("stays")
+        self.prompt = self.client.prompt(template_name="mine", layout_fingerprint="stays", context={"text": "T"})
+        self.matches = self.match("A", "a", "unknown")
+        newest = self.newest_seq()
+        before = self.explain_all()
+        self.assertEqual(self.newest_seq(), newest)  # nothing was stored
+        examples, prompt, matches = before
+        self.assertEqual(examples.hint_examples_json, self.examples.hint_examples_json)
+        self.assertEqual([one.example.id for one in examples.artifacts], [one.id for one in self.examples.examples])
+        self.assertEqual({one.approved_by for one in examples.artifacts}, {"ada"})
+        self.assertEqual(prompt.artifacts[0].prompt_template.text, "{{text}}: {{hint_examples}}")
+        self.assertEqual(self.prompt.prompt, f"T: {prompt.hint_examples_json}")
+        self.assertEqual(matches.artifacts[0].mapping.internal_sku, "X")
+        self.assertEqual(matches.artifacts[0].approved_by, "bob")
+        self.assertTrue(all(one.text_matches for one in before))
+        # What follows changes what is said of the time since, and nothing else.
+        later = self.correct("stays", 3, entity_id="1", document_id="d1")
+        self.client.mappings.RejectMapping(mappings.RejectMappingRequest(
+            customer_id="c1", customer_sku="A", internal_sku="X"))
+        self.client.prompts.PutPromptTemplate(prompt_service.PutPromptTemplateRequest(
+            prompt_template=prompt_template.PromptTemplate(name="mine", text="other")))
+        after = self.explain_all()
+        self.assertEqual(after[0].artifacts[1].example.id, first.id)
+        self.assertEqual(after[0].artifacts[1].superseded_by_event_id, later.id)
+        for one in after[:2]:
+            one.artifacts[-1].ClearField("superseded_by_event_id")
+        after[2].artifacts[0].current_status = matches.artifacts[0].current_status
+        self.assertEqual(after, before)
+        after = self.explain_all()
+        self.assertEqual(self.server.stop(), 0)
+        self.server.start()
+        self.open()
+        self.assertEqual(self.explain_all(), after)
+        self.assertEqual(self.server.stop(), 0)
+        subprocess.run([f"{BIN}/erratad", "--rebuild", "--data", self.server.data], check=True, capture_output=True)
+        self.server.start()
+        self.open()
+        self.assertEqual(self.explain_all(), after)
+
+    def test_reads_with_as_of_return_no_reference(self):
+        self.correct("past", 1, entity_id="1")
+        self.client.mappings.ConfirmMapping(mappings.ConfirmMappingRequest(
+            customer_id="c2", customer_sku="A", internal_sku="X"))
+        seq = self.newest_seq()
+        line = mappings.DraftLine(customer_id="c2", customer_sku="A")
+        self.assertEqual(self.client.examples("past", as_of_seq=seq).exposure_ref, "")
+        self.assertEqual(self.client.prompt(template="{{hint_examples}}", layout_fingerprint="past",
+                                            as_of_seq=seq).exposure_ref, "")
+        past = self.client.mappings.MatchLines(mappings.MatchLinesRequest(lines=[line], as_of_seq=seq))
+        self.assertEqual((past.exposure_ref, past.lines[0].internal_sku), ("", "X"))
+        self.assertNotEqual(self.client.mappings.MatchLines(
+            mappings.MatchLinesRequest(lines=[line])).exposure_ref, "")
+
+    def test_foreign_references_are_refused(self):
+        self.correct("foreign", 1, entity_id="1")
+        reference = self.client.examples("foreign").exposure_ref
+        newest = self.newest_seq()
+        forged = reference[:-1] + ("A" if reference[-1] != "A" else "B")
+        for wrong in (forged, reference[:-4], reference + "AAAA", "x"):
+            self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, self.client.explain, exposure_ref=wrong)
+        self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, self.client.explain)
+        self.assert_code(grpc.StatusCode.NOT_FOUND, self.client.explain,
+                         exposure_id="01890000-0000-7000-8000-000000000000")
+        self.assertEqual(self.newest_seq(), newest)
+
+
+class Command(LearningCase):
+    def test_explain_prints_what_was_served_and_what_followed(self):
+        self.correct("cli", 7, entity_id="1", document_id="order 1")
+        served = self.client.examples("cli", document_id="order 2")
+        self.client.record_extraction(layout_fingerprint="cli", document_id="order 2", confidence=0.5,
+                                      exposure_refs=[served.exposure_ref])
+        correction = self.correct("cli", 8, entity_id="9", document_id="order 2")
+        out, _ = self.run_cli("explain", served.exposure_ref)
+        for text in ("GetExamples", '{"qty": 7}', "of order 1", "ada", served.examples[0].id, "order 2",
+                     f"corrected by {correction.id}", "made again with the recorded hash"):
+            self.assertIn(text, out)
+        out, _ = self.run_cli("explain", served.exposure_ref, "--hints")
+        self.assertEqual(json.loads(out), json.loads(served.hint_examples_json))
+        out, _ = self.run_cli("explain", served.exposure_ref, "--json")
+        explained = json.loads(out)
+        self.assertEqual(explained["hintExamplesJson"], served.hint_examples_json)
+        out, _ = self.run_cli("explain", explained["exposureId"])
+        self.assertIn("GetExamples", out)
+        _, err = self.run_cli("explain", served.exposure_ref[:-4], code=1)
+        self.assertIn("exposure_ref", err)
+
+    def test_explain_compares_a_prompt(self):
+        self.correct("prompt", 7, entity_id="1")
+        served = self.client.prompt(template="{{a}} {{hint_examples}}", layout_fingerprint="prompt",
+                                    context={"a": "one"})
+        (self.folder / "template.txt").write_text("{{a}} {{hint_examples}}")
+        words = ("explain", served.exposure_ref, "--file", "template.txt", "--value")
+        self.assertIn("made again with the recorded hash", self.run_cli(*words, "a=one")[0])
+        self.assertIn("made again with another hash", self.run_cli(*words, "a=two")[0])
+        self.assertIn("not compared", self.run_cli("explain", served.exposure_ref)[0])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,269 @@
+/*
+ * explain.c: `errata explain`: what a reference served: its artifacts, the events that they were learned from, and
+ * the outcomes that cited it.
+ */
+#include "store/base/uuid.h"
+#include "tools/errata/commands.h"
+#include "tools/errata/engine/command_call.h"
+#include "tools/errata/engine/input.h"
+#include "tools/errata/engine/view_cells.h"
+
+/* A template's text, by the contract. */
+#define TEMPLATE_BYTES_MAX ((size_t)256 * 1024)
+
+static struct json_value artifact_of(struct json_value row, const char **ret_kind)
+{
+    static const char *const members[] = {"example", "mapping", "promptTemplate"};
+    static const char *const kinds[] = {"example", "mapping", "template"};
+    struct json_value artifact = {JSON_NULL, {NULL, 0}};
+
+    *ret_kind = "expired";
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        artifact = reply_member(row, members[i]);
+        if (artifact.text.size > 2) {
+            *ret_kind = kinds[i];
+            return artifact;
+        }
+    }
+    return artifact;
+}
+
+/* --- cells --- */
+
+struct slice cell_artifact_kind(struct cli *cli, struct json_value row, const char *name)
+{
+    const char *kind = NULL;
+
+    (void)cli;
+    (void)name;
+    (void)artifact_of(row, &kind);
+    return slice_text(kind);
+}
+
+/* An example's output, both SKUs of a mapping, the name of a template. */
+struct slice cell_artifact_text(struct cli *cli, struct json_value row, const char *name)
+{
+    const char *kind = NULL;
+    struct json_value artifact = artifact_of(row, &kind);
+
+    (void)name;
+    if (strcmp(kind, "example") == 0) {
+        return reply_one_line(cli, artifact, "output");
+    }
+    if (strcmp(kind, "mapping") == 0) {
+        return arena_printf(&cli->arena, "%.*s as %.*s",
+                            SLICE_ARGS(reply_text(cli, artifact, "customerSku")),
+                            SLICE_ARGS(reply_text(cli, artifact, "internalSku")));
+    }
+    return reply_text(cli, artifact, "name");
+}
+
+/* The id that `errata learning report` takes. */
+struct slice cell_artifact_id(struct cli *cli, struct json_value row, const char *name)
+{
+    const char *kind = NULL;
+    struct json_value artifact = artifact_of(row, &kind);
+
+    (void)name;
+    return reply_text(cli, artifact, "id");
+}
+
+static struct json_value first_of(struct json_value row, const char *name)
+{
+    struct reply_walk walk = reply_walk(row, name);
+
+    return reply_next(&walk) ? walk.row : reply_member(row, name);
+}
+
+struct slice cell_evidence(struct cli *cli, struct json_value row, const char *name)
+{
+    struct reply_walk walk = reply_walk(row, name);
+    struct json_value newest = first_of(row, name);
+    struct slice id = reply_text(cli, newest, "eventId");
+    struct slice document = reply_text(cli, newest, "documentId");
+    size_t count = 0;
+
+    while (reply_next(&walk)) {
+        count++;
+    }
+    if (count > 1) {
+        return arena_printf(&cli->arena, "%.*s and %zu more", SLICE_ARGS(id), count - 1);
+    }
+    return document.size > 0
+               ? arena_printf(&cli->arena, "%.*s of %.*s", SLICE_ARGS(id), SLICE_ARGS(document))
+               : id;
+}
+
+struct slice cell_evidence_time(struct cli *cli, struct json_value row, const char *name)
+{
+    return reply_moment(cli, first_of(row, name), "createdAt");
+}
+
+struct slice cell_since(struct cli *cli, struct json_value row, const char *name)
+{
+    struct slice superseding = reply_text(cli, row, "supersededByEventId");
+    struct slice status = reply_word(cli, row, "currentStatus", "MAPPING_STATUS_");
+
+    (void)name;
+    if (superseding.size > 0) {
+        return arena_printf(&cli->arena, "superseded by %.*s", SLICE_ARGS(superseding));
+    }
+    return status;
+}
+
+struct slice cell_outcome(struct cli *cli, struct json_value row, const char *name)
+{
+    struct slice correction = reply_text(cli, row, "correctedByEventId");
+    struct slice kind = reply_word(cli, row, name, "EVENT_KIND_");
+
+    if (correction.size > 0) {
+        return arena_printf(&cli->arena, "corrected by %.*s", SLICE_ARGS(correction));
+    }
+    return slice_equal(kind, SLICE("EXTRACTION_RECORDED")) ? SLICE("not corrected")
+                                                           : SLICE("applied");
+}
+
+/* --- the request --- */
+
+/* The rest of the prompt, if any of its options is given. */
+static enum cli_exit fill_inputs(struct request *request, struct cli *cli)
+{
+    static const char *const names[] = {"template", "file", "value", "trusted"};
+    const char *template = options_get(&cli->options, "template");
+    const char *file = options_get(&cli->options, "file");
+    struct slice text = {NULL, 0};
+    enum cli_exit result = CLI_OK;
+    bool given = false;
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        given = given || options_has(&cli->options, names[i]);
+    }
+    if (!given) {
+        return CLI_OK;
+    }
+    if (template != NULL && file != NULL) {
+        return cli_usage(cli, "--template and --file exclude each other; expected one");
+    }
+    request_open(request, "prompt_inputs");
+    if (template != NULL) {
+        request_text(request, "template_name", slice_text(template));
+    }
+    if (file != NULL) {
+        result = input_file(cli, file, TEMPLATE_BYTES_MAX, &text);
+        request_text(request, "template", text);
+    }
+    if (result == CLI_OK) {
+        result = request_add_map(request, cli, "value", "context");
+    }
+    if (result == CLI_OK) {
+        result = request_add_map(request, cli, "trusted", "trusted_context");
+    }
+    request_close(request);
+    return result;
+}
+
+/* A reference, or the id of the event that recorded an exposure. */
+static enum cli_exit fill_explain(struct request *request, struct cli *cli)
+{
+    struct slice given = {NULL, 0};
+    struct uuid id;
+    enum cli_exit result = input_printed(cli, cli->options.words[0], &given);
+
+    if (result != CLI_OK) {
+        return result;
+    }
+    request_text(request, uuid_parse(given, &id) ? "exposure_id" : "exposure_ref", given);
+    return fill_inputs(request, cli);
+}
+
+/* --- the reply --- */
+
+static const char *method_of(struct slice kind)
+{
+    if (slice_equal(kind, SLICE("EXAMPLES"))) {
+        return "GetExamples";
+    }
+    return slice_equal(kind, SLICE("PROMPT")) ? "PreparePrompt" : "MatchLines";
+}
+
+static struct slice text_state(struct cli *cli, struct json_value reply)
+{
+    struct slice matches = reply_text(cli, reply, "textMatches");
+
+    if (reply_text(cli, reply, "expired").size > 0) {
+        return SLICE("retention removed a part of it");
+    }
+    if (matches.size == 0) {
+        return SLICE("not compared, since the rest of it was not given");
+    }
+    return slice_equal(matches, SLICE("true"))
+               ? SLICE("made again with the recorded hash")
+               : SLICE("made again with another hash than the recorded one");
+}
+
+static void print_head(struct cli *cli, struct json_value reply)
+{
+    struct slice kind = reply_word(cli, reply, "exposureKind", "EXPOSURE_KIND_");
+
+    reply_print_member(cli, "method", slice_text(method_of(kind)));
+    reply_print_member(cli, "served", reply_full_time(cli, reply, "servedAt"));
+    reply_print_member(
+        cli, "after",
+        arena_printf(&cli->arena, "event %.*s", SLICE_ARGS(reply_text(cli, reply, "asOfSeq"))));
+    reply_print_member(cli, "arm", reply_word(cli, reply, "arm", "EXPERIMENT_ARM_"));
+    reply_print_member(cli, "recorded as", reply_text(cli, reply, "exposureId"));
+    reply_print_member(cli, "artifacts", reply_count(cli, reply, "artifactCount"));
+    reply_print_member(cli, "text", text_state(cli, reply));
+}
+
+static enum cli_exit print_explained(struct cli *cli, struct json_value reply)
+{
+    struct slice hints = reply_text(cli, reply, "hintExamplesJson");
+    enum cli_exit result = CLI_OK;
+
+    if (options_has(&cli->options, "hints")) {
+        if (hints.size > 0) {
+            print_json(&cli->out, hints);
+        }
+        return CLI_OK;
+    }
+    print_head(cli, reply);
+    result = view_print_table(cli, "ExplainedArtifact", reply, "artifacts", NULL);
+    if (result == CLI_OK) {
+        result = view_print_table(cli, "ExposureOutcome", reply, "outcomes", NULL);
+    }
+    if (reply_text(cli, reply, "incomplete").size > 0) {
+        cli_note(cli, "there are more outcomes, or a mapping was changed too often to follow");
+    }
+    return result;
+}
+
+static const struct option_spec options[] = {
+    {"hints", NULL, "print `hint_examples_json` as it was served, and nothing else"},
+    {"value", "KEY=VALUE|KEY=@FILE", "of a prompt: a value that was given, to compare the text"},
+    {"trusted", "KEY=VALUE|KEY=@FILE", "the same of a trusted value"},
+    {"template", "TEMPLATE", "of a prompt of a shipped template: its name"},
+    {"file", "FILE|-", "of a prompt whose template was sent: the template"},
+    {NULL, NULL, NULL}};
+
+const struct command explain_commands[] = {
+    {.name = "explain",
+     .arguments = "REFERENCE|@FILE|-",
+     .summary = "what was served, from which corrections, and the outcomes",
+     .help = "Prints what the reference of a response of GetExamples, PreparePrompt or MatchLines "
+             "served: each example, mapping and template as it was then, the events that it was "
+             "learned from and who approved it, and what happened to it since; then the outcomes "
+             "that cited the reference, and which were corrected. REFERENCE may also be the id of "
+             "an EXPOSURE_RECORDED event (`errata events list --kind EXPOSURE_RECORDED`).\n\n"
+             "Nothing is stored. With the values that a prompt was filled with, it reports whether "
+             "the whole text has the recorded hash.",
+     .examples = {{"errata examples a1b2c3 --json | jq -r .exposureRef |\n"
+                   "  errata explain -",
+                   NULL},
+                  {"errata examples a1b2c3 --json | jq -r .exposureRef |\n"
+                   "  errata explain - --hints > hint_examples.json",
+                   "the examples as they were served, byte for byte"}},
+     .options = options,
+     COMMAND_CALL("LearningService/ExplainExposure", .fill = fill_explain,
+                  .print = print_explained)},
+    {.name = NULL}};

@@ -32,7 +32,7 @@ def fill(client, batches):
     """So many half megabytes."""
     for batch in range(batches):
         client.feedback.BatchCaptureFeedbackEvents(feedback_service.BatchCaptureFeedbackEventsRequest(events=[
-            feedback.FeedbackEvent(event_type=LINE, layout_fingerprint=f"b-{batch % 7}",
+            feedback.FeedbackEvent(event_type=LINE, actor_user_id="ada", layout_fingerprint=f"b-{batch % 7}",
                                    entity_type="line", entity_id=str(i % 40),
                                    after_json='{"qty":%d,"note":"%s"}' % (batch + i, NOTE))
             for i in range(100)]))
@@ -142,7 +142,7 @@ class Backup(Case):
     def test_idempotency_keys_hold_after_a_restore(self):
         """The first answer, byte for byte, and the same answers of all reads."""
         request = feedback_service.CaptureFeedbackEventRequest(event=feedback.FeedbackEvent(
-            event_type=LINE, layout_fingerprint="once", after_json='{"qty":9}'))
+            event_type=LINE, actor_user_id="ada", layout_fingerprint="once", after_json='{"qty":9}'))
         key = [("idempotency-key", "once")]
         first = self.client.feedback.CaptureFeedbackEvent(request, metadata=key)
         self.assertEqual(self.back_up().returncode, 0)

@@ -116,7 +116,7 @@ class CopiedFolder(unittest.TestCase):
             client = self.server.client()
             while not stop.is_set():
                 client.feedback.CaptureFeedbackEvent(feedback_service.CaptureFeedbackEventRequest(
-                    event=feedback.FeedbackEvent(event_type=LINE, layout_fingerprint="busy",
+                    event=feedback.FeedbackEvent(event_type=LINE, actor_user_id="ada", layout_fingerprint="busy",
                                                  after_json='{"text":"%s"}' % ("y" * 3000))))
             client.close()
 

@@ -23,7 +23,7 @@ def pushback_of(error):
 
 def event(size):
     return feedback.FeedbackEvent(
-        event_type=feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED, layout_fingerprint="a",
+        event_type=feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED, actor_user_id="ada", layout_fingerprint="a",
         entity_type="line", entity_id="e", before_json='{"n":1}', after_json='{"n":"%s"}' % ("x" * size))
 
 

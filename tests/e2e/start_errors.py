@@ -131,7 +131,7 @@ class StartErrors(unittest.TestCase):
         with server:
             client = server.client()
             events = [feedback.FeedbackEvent(
-                event_type=feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
+                event_type=feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED, actor_user_id="ada",
                 layout_fingerprint=f"layout-{n % 7}", after_json='{"text":"%s"}' % ("x" * 4000))
                 for n in range(500)]
             for event in events:

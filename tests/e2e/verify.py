@@ -32,7 +32,7 @@ def fill(client, batches, prefix="v"):
     for batch in range(batches):
         client.feedback.BatchCaptureFeedbackEvents(feedback_service.BatchCaptureFeedbackEventsRequest(events=[
             feedback.FeedbackEvent(
-                event_type=LINE, layout_fingerprint=f"{prefix}-{i % 3}", entity_type="line",
+                event_type=LINE, actor_user_id="ada", layout_fingerprint=f"{prefix}-{i % 3}", entity_type="line",
                 entity_id=f"{i % 40}", document_id=f"{prefix}-{batch}",
                 before_json='{"qty":1,"unit":"Stk"}', after_json='{"qty":%d}' % (batch + i))
             for i in range(100)]))
@@ -244,7 +244,7 @@ class Stopped(unittest.TestCase):
 
     def test_damage_is_named_and_mended(self):
         request = feedback_service.CaptureFeedbackEventRequest(event=feedback.FeedbackEvent(
-            event_type=LINE, layout_fingerprint="v-0", after_json='{"qty":9}'))
+            event_type=LINE, actor_user_id="ada", layout_fingerprint="v-0", after_json='{"qty":9}'))
         key = [("idempotency-key", "once")]
         fill(self.client, 3)
         first = self.client.feedback.CaptureFeedbackEvent(request, metadata=key).event
@@ -304,7 +304,7 @@ class Stopped(unittest.TestCase):
         """What is full is named: a map is made larger by a flag, a disk is not."""
         for batch in range(20):
             self.client.feedback.BatchCaptureFeedbackEvents(feedback_service.BatchCaptureFeedbackEventsRequest(events=[
-                feedback.FeedbackEvent(event_type=LINE, layout_fingerprint=f"v-{batch}",
+                feedback.FeedbackEvent(event_type=LINE, actor_user_id="ada", layout_fingerprint=f"v-{batch}",
                                        after_json='{"note":"%s"}' % ("x" * 9000))
                 for _ in range(100)]))
         before = answers(self.client)

@@ -149,7 +149,7 @@ def has_worker():
 def capture_of(name):
     """A correction that bears a name."""
     return feedback.FeedbackEvent(
-        event_type=LINE, layout_fingerprint=f"layout-{sum(name.encode()) % 5}", entity_type="line",
+        event_type=LINE, actor_user_id="ada", layout_fingerprint=f"layout-{sum(name.encode()) % 5}", entity_type="line",
         entity_id=name, before_json='{"unit_price": 1}',
         after_json='{"unit_price": 2, "note": "%s"}' % (name * 8))
 

@@ -345,7 +345,7 @@ def customer_of(key):
 
 def event_of(key):
     """A correction, of a document, a draft or neither."""
-    event = feedback.FeedbackEvent(event_type=(LINE, FIELD)[number_of(key, 2)], layout_fingerprint=layout_of(key),
+    event = feedback.FeedbackEvent(event_type=(LINE, FIELD)[number_of(key, 2)], actor_user_id="ada", layout_fingerprint=layout_of(key),
                                    entity_type="line", entity_id=key, before_json='{"key":""}',
                                    after_json='{"key":"%s","qty":%d}' % (key, number_of(key, 9)))
     which = number_of(key + "w", 3)

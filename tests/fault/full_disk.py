@@ -27,7 +27,7 @@ LONG = False  # set by the caller
 
 
 def event_of(name):
-    return feedback.FeedbackEvent(event_type=LINE, layout_fingerprint="full", entity_type="line",
+    return feedback.FeedbackEvent(event_type=LINE, actor_user_id="ada", layout_fingerprint="full", entity_type="line",
                                   entity_id=name, after_json='{"note":"%s"}' % (name + "x" * 5000))
 
 

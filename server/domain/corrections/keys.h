@@ -1,16 +1,11 @@
 /*
- * keys.h: keys of examples and of corrections by entity, made of the pieces of store/key.h.
+ * keys.h: keys of the marks of examples and of corrections by entity, made of the pieces of store/key.h.
  */
 #ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_KEYS_H
 #define ERRATA_SERVER_DOMAIN_CORRECTIONS_KEYS_H
 
 #include "server/domain/layouts/keys.h"
 
-struct key key_example(struct org_id org, const struct key_fingerprint *fingerprint,
-                       int64_t created_at_us, uint64_t seq);
-/* Reads created_at and seq of a key that key_example made. ERR_CORRUPT for a key of another length. */
-MUST_CHECK enum err key_read_example(struct slice key, int64_t *ret_created_at_us,
-                                     uint64_t *ret_seq);
 struct key key_example_mark(struct org_id org, uint64_t seq);
 /* Prefix of an entity's rows, and a whole row. */
 struct key key_entity_prefix(struct org_id org, struct slice entity_type, struct slice entity_id);

@@ -9,6 +9,7 @@
 #include "server/domain/corrections/keys.h"
 #include "server/domain/corrections/records.h"
 #include "server/domain/experiment/sums.h"
+#include "server/domain/layouts/family_examples.h"
 #include "server/domain/layouts/keys.h"
 #include "server/domain/layouts/layout_head.h"
 #include "server/domain/layouts/records.h"
@@ -100,6 +101,21 @@ static enum err write_example(struct ctx *ctx, struct store_txn *txn, const stru
     return err != OK ? err : store_put(txn, TABLE_EXAMPLE, key_slice(&key), value);
 }
 
+/* Writes the rows of an example in its layout and in its family. */
+static enum err add_example(struct ctx *ctx, struct store_txn *txn, const struct event *event,
+                            const struct feedback_event_view *view,
+                            const struct key_fingerprint *fingerprint)
+{
+    const struct family_example example = {*fingerprint, event->created_at_us, event->seq};
+    uint64_t family_seq = 0;
+    enum err err = write_example(ctx, txn, event, view, fingerprint);
+
+    if (err == OK) {
+        err = family_example_family(txn, event->org, view, &family_seq);
+    }
+    return err != OK ? err : family_example_put(txn, event->org, family_seq, &example);
+}
+
 enum err layout_rows_add(struct ctx *ctx, struct store_txn *txn, const struct event *event,
                          const struct feedback_event_view *view, uint64_t superseded_by_seq)
 {
@@ -125,7 +141,7 @@ enum err layout_rows_add(struct ctx *ctx, struct store_txn *txn, const struct ev
     if (view->is_example && !event->content_removed) {
         err = insert_mark(ctx, txn, event->org, &head, &mark);
         if (err == OK) {
-            err = write_example(ctx, txn, event, view, &fingerprint);
+            err = add_example(ctx, txn, event, view, &fingerprint);
         }
     }
     return err != OK ? err : layout_head_write(ctx->arena, txn, &key, &head);

@@ -6,6 +6,7 @@
  */
 
 #include "server/domain/layouts/document_facts.h"
+#include "server/domain/layouts/family_examples.h"
 #include "server/domain/layouts/family_rows.h"
 #include "server/domain/layouts/keys.h"
 #include "server/domain/layouts/layout_head.h"
@@ -122,6 +123,7 @@ static enum err apply_profile(struct ctx *ctx, struct store_txn *txn, const stru
     return profile_row_write(ctx->arena, txn, event->org, &old, &profile);
 }
 
+/* Adds the document to its family, and with it the examples that were captured before it was ingested. */
 static enum err apply_family(struct ctx *ctx, struct store_txn *txn, const struct event *event,
                              const struct document_facts *facts,
                              const struct sha256_digest *measured)
@@ -138,7 +140,13 @@ static enum err apply_family(struct ctx *ctx, struct store_txn *txn, const struc
         .dropped_seq = facts->internal.family_dropped_seq,
     };
 
-    return family_rows_add(ctx, txn, &addend);
+    enum err err = family_rows_add(ctx, txn, &addend);
+
+    if (err != OK || addend.family_seq == 0) {
+        return err;
+    }
+    return family_examples_move(ctx, txn, event->org, facts->document.document_id, 0,
+                                addend.family_seq);
 }
 
 /* Records for lookups which layouts are scans; written if that changed. */

@@ -31,6 +31,27 @@ struct key key_layout_head(struct org_id org, const struct key_fingerprint *fing
     return key;
 }
 
+struct key key_example(struct org_id org, const struct key_fingerprint *fingerprint,
+                       int64_t created_at_us, uint64_t seq)
+{
+    struct key key = key_layout_prefix(org, fingerprint);
+
+    key_put_oldest_first(&key, created_at_us, seq);
+    return key;
+}
+
+enum err key_read_example(struct slice key, int64_t *ret_created_at_us, uint64_t *ret_seq)
+{
+    const size_t prefix = KEY_ORG_BYTES + sizeof(struct key_fingerprint);
+
+    if (key.size != prefix + 2 * sizeof(uint64_t)) {
+        return ERR_CORRUPT;
+    }
+    *ret_created_at_us = (int64_t)(bytes_get_be64(key.data + prefix) ^ (1ull << 63));
+    *ret_seq = bytes_get_be64(key.data + prefix + sizeof(uint64_t));
+    return OK;
+}
+
 struct key key_document(struct org_id org, struct slice document_id)
 {
     struct key key = key_org(org);
@@ -121,6 +142,12 @@ struct key key_family_document(struct org_id org, uint64_t family_seq, int64_t c
 
     key_put_newest_first(&key, created_at_us, seq);
     return key;
+}
+
+struct key key_family_example(struct org_id org, uint64_t family_seq, int64_t created_at_us,
+                              uint64_t seq)
+{
+    return key_family_document(org, family_seq, created_at_us, seq);
 }
 
 enum err key_read_last_seq(struct slice key, uint64_t *ret_seq)

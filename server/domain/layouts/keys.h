@@ -16,6 +16,12 @@ struct key_fingerprint key_fingerprint_of(struct slice layout_fingerprint);
  * pages full, and a lookup walks backwards from the head. */
 struct key key_layout_prefix(struct org_id org, const struct key_fingerprint *fingerprint);
 struct key key_layout_head(struct org_id org, const struct key_fingerprint *fingerprint);
+/* An example in its layout's cluster. */
+struct key key_example(struct org_id org, const struct key_fingerprint *fingerprint,
+                       int64_t created_at_us, uint64_t seq);
+/* Reads created_at and seq of a key that key_example made. ERR_CORRUPT for a key of another length. */
+MUST_CHECK enum err key_read_example(struct slice key, int64_t *ret_created_at_us,
+                                     uint64_t *ret_seq);
 /* A document by the caller's id. */
 struct key key_document(struct org_id org, struct slice document_id);
 /* All documents of an organisation (prefix: key_org), and those of a layout (prefix:
@@ -44,6 +50,9 @@ struct key key_layout_family(struct org_id org, const struct key_fingerprint *fi
 /* The documents of a family (prefix: key_family_prefix), newest first. */
 struct key key_family_document(struct org_id org, uint64_t family_seq, int64_t created_at_us,
                                uint64_t seq);
+/* The examples of a family (prefix: key_family_prefix), newest first. */
+struct key key_family_example(struct org_id org, uint64_t family_seq, int64_t created_at_us,
+                              uint64_t seq);
 /* Reads the seq at the end of a key_family_sketch or key_layout_family. ERR_CORRUPT for a key that is
  * too short. */
 MUST_CHECK enum err key_read_last_seq(struct slice key, uint64_t *ret_seq);

@@ -175,6 +175,7 @@ int main(void)
     failed += run_findings_tests();
     failed += run_model_tests();
     failed += run_documents_tests();
+    failed += run_family_tests();
     failed += run_extraction_tests();
     return failed;
 }

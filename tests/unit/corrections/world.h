@@ -59,6 +59,7 @@ int run_capture_tests(void);
 int run_findings_tests(void);
 int run_model_tests(void);
 int run_documents_tests(void);
+int run_family_tests(void);
 int run_extraction_tests(void);
 
 #endif

@@ -178,6 +178,8 @@ static void test_examples_of_the_format_are_current(void **state)
          slice_of(measured.bytes, sizeof(measured.bytes))},
         {"layout_family", key_layout_family(org, &fingerprint, 9), slice_of(seq, sizeof(seq))},
         {"family_document", key_family_document(org, 9, SAMPLE_TIME_US, 9), empty},
+        {"family_example", key_family_example(org, 9, SAMPLE_TIME_US, 9),
+         slice_of(fingerprint.bytes, sizeof(fingerprint.bytes))},
         {"profile", key_profile(org, &fingerprint), sample_of(&arena, "profile")},
         {"profile_last_seen", key_profile_last_seen(org, SAMPLE_TIME_US, &measured), empty},
         {"profile_most_seen", key_profile_most_seen(org, 300, &measured), empty},

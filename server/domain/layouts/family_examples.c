@@ -1,0 +1,130 @@
+/*
+ * family_examples.c: see family_examples.h.
+ */
+#include "server/domain/layouts/family_examples.h"
+
+#include "server/domain/layouts/document_facts.h"
+#include "server/domain/layouts/records.h"
+#include "store/scan.h"
+
+enum err family_example_family(struct store_txn *txn, struct org_id org,
+                               const struct feedback_event_view *view, uint64_t *ret_family_seq)
+{
+    struct document_record document = {.family_seq = 0};
+    enum err err = OK;
+
+    if (view->document_id.size > 0) {
+        err = document_row_read(txn, org, view->document_id, &document);
+        err = err == ERR_NOT_FOUND ? OK : err;
+    } else if (view->has_layout_family_id) {
+        err = log_find(txn, org, view->layout_family_id, &document.family_seq);
+        err = err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    if (err == OK) {
+        *ret_family_seq = document.family_seq;
+    }
+    return err;
+}
+
+enum err family_example_put(struct store_txn *txn, struct org_id org, uint64_t family_seq,
+                            const struct family_example *example)
+{
+    struct key key = key_family_example(org, family_seq, example->created_at_us, example->seq);
+
+    return family_seq == 0 ? OK
+                           : store_put(txn, TABLE_FAMILY_EXAMPLE, key_slice(&key),
+                                       slice_of(example->fingerprint.bytes,
+                                                sizeof(example->fingerprint.bytes)));
+}
+
+enum err family_example_remove(struct store_txn *txn, struct org_id org, uint64_t family_seq,
+                               const struct family_example *example)
+{
+    struct key key = key_family_example(org, family_seq, example->created_at_us, example->seq);
+    enum err err = family_seq == 0 ? OK : store_del(txn, TABLE_FAMILY_EXAMPLE, key_slice(&key));
+
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
+/* Reads the example of a feedback event. ERR_NOT_FOUND if the event names another document, or has no
+ * row among the examples of its layout. */
+static enum err read_example(struct store_txn *txn, struct org_id org, uint64_t seq,
+                             struct slice document_id, struct family_example *ret_example)
+{
+    struct slice value = {NULL, 0};
+    struct feedback_event_view view;
+    struct event event;
+    struct key key;
+    enum err err = log_read(txn, org, seq, &event);
+
+    if (err == OK) {
+        err = feedback_view_read(&event, &view);
+    }
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    if (!feedback_is_correction(view.event_type) || view.layout_fingerprint.size == 0 ||
+        !slice_equal(view.document_id, document_id)) {
+        return ERR_NOT_FOUND;
+    }
+    *ret_example = (struct family_example){
+        .fingerprint = key_fingerprint_of(view.layout_fingerprint),
+        .created_at_us = event.created_at_us,
+        .seq = seq,
+    };
+    key = key_example(org, &ret_example->fingerprint, event.created_at_us, seq);
+    return store_get(txn, TABLE_EXAMPLE, key_slice(&key), &value);
+}
+
+/* Reads the newest examples of a document. They are moved only afterwards, since a scan does not allow
+ * writes. */
+static enum err read_examples(struct store_txn *txn, struct org_id org, struct slice document_id,
+                              struct family_example *examples, size_t *ret_count)
+{
+    const struct scan_range range = {
+        .table = TABLE_FEEDBACK_SUBJECT,
+        .prefix = key_feedback_subject_prefix(org, SUBJECT_DOCUMENT, document_id),
+        .rows_max = FAMILY_EXAMPLES_MOVED_MAX,
+    };
+    struct scan scan = {.row_count = 0};
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    int64_t created_at_us = 0;
+    uint64_t seq = 0;
+    size_t count = 0;
+    enum err err = scan_init(&scan, txn, &range);
+
+    while (err == OK) {
+        err = scan_next(&scan, &key, &value);
+        if (err != OK) {
+            break;
+        }
+        err = key_read_newest_first(key, &created_at_us, &seq);
+        if (err == OK) {
+            err = read_example(txn, org, seq, document_id, &examples[count]);
+            count += err == OK ? 1 : 0;
+            err = err == ERR_NOT_FOUND ? OK : err;
+        }
+    }
+    scan_deinit(&scan);
+    *ret_count = count;
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
+enum err family_examples_move(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                              struct slice document_id, uint64_t from_seq, uint64_t to_seq)
+{
+    struct family_example *examples =
+        arena_calloc(ctx->arena, FAMILY_EXAMPLES_MOVED_MAX, sizeof(*examples));
+    size_t count = 0;
+    enum err err =
+        examples == NULL ? ERR_MEMORY : read_examples(txn, org, document_id, examples, &count);
+
+    for (size_t i = 0; i < count && err == OK; i++) {
+        err = family_example_remove(txn, org, from_seq, &examples[i]);
+        if (err == OK) {
+            err = family_example_put(txn, org, to_seq, &examples[i]);
+        }
+    }
+    return err;
+}

@@ -1,0 +1,43 @@
+/*
+ * family_examples.h: the examples of layout families: one row for each example whose document is of the
+ * family, newest first. Written by apply only, together with the example's own row. These functions do not
+ * follow aliases: a document keeps the seq of the family that it joined.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_FAMILY_EXAMPLES_H
+#define ERRATA_SERVER_DOMAIN_LAYOUTS_FAMILY_EXAMPLES_H
+
+#include "server/domain/events/feedback.h"
+#include "server/domain/layouts/keys.h"
+#include "store/base/ctx.h"
+
+/* Examples that join or leave a family with their document: its newest corrections. The limit bounds the
+ * work of one event: reading 1,000 of them takes about 2 ms. */
+#define FAMILY_EXAMPLES_MOVED_MAX 1000
+
+/* One example of a family. */
+struct family_example {
+    struct key_fingerprint fingerprint; /* of its layout */
+    int64_t created_at_us;
+    uint64_t seq;
+};
+
+/* Returns the family of an example: that of the document that its event names; if it names none, the family
+ * that was recorded when its draft order led to a document. 0: none. */
+MUST_CHECK enum err family_example_family(struct store_txn *txn, struct org_id org,
+                                          const struct feedback_event_view *view,
+                                          uint64_t *ret_family_seq);
+/* Adds an example to a family; nothing if `family_seq` is 0. */
+MUST_CHECK enum err family_example_put(struct store_txn *txn, struct org_id org,
+                                       uint64_t family_seq, const struct family_example *example);
+/* Removes an example from a family, if it is in it; nothing if `family_seq` is 0. */
+MUST_CHECK enum err family_example_remove(struct store_txn *txn, struct org_id org,
+                                          uint64_t family_seq,
+                                          const struct family_example *example);
+/* Moves the examples of a document, at most FAMILY_EXAMPLES_MOVED_MAX, from one family to another; 0: from
+ * none, or to none. Only events that name the document are its examples here, not those that name its draft
+ * order. */
+MUST_CHECK enum err family_examples_move(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                                         struct slice document_id, uint64_t from_seq,
+                                         uint64_t to_seq);
+
+#endif

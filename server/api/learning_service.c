@@ -1,14 +1,16 @@
 /*
- * learning_service.c: LearningService: the inputs of a request become values for the domain. The explanation is
- * made on the pool.
+ * learning_service.c: LearningService: the inputs of a request become values for the domain, its reports become
+ * replies. Explanations are made on the pool; a report reads one row.
  */
 #include "server/domain/learning/explain.h"
+#include "server/domain/learning/report.h"
 #include "server/domain/text/sku.h"
 #include "server/pipeline/env.h"
 #include "server/pipeline/service.h"
 #include "store/base/assert.h"
 
 #include <errata/v1/learning_service.handlers.h>
+#include <errata/v1/learning_service.views.h>
 
 /* The entries of the two maps are separate types of the same form. */
 static enum err read_context(struct arena *arena, const Errata__V1__PromptInputs *inputs,
@@ -121,4 +123,57 @@ enum err learning_service_explain_exposure_read(struct learning_service_explain_
     enum err err = read_query(call, &query);
 
     return err != OK ? err : exposure_explain(call->ctx, call->txn, &query, call->body);
+}
+
+/* Encodes one side of a report, in the arena. */
+static bool encode_outcomes(struct arena *arena, const struct artifact_counts *counts,
+                            struct slice *ret_message)
+{
+    bool has_rate = counts->outcome_count > 0;
+    const struct artifact_outcomes_view view = {
+        .exposure_count = counts->exposure_count,
+        .outcome_count = counts->outcome_count,
+        .good_count = counts->outcome_count - counts->bad_count,
+        .bad_count = counts->bad_count,
+        .bad_rate = has_rate ? (double)counts->bad_count / (double)counts->outcome_count : 0,
+        .has_bad_rate = has_rate,
+    };
+
+    return view_encode(&artifact_outcomes_view_type, &view, arena, ret_message);
+}
+
+enum err
+learning_service_get_artifact_report_read(struct learning_service_get_artifact_report_call *call)
+{
+    struct get_artifact_report_response_view response = {
+        .has_served = true, .has_treatment = true, .has_held_out = true};
+    struct arena *arena = call->ctx->arena;
+    struct artifact_report report = {.has_difference = false};
+    enum err err = ERR_NOT_FOUND;
+
+    if (uuid_parse(slice_text(call->request->artifact_id), &response.artifact_id)) {
+        err = artifact_report_read(call->txn, call->org, response.artifact_id, &report);
+    }
+    if (err == ERR_NOT_FOUND) {
+        return fault_say(call->ctx->fault, err,
+                         "artifact_id: not found in this organisation; expected the id of an "
+                         "example, a mapping or a version of a prompt template");
+    }
+    if (err != OK) {
+        return err;
+    }
+    response.artifact_kind = report.kind;
+    response.difference = report.difference.estimate;
+    response.difference_low = report.difference.low;
+    response.difference_high = report.difference.high;
+    response.has_difference = report.has_difference;
+    response.has_difference_low = report.has_difference;
+    response.has_difference_high = report.has_difference;
+    if (!encode_outcomes(arena, &report.served, &response.served) ||
+        !encode_outcomes(arena, &report.treatment, &response.treatment) ||
+        !encode_outcomes(arena, &report.held_out, &response.held_out)) {
+        return ERR_MEMORY;
+    }
+    get_artifact_report_response_view_write(&response, call->body);
+    return OK;
 }

@@ -10,7 +10,7 @@ import subprocess
 import grpc
 
 from errata_cli import CliCase
-from erratad import (BIN, event_service, feedback, main, mappings, prompt_service,
+from erratad import (BIN, event_service, extraction, feedback, learning, main, mappings, prompt_service,
                      prompt_template)
 
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
@@ -116,6 +116,65 @@ class Explanations(LearningCase):
         self.assert_code(grpc.StatusCode.NOT_FOUND, self.client.explain,
                          exposure_id="01890000-0000-7000-8000-000000000000")
         self.assertEqual(self.newest_seq(), newest)
+
+
+class Reports(LearningCase):
+    def report(self, artifact_id):
+        return self.client.learning.GetArtifactReport(learning.GetArtifactReportRequest(artifact_id=artifact_id))
+
+    def test_report_compares_with_documents_that_were_held_out(self):
+        example = self.correct("compared", 1, entity_id="1")
+        self.client.update_settings(holdout_percent=50)
+        self.addCleanup(self.client.update_settings, holdout_percent=0)
+        arms = {extraction.EXPERIMENT_ARM_TREATMENT: 0, extraction.EXPERIMENT_ARM_CONTROL: 0}
+        for number in range(40):
+            served = self.client.examples("compared", document_id=f"document {number}")
+            held_out = served.arm == extraction.EXPERIMENT_ARM_CONTROL
+            self.assertEqual(len(served.examples), 0 if held_out else 1)
+            arms[served.arm] += 1
+            record = self.client.record_extraction(
+                layout_fingerprint="compared", document_id=f"document {number}", confidence=0.5,
+                exposure_refs=[served.exposure_ref])
+            self.assertEqual(len(record.example_ids), 0 if held_out else 1)
+            if held_out:  # every document that got none is corrected
+                self.correct("elsewhere", number + 10, document_id=f"document {number}")
+            explained = self.client.explain(exposure_ref=served.exposure_ref)
+            self.assertEqual([one.held_out for one in explained.artifacts], [held_out])
+        report = self.report(example.id)
+        self.assertEqual(report.artifact_kind, learning.ARTIFACT_KIND_EXAMPLE)
+        treated, control = arms.values()
+        self.assertEqual((report.treatment.outcome_count, report.treatment.bad_count), (treated, 0))
+        self.assertEqual((report.held_out.outcome_count, report.held_out.bad_count), (control, control))
+        self.assertEqual(report.difference, -1)
+        self.assertLess(report.difference_high, 0)
+        out, _ = self.run_cli("analytics", "artifact", example.id)
+        self.assertIn(f"0 of {treated} bad (0.0%), in {treated} exposures", out)
+        self.assertIn(f"{control} of {control} bad (100.0%)", out)
+        self.assertIn("-100.0% (95% interval -100.0% to", out)
+
+    def test_report_of_a_mapping_follows_its_withdrawal(self):
+        mapping = self.client.mappings.ConfirmMapping(mappings.ConfirmMappingRequest(
+            customer_id="c1", customer_sku="R", internal_sku="X")).mapping
+        early, late = self.match("R"), self.match("R")
+        self.client.mappings.RecordMatches(mappings.RecordMatchesRequest(exposure_ref=early.exposure_ref))
+        report = self.report(mapping.id)
+        self.assertEqual((report.served.good_count, report.served.bad_count), (1, 0))
+        self.client.mappings.RejectMapping(mappings.RejectMappingRequest(id=mapping.id))
+        # Served before it was rejected, cited after it.
+        for _ in range(2):
+            self.client.mappings.RecordMatches(mappings.RecordMatchesRequest(exposure_ref=late.exposure_ref))
+        report = self.report(mapping.id)
+        self.assertEqual((report.served.exposure_count, report.served.good_count, report.served.bad_count), (2, 0, 2))
+        self.assertFalse(report.HasField("difference"))
+        self.client.mappings.ConfirmMapping(mappings.ConfirmMappingRequest(id=mapping.id))
+        again = self.match("R")
+        self.client.mappings.RecordMatches(mappings.RecordMatchesRequest(exposure_ref=again.exposure_ref))
+        report = self.report(mapping.id)
+        self.assertEqual((report.served.good_count, report.served.bad_count), (1, 2))
+
+    def test_unknown_artifact_is_not_found(self):
+        for wrong in ("01890000-0000-7000-8000-000000000000", self.client.events()[-1].id):
+            self.assert_code(grpc.StatusCode.NOT_FOUND, self.report, wrong)
 
 
 class Command(LearningCase):

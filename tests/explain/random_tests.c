@@ -4,6 +4,7 @@
  * with a replay of its log, so that a rebuild explains the same.
  */
 #include "tests/explain/explain.h"
+#include "tests/explain/recount.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,6 +46,7 @@ struct run {
     unsigned wanted;
     uint32_t template_version;
     unsigned changes; /* makes each correction different */
+    struct recount recount;
 };
 
 static struct {
@@ -89,12 +91,15 @@ static void capture(struct run *run)
 static void judge(struct run *run)
 {
     const struct named named = {"c1", name(run, "sku", SKUS), name(run, "internal", 2), NULL};
+    struct judged judged = {NULL, NULL};
 
     if (draw(run, 3) == 0) {
-        assert_int_equal(mappings_reject(&run->caller, &named, NULL), STATUS_OK);
+        assert_int_equal(mappings_reject(&run->caller, &named, &judged), STATUS_OK);
     } else {
-        assert_int_equal(mappings_confirm(&run->caller, &named, NULL, NULL), STATUS_OK);
+        assert_int_equal(mappings_confirm(&run->caller, &named, NULL, &judged), STATUS_OK);
     }
+    recount_judgement(&run->recount, mappings_event(&run->caller, judged.event_id),
+                      mappings_last_seq(&run->caller));
 }
 
 static void put_template(struct run *run)
@@ -155,19 +160,28 @@ static void serve_matches(struct run *run, struct served *served)
     served->reference = served->matches->exposure_ref;
 }
 
-/* An outcome puts the exposure into the log, so that an id explains it too. */
+/* An outcome puts the exposure into the log, so that an id explains it too. Extractions repeat the keys of earlier
+ * ones, have none, and cite two references. */
 static void cite(struct run *run, const struct served *served)
 {
-    if (served->kind == EXPOSURE_KIND_MATCHES) {
+    struct sent sent = {.layout = name(run, "layout", LAYOUTS), .references = {served->reference}};
+
+    if (served->kind == EXPOSURE_KIND_MATCHES && draw(run, 2) == 0) {
         assert_int_equal(
             mappings_record(&run->caller, served->reference, name(run, "order", DOCUMENTS), NULL),
             STATUS_OK);
-    } else {
-        (void)extractions_record(&run->world,
-                                 &(struct sent){.document_id = name(run, "document", DOCUMENTS),
-                                                .layout = name(run, "layout", LAYOUTS),
-                                                .references = {served->reference}});
+        return;
     }
+    if (draw(run, 5) > 0) {
+        sent.document_id = name(run, "document", DOCUMENTS);
+    }
+    if (draw(run, 4) == 0) {
+        sent.extraction_id = name(run, "extraction", DOCUMENTS);
+    }
+    if (draw(run, 3) == 0) {
+        sent.references[1] = run->served[draw(run, run->count + 1)].reference;
+    }
+    (void)extractions_record(&run->world, &sent);
 }
 
 static void serve(struct run *run)
@@ -200,6 +214,13 @@ static void expect_examples(const struct served *served,
 
     assert_string_equal(explained->hint_examples_json, examples->hint_examples_json);
     assert_true(explained->_text_matches_case != 0 && explained->text_matches);
+    if (examples->arm == ERRATA__V1__EXPERIMENT_ARM__EXPERIMENT_ARM_CONTROL) {
+        assert_int_equal(examples->n_examples, 0);
+        for (size_t i = 0; i < explained->n_artifacts; i++) {
+            assert_true(explained->artifacts[i]->held_out);
+        }
+        return;
+    }
     assert_int_equal(explained->n_artifacts, examples->n_examples);
     for (size_t i = 0; i < examples->n_examples; i++) {
         const Errata__V1__Example *was = examples->examples[i];
@@ -211,6 +232,7 @@ static void expect_examples(const struct served *served,
         assert_string_equal(is->output, was->output);
         assert_int_equal(is->partial, was->partial);
         assert_int_equal(is->reduced, was->reduced);
+        assert_false(explained->artifacts[i]->held_out);
         assert_int_equal(is->superseded, was->superseded);
         assert_int_equal(is->created_at->seconds, was->created_at->seconds);
         assert_int_equal(is->created_at->nanos, was->created_at->nanos);
@@ -293,6 +315,7 @@ static void explain_one(struct run *run, const struct served *served)
         expect_matches(served, explained);
     }
     if (explained->_exposure_id_case != 0) {
+        recount_exposure(&run->recount, explained);
         request = explain_of_id(explained->exposure_id);
         assert_string_equal(explain(&run->world, &request)->hint_examples_json,
                             explained->hint_examples_json);
@@ -306,6 +329,9 @@ static void run_one(struct run *run, unsigned long seed, unsigned exposures)
     random_seeded_init(&run->random, seed);
     run->caller = (struct caller){.world = &run->world, .token = run->world.admin};
     run->wanted = exposures;
+    if (seed % 2 == 0) {
+        extractions_set_holdout(&run->world, 40);
+    }
     put_template(run);
     while (run->count < run->wanted) {
         switch (draw(run, 5)) {
@@ -327,10 +353,12 @@ static void run_one(struct run *run, unsigned long seed, unsigned exposures)
     for (unsigned i = 0; i < run->count; i++) {
         explain_one(run, &run->served[i]);
     }
+    recount_check(&run->recount, &run->world);
     world_deinit(&run->world);
 }
 
-/* Goal: every exposure is explained as it was served. Method: worlds of 200 exposures, one seed each. */
+/* Goal: every exposure is explained as it was served, and the report of each artifact equals a recount of all
+ * explanations. Method: worlds of 200 exposures, one seed each; every other one holds documents out. */
 static void test_random_exposures_are_explained_as_served(void **state)
 {
     struct run *run = test_malloc(sizeof(*run));

@@ -5,6 +5,7 @@
  * otherwise.
  */
 #include "server/domain/admin/records.h"
+#include "server/domain/artifacts/records.h"
 #include "server/domain/corrections/records.h"
 #include "server/domain/counters/records.h"
 #include "server/domain/experiment/records.h"
@@ -59,6 +60,7 @@ ROUND_TRIP(mapping)
 ROUND_TRIP(mapping_confirmed)
 ROUND_TRIP(prompt_template)
 ROUND_TRIP(settings)
+ROUND_TRIP(artifact)
 
 /* The short reading of a layout's head finds the same marks as the whole one. */
 static void check_layout_marks(struct arena *arena, struct slice bytes)
@@ -180,7 +182,7 @@ static void (*const checks[])(struct arena *arena, struct slice bytes) = {
     check_document,        check_profile,        check_counter,      check_organization,
     check_token,           check_idempotency,    check_meta,         check_layout_stats,
     check_extraction,      check_extraction_key, check_mapping,      check_mapping_confirmed,
-    check_prompt_template, check_settings,
+    check_prompt_template, check_settings,       check_artifact,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

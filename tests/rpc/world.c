@@ -487,6 +487,7 @@ const ProtobufCMessageDescriptor *world_reply_of(const struct method_info *metho
         &errata__v1__list_layout_coverage_response__descriptor,
         &errata__v1__get_experiment_report_response__descriptor,
         &errata__v1__explain_exposure_response__descriptor,
+        &errata__v1__get_artifact_report_response__descriptor,
         &errata__v1__sanitize_response__descriptor,
     };
 

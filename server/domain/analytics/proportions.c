@@ -15,6 +15,8 @@
 /* Halvings from a factor of 2^130 to neighbouring numbers, and then some. */
 #define BISECTIONS_MAX 400
 #define DOUBLINGS_MAX 200
+/* The normal quantile of PROPORTIONS_SIGNIFICANT, both sides. */
+#define QUANTILE 1.959963984540054
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -169,5 +171,42 @@ bool proportions_improvement(const struct proportion *treated, const struct prop
     ret_improvement->high = find_high(&s, estimate) - 1;
     /* No count comes near 2^57, so this is exact. */
     ret_improvement->target_reached = 100 * above >= (100 + PROPORTIONS_TARGET_PERCENT) * below;
+    return true;
+}
+
+/* The ends of Wilson's score interval of one proportion. */
+static void find_score_interval(const struct proportion *proportion, double *ret_low,
+                                double *ret_high)
+{
+    double n = (double)proportion->trial_count;
+    double p = (double)proportion->success_count / n;
+    double square = QUANTILE * QUANTILE;
+    double middle = 2 * n * p + square;
+    double half = QUANTILE * sqrt(square + 4 * n * p * (1 - p));
+
+    *ret_low = fmax(0, (middle - half) / (2 * (n + square)));
+    *ret_high = fmin(1, (middle + half) / (2 * (n + square)));
+}
+
+bool proportions_subtract(const struct proportion *first, const struct proportion *second,
+                          struct proportion_difference *ret_difference)
+{
+    double p1 = 0;
+    double p2 = 0;
+    double low1 = 0;
+    double high1 = 0;
+    double low2 = 0;
+    double high2 = 0;
+
+    if (first->trial_count == 0 || second->trial_count == 0) {
+        return false;
+    }
+    p1 = (double)first->success_count / (double)first->trial_count;
+    p2 = (double)second->success_count / (double)second->trial_count;
+    find_score_interval(first, &low1, &high1);
+    find_score_interval(second, &low2, &high2);
+    ret_difference->estimate = p1 - p2;
+    ret_difference->low = fmax(-1, p1 - p2 - hypot(p1 - low1, high2 - p2));
+    ret_difference->high = fmin(1, p1 - p2 + hypot(high1 - p1, p2 - low2));
     return true;
 }

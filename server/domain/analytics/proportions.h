@@ -7,6 +7,10 @@
  * Koopman, P. A. R. (1984): Confidence intervals for the ratio of two binomial proportions. Biometrics
  * 40, 513-517. Miettinen, O. and Nurminen, M. (1985): Comparative analysis of two rates. Statistics in
  * Medicine 4, 213-226 (here without their factor N/(N-1), as Koopman).
+ *
+ * The difference of two proportions has another interval, from the score intervals of both: Newcombe, R. G. (1998):
+ * Interval estimation for the difference between independent proportions. Statistics in Medicine 17, 873-890 (method
+ * 10). It is defined for any counts, and stays within -1 and 1.
  */
 #ifndef ERRATA_SERVER_DOMAIN_ANALYTICS_PROPORTIONS_H
 #define ERRATA_SERVER_DOMAIN_ANALYTICS_PROPORTIONS_H
@@ -32,6 +36,13 @@ struct proportion_improvement {
 
 #define PROPORTIONS_TARGET_PERCENT 15
 
+/* How far one proportion lies above another. */
+struct proportion_difference {
+    double estimate; /* from -1 to 1, as the ends of its 95% interval */
+    double low;
+    double high;
+};
+
 /* Two-sided p-value of the two being equal: the test with pooled variance. False where either has no
  * trials. */
 bool proportions_test(const struct proportion *treated, const struct proportion *control,
@@ -39,5 +50,9 @@ bool proportions_test(const struct proportion *treated, const struct proportion 
 /* False where either has no trials, or the control no success: then there is no ratio. */
 bool proportions_improvement(const struct proportion *treated, const struct proportion *control,
                              struct proportion_improvement *ret_improvement);
+
+/* The first less the second. False if either has no trials. */
+bool proportions_subtract(const struct proportion *first, const struct proportion *second,
+                          struct proportion_difference *ret_difference);
 
 #endif

@@ -41,7 +41,8 @@ struct lookup {
         hints[EXAMPLES_LIMIT_MAX]; /* the chosen ones', written after all examples */
     struct exposed_artifact artifacts[EXAMPLES_LIMIT_MAX]; /* the chosen ones' */
     uint8_t hint_hashes[EXAMPLES_LIMIT_MAX][KEY_HASH_BYTES]; /* the chosen ones' */
-    uint32_t count;
+    uint32_t count; /* chosen */
+    uint32_t served_count; /* of them: all, or none if the document is held out */
     enum experiment_arm arm;
     uint64_t as_of_seq; /* the last event that the answer could know of */
     int64_t as_of_us; /* of the as_of event: no example at that time is newer */
@@ -420,14 +421,15 @@ static enum err look_up(struct lookup *lookup, struct store_txn *txn,
                         const struct examples_query *query, struct buffer *body)
 {
     struct settings settings;
+    bool held_out = false;
     enum err err = OK;
 
     lookup->txn = txn;
     lookup->query = query;
-    lookup->body = body;
     lookup->marks.count = 0;
     lookup->mark = 0;
     lookup->count = 0;
+    lookup->served_count = 0;
     lookup->as_of_us = 0;
     lookup->incomplete = false;
     lookup->document_known = false;
@@ -440,23 +442,31 @@ static enum err look_up(struct lookup *lookup, struct store_txn *txn,
     if (err == OK) {
         lookup->arm = arm_under(query->org, query->document_id, settings.holdout_percent);
     }
-    /* What is held out is not looked up: neither examples nor whether it is a scan. */
-    if (err == OK && lookup->arm != EXPERIMENT_ARM_CONTROL && query->layout_fingerprint.size > 0) {
+    held_out = err == OK && lookup->arm == EXPERIMENT_ARM_CONTROL;
+    lookup->body = held_out ? NULL : body;
+    /* Of a document that is held out, the reference names the examples that it would have got: only with those can
+     * the others be compared. The past has no reference. */
+    if (err == OK && query->layout_fingerprint.size > 0 && !(held_out && query->has_as_of)) {
         examples_filter_init(query, settings.annotator_kinds, &lookup->filter);
         err = find_examples(lookup);
     }
+    if (held_out) {
+        lookup->withheld = false;
+        lookup->incomplete = false;
+    }
+    lookup->served_count = held_out ? 0 : lookup->count;
     return err != OK ? err : find_readiness(lookup);
 }
 
 static enum match_level match_level_of(const struct lookup *lookup)
 {
-    return lookup->count > 0 ? MATCH_LEVEL_EXACT : MATCH_LEVEL_NONE;
+    return lookup->served_count > 0 ? MATCH_LEVEL_EXACT : MATCH_LEVEL_NONE;
 }
 
 static void write_reference(const struct lookup *lookup, struct buffer *body)
 {
     const struct examples_query *query = lookup->query;
-    struct sha256_digest text = example_hints_hash(lookup->hint_hashes[0], lookup->count);
+    struct sha256_digest text = example_hints_hash(lookup->hint_hashes[0], lookup->served_count);
     struct exposure exposure = {
         .kind = EXPOSURE_KIND_EXAMPLES,
         .served_at_us = query->now_us,
@@ -481,7 +491,7 @@ enum err examples_write(struct store_txn *txn, const struct examples_query *quer
     if (err != OK) {
         return err;
     }
-    if (lookup.count > 0 && wants_hints(query)) {
+    if (lookup.served_count > 0 && wants_hints(query)) {
         err = write_hints_field(&lookup, body);
     }
     if (err != OK) {
@@ -510,13 +520,15 @@ enum err examples_find(struct arena *arena, struct store_txn *txn,
     if (err != OK) {
         return err;
     }
-    err = example_hints_make(arena, lookup.hints, lookup.count, &ret_found->hint_examples_json);
+    err = example_hints_make(arena, lookup.hints, lookup.served_count,
+                             &ret_found->hint_examples_json);
     if (err != OK) {
         return err;
     }
-    memcpy(ret_found->example_ids, lookup.ids, lookup.count * sizeof(lookup.ids[0]));
+    memcpy(ret_found->example_ids, lookup.ids, lookup.served_count * sizeof(lookup.ids[0]));
     memcpy(ret_found->artifacts, lookup.artifacts, lookup.count * sizeof(lookup.artifacts[0]));
-    ret_found->count = lookup.count;
+    ret_found->count = lookup.served_count;
+    ret_found->artifact_count = lookup.count;
     ret_found->match_level = match_level_of(&lookup);
     ret_found->arm = lookup.arm;
     ret_found->layout_ready = lookup.layout_ready;

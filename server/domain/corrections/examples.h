@@ -46,8 +46,11 @@ struct examples_query {
 struct examples_found {
     struct slice hint_examples_json; /* empty: none */
     struct uuid example_ids[EXAMPLES_LIMIT_MAX]; /* newest first */
-    struct exposed_artifact artifacts[EXAMPLES_LIMIT_MAX];
     size_t count;
+    struct exposed_artifact
+        artifacts[EXAMPLES_LIMIT_MAX]; /* those of the examples; of a document that is held out,
+                                                              those of the examples that it would have got */
+    size_t artifact_count;
     enum match_level match_level;
     enum experiment_arm arm;
     bool layout_ready; /* in an arm: the layout has enough examples for the experiment */
@@ -56,7 +59,8 @@ struct examples_found {
     bool incomplete;
 };
 
-/* Appends the wire bytes of a GetExamplesResponse: nothing of a layout where the document is held out.
+/* Appends the wire bytes of a GetExamplesResponse: no examples if the document is held out, but a reference that names
+ * those that it would have got.
  * ERR_MEMORY, or what the store says. */
 MUST_CHECK enum err examples_write(struct store_txn *txn, const struct examples_query *query,
                                    struct buffer *body);

@@ -5,6 +5,7 @@
  */
 #include "server/domain/exposures/exposures.h"
 
+#include "server/domain/artifacts/artifacts.h"
 #include "server/domain/events/payload.h"
 #include "server/domain/exposures/keys.h"
 #include "store/base/assert.h"
@@ -201,6 +202,23 @@ enum err exposure_of_event(struct arena *arena, const struct event *event,
     return err;
 }
 
+/* Counts an exposure for each of its artifacts. */
+static enum err count_artifacts(struct ctx *ctx, struct store_txn *txn, const struct event *event)
+{
+    struct artifact_change change = {.exposures = 1};
+    struct exposure exposure;
+    enum err err = exposure_of_event(ctx->arena, event, &exposure);
+
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    change.arm = exposure.arm;
+    for (size_t i = 0; exposure.is_listed && i < exposure.artifact_count && err == OK; i++) {
+        err = artifact_count(ctx, txn, event->org, exposure.artifacts[i].seq, &change);
+    }
+    return err;
+}
+
 enum err exposures_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
 {
     struct exposure_recorded_view facts;
@@ -209,7 +227,6 @@ enum err exposures_apply(struct ctx *ctx, struct store_txn *txn, const struct ev
     enum err err = exposure_recorded_view_read(event->facts, &facts);
 
     ASSERT(exposures_applies(event->kind));
-    (void)ctx;
     if (err == OK) {
         err = exposure_recorded_internal_view_read(payload_internal(facts.internal, event->facts),
                                                    &internal);
@@ -218,7 +235,8 @@ enum err exposures_apply(struct ctx *ctx, struct store_txn *txn, const struct ev
         return ERR_CORRUPT;
     }
     key = key_exposure(event->org, internal.reference_hash.data);
-    return write_seq(txn, TABLE_EXPOSURE, &key, event->seq);
+    err = write_seq(txn, TABLE_EXPOSURE, &key, event->seq);
+    return err != OK ? err : count_artifacts(ctx, txn, event);
 }
 
 enum err exposure_find_outcome(struct store_txn *txn, struct org_id org, uint64_t exposure_seq,

@@ -49,8 +49,8 @@ static enum err carry(struct ctx *ctx, struct store_txn *txn, struct org_id org,
     return layout_rows_carry(ctx, txn, &carrying);
 }
 
-/* Keeps the extraction as the outcome of each exposure that it cites, or removes it. An extraction without a
- * key cannot be repeated. */
+/* Keeps the extraction as the outcome of each exposure that it cites, or removes it. Of extractions without a key,
+ * the first is the outcome. */
 static enum err change_outcomes(struct ctx *ctx, struct store_txn *txn,
                                 const struct extraction_entry *entry,
                                 const struct extraction_facts *facts, bool keep)
@@ -62,7 +62,7 @@ static enum err change_outcomes(struct ctx *ctx, struct store_txn *txn,
     uint64_t seq = entry->record.seq;
     enum err err = write_subject(ctx->arena, entry, &subject);
 
-    while (err == OK && subject.size > 0 && view_next_number(&exposures, &exposure_seq)) {
+    while (err == OK && view_next_number(&exposures, &exposure_seq)) {
         err = keep ? exposure_keep_outcome(txn, entry->org, exposure_seq, kind, subject, seq)
                    : exposure_forget_outcome(txn, entry->org, exposure_seq, kind, subject, seq);
     }
@@ -115,6 +115,7 @@ static enum err remove_replaced(struct ctx *ctx, struct store_txn *txn, struct o
                                 const struct extraction_facts *replacement,
                                 struct extraction_entry *ret_replaced)
 {
+    const struct extraction_credit_change uncounted = {.outcomes = -1};
     uint64_t seq = replacement->recorded.replaced_seq;
     struct extraction_facts facts;
     enum err err = extraction_entry_read(ctx->arena, txn, org, seq, ret_replaced);
@@ -127,6 +128,9 @@ static enum err remove_replaced(struct ctx *ctx, struct store_txn *txn, struct o
     }
     if (err == OK) {
         err = extraction_rows_remove(ctx, txn, ret_replaced);
+    }
+    if (err == OK) {
+        err = extraction_credits_change(ctx, txn, org, seq, &uncounted);
     }
     if (err == OK) {
         err = change_outcomes(ctx, txn, ret_replaced, &facts, false);
@@ -149,6 +153,7 @@ enum err extractions_apply(struct ctx *ctx, struct store_txn *txn, const struct 
 {
     struct extraction_entry *entry = arena_calloc(ctx->arena, 1, sizeof(*entry));
     struct extraction_entry *replaced = arena_calloc(ctx->arena, 1, sizeof(*replaced));
+    const struct extraction_credit_change counted = {.outcomes = 1};
     struct extraction_facts facts;
     enum err err = entry != NULL && replaced != NULL ? OK : ERR_MEMORY;
 
@@ -164,10 +169,13 @@ enum err extractions_apply(struct ctx *ctx, struct store_txn *txn, const struct 
         keep_corrections(&replaced->record, &entry->record);
     }
     if (err == OK) {
-        err = extraction_rows_add(ctx, txn, entry);
+        err = change_outcomes(ctx, txn, entry, &facts, true);
     }
     if (err == OK) {
-        err = carry(ctx, txn, event->org, &facts, false);
+        err = extraction_credits_change(ctx, txn, event->org, event->seq, &counted);
     }
-    return err != OK ? err : change_outcomes(ctx, txn, entry, &facts, true);
+    if (err == OK) {
+        err = extraction_rows_add(ctx, txn, entry);
+    }
+    return err != OK ? err : carry(ctx, txn, event->org, &facts, false);
 }

@@ -103,12 +103,14 @@ static enum err credit(struct store_txn *txn, struct org_id org, uint64_t seq,
     return OK;
 }
 
-/* The examples that one reference names; the template of a prompt is not an example. */
+/* The examples that one reference names; the template of a prompt is not an example, and the examples of a document
+ * that was held out were not served. */
 static enum err credit_exposure(struct store_txn *txn, struct org_id org,
                                 const struct exposure *exposure, struct slice layout_fingerprint,
                                 struct citations *citations)
 {
-    if (!exposure->is_listed || exposure->kind == EXPOSURE_KIND_MATCHES) {
+    if (!exposure->is_listed || exposure->kind == EXPOSURE_KIND_MATCHES ||
+        exposure->arm == EXPERIMENT_ARM_CONTROL) {
         return OK;
     }
     for (size_t i = 0; i < exposure->artifact_count; i++) {

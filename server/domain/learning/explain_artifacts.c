@@ -42,7 +42,7 @@ static enum err put_artifact(struct explaining *explaining, struct explained_art
                              struct buffer *evidence)
 {
     view->evidence.run = buffer_slice(evidence);
-    explaining->is_expired = explaining->is_expired || view->expired;
+    explaining->is_expired = explaining->is_expired || (view->expired && !view->held_out);
     explained_artifact_view_put(view, EXPLAIN_EXPOSURE_RESPONSE_ARTIFACTS_FIELD, explaining->body);
     return buffer_ok(evidence) ? OK : ERR_MEMORY;
 }
@@ -68,6 +68,15 @@ static enum err note_superseding(struct explaining *explaining, struct store_txn
     return OK;
 }
 
+static void take_hint(struct explaining *explaining, const struct example_record *record)
+{
+    size_t place = explaining->hint_count;
+
+    explaining->hints[place] = (struct example_hint){record->example, record->hint};
+    memcpy(explaining->hint_hashes[place], record->hint_hash, KEY_HASH_BYTES);
+    explaining->hint_count++;
+}
+
 static enum err explain_example(struct explaining *explaining, struct store_txn *txn,
                                 const struct exposed_artifact *artifact)
 {
@@ -80,14 +89,13 @@ static enum err explain_example(struct explaining *explaining, struct store_txn 
         return err == OK || err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
     }
     view.expired = example.is_expired;
+    view.held_out = explaining->exposure.arm == EXPERIMENT_ARM_CONTROL;
     if (example.is_expired) {
         view.content_sha256 = slice_of(example.event.content_sha256.bytes, SHA256_BYTES);
     } else {
-        explaining->hints[explaining->hint_count] =
-            (struct example_hint){example.record.example, example.record.hint};
-        memcpy(explaining->hint_hashes[explaining->hint_count], example.record.hint_hash,
-               KEY_HASH_BYTES);
-        explaining->hint_count++;
+        if (!view.held_out) {
+            take_hint(explaining, &example.record);
+        }
         view.has_example = true;
         err = example_served_encode(explaining->ctx->arena, &example,
                                     explaining->exposure.as_of_seq, &view.example);

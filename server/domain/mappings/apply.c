@@ -4,6 +4,7 @@
  * status. Of feedback events only those that MappingService stored change a mapping.
  */
 
+#include "server/domain/artifacts/artifacts.h"
 #include "server/domain/mappings/change.h"
 #include "server/domain/mappings/keys.h"
 #include "server/domain/mappings/records.h"
@@ -153,6 +154,18 @@ static enum err enter_lists(struct store_txn *txn, struct org_id org, uint64_t m
                : store_put(txn, TABLE_MAPPING_PAIR, key_slice(&unique), slice_of(seq, sizeof(seq)));
 }
 
+/* Writes a mapping; one that is confirmed no more counts against the answers that it was applied in. */
+static enum err write_moving(struct ctx *ctx, struct store_txn *txn, const struct event *event,
+                             const struct moving *moving)
+{
+    enum err err = mapping_row_write(ctx->arena, txn, event->org, &moving->now);
+
+    if (err == OK && was_confirmed(moving) && !is_confirmed(moving)) {
+        err = artifact_withdraw(ctx, txn, event->org, moving->now.seq, event->seq);
+    }
+    return err;
+}
+
 static enum err apply_changes(struct ctx *ctx, struct store_txn *txn, const struct event *event,
                               const struct mapping_changes *changes)
 {
@@ -180,7 +193,7 @@ static enum err apply_changes(struct ctx *ctx, struct store_txn *txn, const stru
         err = enter_lists(txn, event->org, judged->now.seq, &pair);
     }
     for (size_t i = 0; i < changes->count && err == OK; i++) {
-        err = mapping_row_write(ctx->arena, txn, event->org, &moving[i].now);
+        err = write_moving(ctx, txn, event, &moving[i]);
     }
     return err;
 }

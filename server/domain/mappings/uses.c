@@ -3,6 +3,7 @@
  */
 #include "server/domain/mappings/uses.h"
 
+#include "server/domain/artifacts/artifacts.h"
 #include "server/domain/counters/counters.h"
 #include "server/domain/counters/keys.h"
 #include "server/domain/mappings/rows.h"
@@ -207,9 +208,34 @@ static void date(const struct event *event, int64_t *time_us)
     }
 }
 
+/* What one event counts. */
+struct counting {
+    struct artifact_change change; /* of each mapping */
+    uint64_t line_count; /* of all so far */
+};
+
+/* Finds the last event that the exposure could know of. */
+static enum err find_as_of(struct store_txn *txn, struct org_id org, uint64_t exposure_seq,
+                           struct counting *counting)
+{
+    struct exposure_recorded_view exposure;
+    struct event event;
+    enum err err = log_read(txn, org, exposure_seq, &event);
+
+    if (err == OK) {
+        err = event.kind == EVENT_EXPOSURE_RECORDED
+                  ? exposure_recorded_view_read(event.facts, &exposure)
+                  : ERR_CORRUPT;
+    }
+    if (err == OK) {
+        counting->change.as_of_seq = exposure.as_of_seq;
+    }
+    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+}
+
 /* Counts the uses of one mapping. */
 static enum err apply_one(struct ctx *ctx, struct store_txn *txn, const struct event *event,
-                          struct slice message, uint64_t *line_count)
+                          struct slice message, struct counting *counting)
 {
     struct applied_mapping_view applied;
     struct mapping_row row;
@@ -224,8 +250,9 @@ static enum err apply_one(struct ctx *ctx, struct store_txn *txn, const struct e
     row.record.use_count += applied.line_count;
     date(event, &row.record.last_used_at_us);
     date(event, &row.record.updated_at_us);
-    *line_count += applied.line_count;
-    return mapping_row_write(ctx->arena, txn, event->org, &row);
+    counting->line_count += applied.line_count;
+    err = mapping_row_write(ctx->arena, txn, event->org, &row);
+    return err != OK ? err : artifact_count(ctx, txn, event->org, applied.seq, &counting->change);
 }
 
 enum err mapping_uses_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
@@ -235,18 +262,21 @@ enum err mapping_uses_apply(struct ctx *ctx, struct store_txn *txn, const struct
     struct mapping_applied_view facts;
     struct slice subject = {NULL, 0};
     struct slice applied = {NULL, 0};
-    uint64_t line_count = 0;
+    struct counting counting = {.change = {.outcomes = 1, .is_use = true}};
     enum err err = mapping_applied_view_read(event->facts, &facts);
 
     ASSERT(event->kind == EVENT_MAPPING_APPLIED);
+    if (err == OK) {
+        err = find_as_of(txn, event->org, facts.exposure_seq, &counting);
+    }
     while (err == OK && view_next(&facts.mappings.run, &applied)) {
-        err = apply_one(ctx, txn, event, applied, &line_count);
+        err = apply_one(ctx, txn, event, applied, &counting);
     }
     if (err == OK) {
         err = write_subject(ctx->arena, facts.draft_order_id, facts.document_id, &subject);
     }
     if (err == OK) {
-        err = counters_add(ctx, txn, &day, COUNTER_MAPPING_APPLIED, all, line_count);
+        err = counters_add(ctx, txn, &day, COUNTER_MAPPING_APPLIED, all, counting.line_count);
     }
     return err != OK ? err
                      : exposure_keep_outcome(txn, event->org, facts.exposure_seq,
@@ -255,7 +285,7 @@ enum err mapping_uses_apply(struct ctx *ctx, struct store_txn *txn, const struct
 
 /* Subtracts the uses of one mapping. */
 static enum err undo_one(struct ctx *ctx, struct store_txn *txn, struct org_id org,
-                         struct slice message, uint64_t *line_count)
+                         struct slice message, struct counting *counting)
 {
     struct applied_mapping_view applied;
     struct mapping_row row;
@@ -269,8 +299,9 @@ static enum err undo_one(struct ctx *ctx, struct store_txn *txn, struct org_id o
     }
     row.record.use_count -= applied.line_count;
     row.record.last_used_at_us = row.record.use_count > 0 ? row.record.last_used_at_us : 0;
-    *line_count += applied.line_count;
-    return mapping_row_write(ctx->arena, txn, org, &row);
+    counting->line_count += applied.line_count;
+    err = mapping_row_write(ctx->arena, txn, org, &row);
+    return err != OK ? err : artifact_count(ctx, txn, org, applied.seq, &counting->change);
 }
 
 enum err mapping_uses_undo(struct ctx *ctx, struct store_txn *txn, struct org_id org, uint64_t seq)
@@ -281,7 +312,7 @@ enum err mapping_uses_undo(struct ctx *ctx, struct store_txn *txn, struct org_id
     struct slice subject = {NULL, 0};
     struct slice applied = {NULL, 0};
     struct slice bytes = {NULL, 0};
-    uint64_t line_count = 0;
+    struct counting counting = {.change = {.outcomes = -1, .is_use = true}};
     struct event event;
     enum err err = log_read(txn, org, seq, &event);
 
@@ -300,11 +331,15 @@ enum err mapping_uses_undo(struct ctx *ctx, struct store_txn *txn, struct org_id
         return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
     }
     day = counters_day(org, event.created_at_us);
-    err =
-        exposure_forget_outcome(txn, org, facts.exposure_seq, EVENT_MAPPING_APPLIED, subject, seq);
+    err = find_as_of(txn, org, facts.exposure_seq, &counting);
+    if (err == OK) {
+        err = exposure_forget_outcome(txn, org, facts.exposure_seq, EVENT_MAPPING_APPLIED, subject,
+                                      seq);
+    }
     while (err == OK && view_next(&facts.mappings.run, &applied)) {
-        err = undo_one(ctx, txn, org, applied, &line_count);
+        err = undo_one(ctx, txn, org, applied, &counting);
     }
     return err != OK ? err
-                     : counters_subtract(ctx, txn, &day, COUNTER_MAPPING_APPLIED, all, line_count);
+                     : counters_subtract(ctx, txn, &day, COUNTER_MAPPING_APPLIED, all,
+                                         counting.line_count);
 }

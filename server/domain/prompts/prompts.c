@@ -207,7 +207,7 @@ static enum err make_reference(struct arena *arena, const struct prompt_query *q
             (struct exposed_artifact){prompt->stored.seq, prompt->stored.view.version, 0};
         exposure.artifact_count = 1;
     }
-    for (size_t i = 0; i < prompt->examples.count; i++) {
+    for (size_t i = 0; i < prompt->examples.artifact_count; i++) {
         artifacts[exposure.artifact_count] = prompt->examples.artifacts[i];
         exposure.artifact_count++;
     }

@@ -177,6 +177,36 @@ static void test_target_is_met_exactly_at_15_percent(void **state)
     }
 }
 
+/* Goal: the interval of a difference is Newcombe's. Method: the examples of his paper (table II, method 10), which
+ * has four digits. */
+static void test_intervals_of_differences_equal_the_paper(void **state)
+{
+    static const struct {
+        struct proportion first;
+        struct proportion second;
+        double low;
+        double high;
+    } examples[] = {
+        {{56, 70}, {48, 80}, 0.0524, 0.3339}, {{9, 10}, {3, 10}, 0.1705, 0.8090},
+        {{6, 7}, {2, 7}, 0.0582, 0.8062},     {{5, 56}, {0, 29}, -0.0381, 0.1926},
+        {{0, 10}, {0, 20}, -0.1611, 0.2775},  {{0, 10}, {0, 10}, -0.2775, 0.2775},
+        {{10, 10}, {0, 20}, 0.6791, 1},       {{10, 10}, {0, 10}, 0.6075, 1},
+    };
+    const struct proportion none = {0, 0};
+    struct proportion_difference difference;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
+        assert_true(proportions_subtract(&examples[i].first, &examples[i].second, &difference));
+        assert_true(fabs(difference.low - examples[i].low) < 0.00006);
+        assert_true(fabs(difference.high - examples[i].high) < 0.00006);
+        assert_true(difference.low <= difference.estimate &&
+                    difference.estimate <= difference.high);
+    }
+    assert_false(proportions_subtract(&none, &examples[0].first, &difference));
+    assert_false(proportions_subtract(&examples[0].first, &none, &difference));
+}
+
 int run_proportions_tests(void)
 {
     const struct CMUnitTest tests[] = {
@@ -184,6 +214,7 @@ int run_proportions_tests(void)
         cmocka_unit_test(test_estimate_is_in_its_interval),
         cmocka_unit_test(test_swapped_arms_keep_the_p_value),
         cmocka_unit_test(test_target_is_met_exactly_at_15_percent),
+        cmocka_unit_test(test_intervals_of_differences_equal_the_paper),
     };
 
     return cmocka_run_group_tests_name("proportions", tests, NULL, NULL);

@@ -192,6 +192,7 @@ static void test_examples_of_the_format_are_current(void **state)
         {"extraction_subject",
          key_extraction_subject(org, SUBJECT_DOCUMENT, SLICE("invoice-7"), SAMPLE_TIME_US, 9),
          empty},
+        {"artifact", key_artifact(org, 9), sample_of(&arena, "artifact")},
         {"exposure", key_exposure(org, hash), slice_of(seq, sizeof(seq))},
         {"outcome", key_outcome(org, 2, EVENT_MAPPING_APPLIED, SLICE("invoice-7")),
          slice_of(seq, sizeof(seq))},

@@ -5,6 +5,7 @@
 #include "tests/unit/rows/rows_tests.h"
 
 #include "server/domain/admin/keys.h"
+#include "server/domain/artifacts/records.h"
 #include "server/domain/corrections/keys.h"
 #include "server/domain/counters/keys.h"
 #include "server/domain/events/feedback.h"
@@ -170,6 +171,7 @@ static void test_keys_begin_with_their_org(void **state)
         key_profile_most_seen(org, 1, &measured),
         key_counter(org, 1, COUNTER_LINE_FIELD, SLICE("qty")),
         key_counter_day_prefix(org, 1),
+        key_artifact(org, 1),
         key_layout_stats(org, &fingerprint),
         key_extraction(org, 1),
         key_extraction_subject_prefix(org, SUBJECT_DOCUMENT, SLICE("x")),

@@ -32,6 +32,7 @@ KIND(family)
 KIND(family_sketch)
 KIND(profile)
 KIND(counter)
+KIND(artifact)
 KIND(layout_stats)
 KIND(extraction)
 KIND(extraction_key)
@@ -89,6 +90,7 @@ const struct record_kind record_kinds[RECORD_KIND_COUNT] = {
     {"family_sketch", sample_of_family_sketch, family_sketch_again},
     {"profile", sample_of_profile, profile_again},
     {"counter", sample_of_counter, counter_again},
+    {"artifact", sample_of_artifact, artifact_again},
     {"layout_stats", sample_of_layout_stats, layout_stats_again},
     {"extraction", sample_of_extraction, extraction_again},
     {"extraction_key", sample_of_extraction_key, extraction_key_again},

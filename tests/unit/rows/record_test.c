@@ -505,6 +505,10 @@ static void test_invalid_record_is_not_written(void **state)
 
     (void)state;
     arena_init(&arena, SIZE_MAX);
+    BROKEN(artifact, record.none.bad_count = 201);
+    BROKEN(artifact, record.treatment.bad_count = 42);
+    BROKEN(artifact, record.control.bad_count = 10);
+    BROKEN(artifact, record = (struct artifact_record){0});
     BROKEN(layout_stats, record.corrected_count = record.extraction_count + 1);
     BROKEN(layout_stats, record.treatment.corrected_count = 201);
     BROKEN(layout_stats, record.control.corrected_count = 41);
@@ -565,6 +569,8 @@ static void test_invalid_row_is_corrupt(void **state)
     (void)state;
     memcpy(&two, &number, sizeof(two));
     arena_init(&arena, SIZE_MAX);
+    CORRUPT(artifact, wire_put_bytes(&buffer, 1, SLICE("\x18\x7f\x10\x7e")));
+    CORRUPT(artifact, wire_put_bytes(&buffer, 3, SLICE("\x18\x0a")));
     CORRUPT(layout_stats, wire_put_varint(&buffer, 2, 30));
     CORRUPT(layout_stats, wire_put_varint(&buffer, 3, 301));
     CORRUPT(layout_stats, wire_put_bytes(&buffer, 5, SLICE("\x08\x65")));

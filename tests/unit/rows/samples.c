@@ -185,6 +185,18 @@ struct counter_record sample_counter(void)
     return record;
 }
 
+struct artifact_record sample_artifact(void)
+{
+    struct artifact_record record = {
+        .none = {300, 200, 12},
+        .treatment = {40, 41, 3},
+        .control = {10, 9, 9},
+        .withdrawn_seq = 9,
+    };
+
+    return record;
+}
+
 struct layout_stats_record sample_layout_stats(void)
 {
     struct layout_stats_record record = {
@@ -208,6 +220,7 @@ struct extraction_record sample_extraction(void)
         .arm = 2,
         .exclusion = 5,
         .field_count = 12,
+        .cites_exposures = true,
         .corrected_by_seq = 300,
         .corrected_fields = {7, UINT64_MAX},
         .corrected_field_count = 2,

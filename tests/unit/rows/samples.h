@@ -5,6 +5,7 @@
 #define ERRATA_TESTS_UNIT_ROWS_SAMPLES_H
 
 #include "server/domain/admin/records.h"
+#include "server/domain/artifacts/records.h"
 #include "server/domain/corrections/records.h"
 #include "server/domain/counters/records.h"
 #include "server/domain/experiment/records.h"
@@ -34,6 +35,7 @@ struct family_record sample_family(void);
 struct family_sketch_record sample_family_sketch(void);
 struct profile_record sample_profile(void);
 struct counter_record sample_counter(void);
+struct artifact_record sample_artifact(void);
 struct layout_stats_record sample_layout_stats(void);
 struct extraction_record sample_extraction(void);
 struct extraction_key_record sample_extraction_key(void);

@@ -90,4 +90,21 @@ const struct command analytics_commands[] = {
      COMMAND_CALL("AnalyticsService/GetExperimentReport", .head = experiment_head,
                   .colour = experiment_colour,
                   .nothing = "no layout with 3 or more examples has extractions that count")},
+    {.group = "analytics",
+     .name = "artifact",
+     .arguments = "ARTIFACT",
+     .summary = "whether an example, a mapping or a template helps",
+     .help =
+         "Prints how often an artifact was served and how many of the outcomes that cited it were "
+         "bad: the extraction was corrected; the mapping was rejected or superseded after it was "
+         "served. Beside them are documents that were held out (`errata org settings "
+         "--holdout`) and would have got it, and the difference of both rates with its 95% "
+         "interval: below 0% the artifact helps, if the interval is below 0%, too. Mappings are "
+         "never held out; of a template, held out are prompts without examples.\n\nARTIFACT is "
+         "the id of an example (of its correction), of a mapping, or of a version of a template; "
+         "`errata explain` prints those of what was served.",
+     .examples = {{"errata examples a1b2c3 --json | jq -r '.examples[0].id' |\n"
+                   "  xargs errata analytics artifact",
+                   NULL}},
+     COMMAND_CALL("LearningService/GetArtifactReport", .print = artifact_print)},
     {.name = NULL}};

@@ -18,6 +18,9 @@ MUST_CHECK enum cli_exit learning_print(struct cli *cli, struct json_value reply
 MUST_CHECK enum cli_exit experiment_head(struct cli *cli, struct json_value reply);
 void experiment_colour(struct cli *cli, struct json_value row, struct table *table);
 
+/* Prints the report of the command `artifact`. */
+MUST_CHECK enum cli_exit artifact_print(struct cli *cli, struct json_value reply);
+
 /* `8.3%` of a member that is a share; empty where it is left out. */
 struct slice analytics_percent(struct cli *cli, struct json_value object, const char *name);
 /* `+16.9%`. */

@@ -48,7 +48,7 @@ struct slice cell_interval(struct cli *cli, struct json_value object, const char
 struct slice cell_p_value(struct cli *cli, struct json_value object, const char *name);
 struct slice cell_verdict(struct cli *cli, struct json_value object, const char *name);
 /* learning/ */
-/* `example`, `mapping`, `template`, or `expired` */
+/* `example`, `mapping`, `template`, or `expired`; and `held out` */
 struct slice cell_artifact_kind(struct cli *cli, struct json_value object, const char *name);
 struct slice cell_artifact_text(struct cli *cli, struct json_value object, const char *name);
 struct slice cell_artifact_id(struct cli *cli, struct json_value object, const char *name);

@@ -34,10 +34,11 @@ struct slice cell_artifact_kind(struct cli *cli, struct json_value row, const ch
 {
     const char *kind = NULL;
 
-    (void)cli;
     (void)name;
     (void)artifact_of(row, &kind);
-    return slice_text(kind);
+    return reply_text(cli, row, "heldOut").size > 0
+               ? arena_printf(&cli->arena, "%s, held out", kind)
+               : slice_text(kind);
 }
 
 /* An example's output, both SKUs of a mapping, the name of a template. */
@@ -58,7 +59,7 @@ struct slice cell_artifact_text(struct cli *cli, struct json_value row, const ch
     return reply_text(cli, artifact, "name");
 }
 
-/* The id that `errata learning report` takes. */
+/* The id that `errata analytics artifact` takes. */
 struct slice cell_artifact_id(struct cli *cli, struct json_value row, const char *name)
 {
     const char *kind = NULL;

@@ -146,10 +146,13 @@ static enum err write_marks(struct ctx *ctx, struct store_txn *txn,
                             const struct counted_corrections *before)
 {
     const struct counted_extraction counted = extraction_counted(entry->org, &entry->record);
-    const struct counted_corrections after = extraction_counted_corrections(&entry->record);
+    const struct corrections_change corrections = {
+        .before = *before, .after = extraction_counted_corrections(&entry->record)};
     enum err err = extraction_row_write(ctx, txn, entry->org, &entry->record);
 
-    return err != OK ? err : sums_change_corrected(ctx, txn, &counted, before, &after);
+    return err != OK
+               ? err
+               : extraction_change_corrected(ctx, txn, &entry->record, &counted, &corrections);
 }
 
 /* Adds the corrections that belong to an entry to its record; and names the extractions served before it. */

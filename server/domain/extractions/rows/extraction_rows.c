@@ -157,6 +157,7 @@ enum err extraction_entry_of_event(const struct event *event, struct extraction_
     ret_entry->record.arm = (uint32_t)extraction.arm;
     ret_entry->record.exclusion = exclusion_of(&extraction, internal.layout_ready);
     ret_entry->record.field_count = extraction.field_count;
+    ret_entry->record.cites_exposures = recorded.exposure_seqs.count > 0;
     ret_entry->confidence_millionths = internal.confidence_millionths;
     ret_entry->document_id = extraction.document_id;
     ret_entry->draft_order_id = extraction.draft_order_id;
@@ -256,12 +257,12 @@ enum err extraction_rows_add(struct ctx *ctx, struct store_txn *txn, struct extr
 enum err extraction_rows_remove(struct ctx *ctx, struct store_txn *txn,
                                 const struct extraction_entry *entry)
 {
-    const struct counted_corrections none = {false, 0};
-    const struct counted_corrections before = extraction_counted_corrections(&entry->record);
+    const struct corrections_change corrections = {
+        .before = extraction_counted_corrections(&entry->record)};
     struct counted_extraction counted = extraction_counted(entry->org, &entry->record);
     struct key row = key_extraction(entry->org, entry->record.seq);
     struct key key = key_extraction_key(entry->org, entry->key_kind, entry->key_id);
-    enum err err = sums_change_corrected(ctx, txn, &counted, &before, &none);
+    enum err err = extraction_change_corrected(ctx, txn, &entry->record, &counted, &corrections);
 
     counted.confidence_millionths = entry->confidence_millionths;
     if (err == OK) {
@@ -422,8 +423,7 @@ enum err extraction_rows_correct(struct ctx *ctx, struct store_txn *txn, const s
 {
     struct extraction_record record;
     struct counted_extraction counted;
-    struct counted_corrections before;
-    struct counted_corrections after;
+    struct corrections_change corrections;
     uint64_t seq = 0;
     size_t field_count = 0;
     enum err err = find_corrected(txn, event, view, &seq);
@@ -435,17 +435,17 @@ enum err extraction_rows_correct(struct ctx *ctx, struct store_txn *txn, const s
     if (err != OK) {
         return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
     }
-    before = extraction_counted_corrections(&record);
+    corrections.before = extraction_counted_corrections(&record);
     field_count = record.corrected_field_count;
     extraction_record_correct(&record, event->seq, view);
-    if (before.is_corrected && record.corrected_field_count == field_count) {
+    if (corrections.before.is_corrected && record.corrected_field_count == field_count) {
         return OK;
     }
     if (!arena_copy(ctx->arena, record.layout_fingerprint, &record.layout_fingerprint)) {
         return ERR_MEMORY;
     }
     counted = extraction_counted(event->org, &record);
-    after = extraction_counted_corrections(&record);
+    corrections.after = extraction_counted_corrections(&record);
     err = extraction_row_write(ctx, txn, event->org, &record);
-    return err != OK ? err : sums_change_corrected(ctx, txn, &counted, &before, &after);
+    return err != OK ? err : extraction_change_corrected(ctx, txn, &record, &counted, &corrections);
 }

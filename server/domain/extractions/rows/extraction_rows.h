@@ -40,6 +40,18 @@ MUST_CHECK enum err extraction_entry_read(struct arena *arena, struct store_txn 
                                           struct org_id org, uint64_t seq,
                                           struct extraction_entry *ret_entry);
 
+/* What an extraction changes about each artifact of the exposures that it cites: -1, 0 or 1. */
+struct extraction_credit_change {
+    int outcomes;
+    int bad; /* outcomes of extractions that were corrected */
+};
+
+/* Counts the extraction of the event `seq` as an outcome of the artifacts that it cites, each once; or subtracts it.
+ * An extraction without a key counts only for exposures that no such extraction cited before, so the outcomes are kept
+ * first. Whether it is corrected is counted by the functions below. */
+MUST_CHECK enum err extraction_credits_change(struct ctx *ctx, struct store_txn *txn,
+                                              struct org_id org, uint64_t seq,
+                                              const struct extraction_credit_change *change);
 /* Adds an extraction to the rows and sums: with the corrections in its record, and those that were stored
  * before and belong to it. */
 MUST_CHECK enum err extraction_rows_add(struct ctx *ctx, struct store_txn *txn,

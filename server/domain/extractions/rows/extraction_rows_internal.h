@@ -27,6 +27,17 @@ struct counted_extraction extraction_counted(struct org_id org,
                                              const struct extraction_record *record);
 /* What is counted of a row's corrections: no more fields than it reported. */
 struct counted_corrections extraction_counted_corrections(const struct extraction_record *record);
+/* Corrections of an extraction before and after a change. */
+struct corrections_change {
+    struct counted_corrections before;
+    struct counted_corrections after;
+};
+
+/* Counts a change of the corrections of an extraction, for its layout and for the artifacts that it cites. */
+MUST_CHECK enum err extraction_change_corrected(struct ctx *ctx, struct store_txn *txn,
+                                                const struct extraction_record *record,
+                                                const struct counted_extraction *counted,
+                                                const struct corrections_change *corrections);
 /* Adds a correction to a row; each field that is new to it once, up to RECORD_CORRECTED_FIELDS_MAX. */
 void extraction_record_correct(struct extraction_record *record, uint64_t seq,
                                const struct feedback_event_view *view);

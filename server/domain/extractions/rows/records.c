@@ -40,6 +40,7 @@ enum err record_decode_extraction(struct slice bytes, struct extraction_record *
     ret_record->arm = message.arm;
     ret_record->exclusion = message.exclusion;
     ret_record->field_count = message.field_count;
+    ret_record->cites_exposures = message.cites_exposures;
     ret_record->corrected_by_seq = message.corrected_by_seq;
     ret_record->corrected_field_count = message.corrected_field_count;
     memcpy(ret_record->corrected_fields, message.corrected_field,
@@ -64,6 +65,7 @@ enum err record_encode_extraction(struct arena *arena, const struct extraction_r
     message.arm = record->arm;
     message.exclusion = record->exclusion;
     message.field_count = record->field_count;
+    message.cites_exposures = record->cites_exposures;
     message.corrected_by_seq = record->corrected_by_seq;
     message.corrected_field_count = (pb_size_t)record->corrected_field_count;
     memcpy(message.corrected_field, record->corrected_fields,

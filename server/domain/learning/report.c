@@ -1,0 +1,74 @@
+/*
+ * report.c: see report.h.
+ */
+#include "server/domain/learning/report.h"
+
+#include "server/domain/artifacts/artifacts.h"
+#include "server/domain/events/feedback.h"
+#include "server/domain/mappings/rows.h"
+
+/* Finds the kind of what an event made. ERR_NOT_FOUND if it made no artifact. */
+static enum err find_kind(struct store_txn *txn, struct org_id org, uint64_t seq,
+                          enum artifact_kind *ret_kind)
+{
+    struct feedback_event_view view;
+    struct mapping_row mapping;
+    struct event event;
+    enum err err = mapping_row_read(txn, org, seq, &mapping);
+
+    if (err != ERR_NOT_FOUND) {
+        *ret_kind = ARTIFACT_KIND_MAPPING;
+        return err;
+    }
+    err = log_read(txn, org, seq, &event);
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    if (event.kind == EVENT_PROMPT_TEMPLATE_PUT) {
+        *ret_kind = ARTIFACT_KIND_PROMPT_TEMPLATE;
+        return OK;
+    }
+    if (event.kind != EVENT_FEEDBACK) {
+        return ERR_NOT_FOUND;
+    }
+    *ret_kind = ARTIFACT_KIND_EXAMPLE;
+    err = feedback_view_read(&event, &view);
+    if (err == OK &&
+        !(feedback_is_correction(view.event_type) && view.layout_fingerprint.size > 0)) {
+        err = ERR_NOT_FOUND;
+    }
+    return err;
+}
+
+enum err artifact_report_read(struct store_txn *txn, struct org_id org, struct uuid id,
+                              struct artifact_report *ret_report)
+{
+    struct artifact_report report = {.has_difference = false};
+    struct artifact_record record;
+    struct proportion treatment;
+    struct proportion held_out;
+    uint64_t seq = 0;
+    enum err err = log_find(txn, org, id, &seq);
+
+    if (err == OK) {
+        err = find_kind(txn, org, seq, &report.kind);
+    }
+    if (err == OK) {
+        err = artifact_read(txn, org, seq, &record);
+    }
+    if (err != OK) {
+        return err;
+    }
+    report.treatment = record.treatment;
+    report.held_out = record.control;
+    report.served = (struct artifact_counts){
+        .exposure_count = record.none.exposure_count + record.treatment.exposure_count,
+        .outcome_count = record.none.outcome_count + record.treatment.outcome_count,
+        .bad_count = record.none.bad_count + record.treatment.bad_count,
+    };
+    treatment = (struct proportion){record.treatment.bad_count, record.treatment.outcome_count};
+    held_out = (struct proportion){record.control.bad_count, record.control.outcome_count};
+    report.has_difference = proportions_subtract(&treatment, &held_out, &report.difference);
+    *ret_report = report;
+    return OK;
+}

@@ -1,0 +1,26 @@
+/*
+ * report.h: how often an artifact was served, and the outcomes, from the counts that apply keeps (artifacts.h).
+ */
+#ifndef ERRATA_SERVER_DOMAIN_LEARNING_REPORT_H
+#define ERRATA_SERVER_DOMAIN_LEARNING_REPORT_H
+
+#include "server/domain/analytics/proportions.h"
+#include "server/domain/artifacts/records.h"
+#include "store/log.h"
+
+#include <errata/v1/learning_service.fields.h>
+
+struct artifact_report {
+    enum artifact_kind kind;
+    struct artifact_counts served; /* without an arm, and on the side TREATMENT */
+    struct artifact_counts treatment;
+    struct artifact_counts held_out;
+    bool has_difference; /* both arms have outcomes */
+    struct proportion_difference difference; /* of the bad rates: treatment less held out */
+};
+
+/* ERR_NOT_FOUND for an id that is not of an example, a mapping or a template of the organisation. */
+MUST_CHECK enum err artifact_report_read(struct store_txn *txn, struct org_id org, struct uuid id,
+                                         struct artifact_report *ret_report);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * artifact.c: `errata analytics artifact`: how often an artifact was served, and whether it helps.
+ */
+#include "tools/errata/analytics/analytics.h"
+#include "tools/errata/layouts/measures.h"
+
+/* `3 of 41 bad (7.3%), in 40 exposures`. */
+static struct slice outcomes_text(struct cli *cli, struct json_value report, const char *name)
+{
+    struct json_value side = reply_member(report, name);
+    struct slice rate = analytics_percent(cli, side, "badRate");
+
+    return arena_printf(
+        &cli->arena, "%.*s of %.*s bad%s%.*s%s, in %.*s",
+        SLICE_ARGS(reply_count(cli, side, "badCount")),
+        SLICE_ARGS(reply_count(cli, side, "outcomeCount")), rate.size > 0 ? " (" : "",
+        SLICE_ARGS(rate), rate.size > 0 ? ")" : "",
+        SLICE_ARGS(analytics_counted(cli, side, "exposureCount", "exposure", "exposures")));
+}
+
+static struct slice difference_text(struct cli *cli, struct json_value report)
+{
+    struct slice difference = analytics_change(cli, report, "difference");
+
+    if (difference.size == 0) {
+        return SLICE("not known: one of both sides has no outcomes");
+    }
+    return arena_printf(&cli->arena, "%.*s (95%% interval %.*s to %.*s)", SLICE_ARGS(difference),
+                        SLICE_ARGS(analytics_change(cli, report, "differenceLow")),
+                        SLICE_ARGS(analytics_change(cli, report, "differenceHigh")));
+}
+
+enum cli_exit artifact_print(struct cli *cli, struct json_value reply)
+{
+    reply_print_member(cli, "artifact", reply_text(cli, reply, "artifactId"));
+    reply_print_member(cli, "kind", reply_word(cli, reply, "artifactKind", "ARTIFACT_KIND_"));
+    reply_print_member(cli, "served", outcomes_text(cli, reply, "served"));
+    reply_print_member(cli, "treatment", outcomes_text(cli, reply, "treatment"));
+    reply_print_member(cli, "held out", outcomes_text(cli, reply, "heldOut"));
+    reply_print_member(cli, "difference", difference_text(cli, reply));
+    return CLI_OK;
+}

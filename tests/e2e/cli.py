@@ -276,6 +276,27 @@ class Cli(ServerCase):
                                   "shared: [0-9]+ words")
         self.assertIn("NOT_FOUND", self.run_cli("layouts", "show", "read/none", code=1))
 
+    def test_families_are_merged(self):
+        """Two invoices of different suppliers, whose families are merged: both are of one family then."""
+        folder = pathlib.Path(self.folder.name, "merged")
+        folder.mkdir()
+        families = []
+        invoice = PDF / "layout" / "MustangGnuaccountingBeispielRE-20150613_503.pdf"
+        for name, file in (("a", SHEETS[0]), ("b", invoice)):
+            shutil.copy(file, folder / f"{name}.pdf")
+            self.run_cli("layouts", "ingest", str(folder / f"{name}.pdf"), "--document", f"merged/{name}")
+            families.append(json.loads(self.run_cli("layouts", "show", f"merged/{name}", "--json"))[
+                "document"]["layoutFamilyId"])
+        self.assertNotEqual(families[0], families[1])
+        self.assertIn("INVALID_ARGUMENT", self.run_cli("layouts", "merge", families[0], families[0], code=1))
+        self.run_cli("layouts", "merge", *families)
+        self.assertRegex(self.run_cli("layouts", "family", families[0]), f"merged +{families[0]}")
+        self.assertNotIn(families[0], self.run_cli("layouts", "families"))
+        listed = self.run_cli("layouts", "list", "--family", families[0])
+        self.assertIn("merged/a", listed)
+        self.assertIn("merged/b", listed)
+        self.assertIn("already merged", self.run_cli("layouts", "merge", *families, code=1))
+
     def test_refused_documents_have_a_reason(self):
         """One file of each kind of trouble among good ones: each has its row, and its reason in full."""
         folder = pathlib.Path(self.folder.name, "trouble")

@@ -19,6 +19,7 @@ from erratad import (CHANNEL_OPTIONS, Client, admin, admin_grpc, event_log, even
 
 WRITES = (("capture", 36), ("batch", 10), ("extraction", 16), ("suggest", 6), ("confirm", 10), ("reject", 4), ("judge", 6),
           ("matches", 6), ("template", 3), ("settings", 1), ("token", 6), ("document", 6), ("upload", 2),
+          ("merge", 2),
           ("organization", 2))
 SUBJECTS = 12  # documents and drafts that writes share
 SKUS = 12  # of a customer, that writes share
@@ -43,6 +44,7 @@ PATHS = {"capture": "/errata.v1.FeedbackService/CaptureFeedbackEvent",
          "settings": "/errata.v1.AdminService/UpdateSettings",
          "document": "/errata.v1.LayoutService/IngestDocument",
          "upload": "/errata.v1.LayoutService/IngestDocumentStream",
+         "merge": "/errata.v1.LayoutService/MergeFamilies",
          "token": "/errata.v1.AdminService/CreateToken",
          "revoke": "/errata.v1.AdminService/RevokeToken",
          "organization": "/errata.v1.AdminService/CreateOrganization"}
@@ -55,7 +57,8 @@ REPLIES = {"capture": feedback_service.CaptureFeedbackEventResponse, "batch": fe
            "template": prompt_service.PutPromptTemplateResponse, "suggest": mappings.SuggestMappingResponse,
            "confirm": mappings.ConfirmMappingResponse, "reject": mappings.RejectMappingResponse,
            "judge": mappings.BatchJudgeMappingsResponse,
-           "matches": mappings.RecordMatchesResponse, "settings": admin.UpdateSettingsResponse}
+           "matches": mappings.RecordMatchesResponse, "settings": admin.UpdateSettingsResponse,
+           "merge": layout.MergeFamiliesResponse}
 
 
 def draw(moments, table):
@@ -89,6 +92,7 @@ class Load:
         self.acks = []
         self.orgs = []  # (id, an administrator's token)
         self.suggested = {}  # org -> ids of mappings
+        self.families = {}  # org -> ids of layout families
         self.served = {}  # (kind, org) -> [(request, id of what it stored)]
         self.repeats = 0
         self.problems = []
@@ -113,8 +117,9 @@ class Load:
         except Exception as e:  # a thread that ends unheard would make the run look clean
             self.problems.append(f"{name}: {type(e).__name__}: {e}")
 
-    def call(self, what, key, token, body, accept=()):
-        """Until it is answered: the reply's bytes, or the error where that is accepted."""
+    def call(self, what, key, token, body, accept=(), accept_first=False):
+        """Until it is answered: the reply's bytes, or the error if that is accepted, of the first try too or
+        only of a repeat."""
         tries = 0
         path = PATHS.get(what) or READS[what]
         metadata = [("authorization", f"Bearer {token}")] + ([("idempotency-key", key)] if key else [])
@@ -129,7 +134,7 @@ class Load:
             except ValueError:
                 continue  # the channel was closed under it
             except grpc.RpcError as e:
-                if e.code() in accept and tries > 1:
+                if e.code() in accept and (tries > 1 or accept_first):
                     return e
                 if e.code() not in RETRY:
                     raise RuntimeError(f"{what} {key}: {e.code()} {e.details()}") from None
@@ -175,17 +180,34 @@ class Load:
     def document(self, key, org, token):
         if self.pdfs:
             body = layout.IngestDocumentRequest(document_id=key, content=self.pdf(key)).SerializeToString()
-            reply = self.call("document", key, token, body)
-            self.keep("document", org, key, b"", reply,
-                      [layout.IngestDocumentResponse.FromString(reply).document.id])
+            self.ingested(org, key, layout.IngestDocumentResponse, self.call("document", key, token, body))
 
     def upload(self, key, org, token):
         if self.pdfs:
             bodies = [layout.IngestDocumentStreamRequest(document_id=key).SerializeToString(),
                       layout.IngestDocumentStreamRequest(content=self.pdf(key)).SerializeToString()]
-            reply = self.call("upload", key, token, bodies)
-            self.keep("document", org, key, b"", reply,
-                      [layout.IngestDocumentStreamResponse.FromString(reply).document.id])
+            self.ingested(org, key, layout.IngestDocumentStreamResponse, self.call("upload", key, token, bodies))
+
+    def ingested(self, org, key, reply_type, reply):
+        document = reply_type.FromString(reply).document
+        self.keep("document", org, key, b"", reply, [document.id])
+        if document.layout_family_id:
+            with self.lock:
+                self.families.setdefault(org, set()).add(document.layout_family_id)
+
+    def merge(self, key, org, token):
+        """Two families of an organisation, which other writes may have merged already."""
+        with self.lock:
+            families = sorted(self.families.get(org, ()))
+        if len(families) < 2:
+            return
+        at = number_of(key, len(families))
+        body = layout.MergeFamiliesRequest(
+            from_layout_family_id=families[at],
+            into_layout_family_id=families[at - 1]).SerializeToString()
+        reply = self.call("merge", key, token, body, (grpc.StatusCode.FAILED_PRECONDITION,), True)
+        if not isinstance(reply, grpc.RpcError):
+            self.keep("merge", org, key, body, reply, [layout.MergeFamiliesResponse.FromString(reply).event_id])
 
     def suggest(self, key, org, token):
         """Of a SKU of its own, so that it is stored; those who judge find it."""
@@ -407,6 +429,8 @@ class Log:
             return reported.comment
         if payload == "document_ingested":
             return reported.document.document_id
+        if payload == "families_merged":
+            return "merged " + event.id
         if payload == "token_created":
             return "made " + reported.key_id
         if payload == "token_revoked":
@@ -429,6 +453,8 @@ def names_of(ack):
         return [("made " + ack.ids[0], None)]
     if ack.kind == "revoke":
         return [("revoked " + ack.ids[0], None)]
+    if ack.kind == "merge":
+        return [("merged " + ack.ids[0], ack.ids[0])]
     if ack.kind in ("organization", "settings"):
         return []
     return [(NAMED.get(ack.kind, "") + ack.key, None if ack.kind in ("document", "suggest") else ack.ids[0])]

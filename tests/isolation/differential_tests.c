@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #define STEPS 800
+#define FAMILIES 7 /* layouts of documents: enough for merges */
 #define SEEDS 10
 #define HAMMERING_MAX 3
 #define STEP_US 10000
@@ -57,6 +58,8 @@ static void begin_step(struct run *run, size_t step)
     random_seeded_init(&run->world.random, run->plan.seed * 1000003 + step);
     run->maker.now_us = run->world.clock.wall_us;
     run->hammer.now_us = run->maker.now_us;
+    /* Several layout families. */
+    fake_documents_set_sketch(&run->world.documents, 100 * (uint32_t)(step % FAMILIES));
 }
 
 static void run_init(struct run *run, struct plan plan)

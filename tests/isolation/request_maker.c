@@ -84,7 +84,9 @@ bool is_mapping_id(const struct field_info *field)
 
 bool is_family_id(const struct field_info *field)
 {
-    return slice_equal(field->name, SLICE("layout_family_id"));
+    return slice_equal(field->name, SLICE("layout_family_id")) ||
+           slice_equal(field->name, SLICE("from_layout_family_id")) ||
+           slice_equal(field->name, SLICE("into_layout_family_id"));
 }
 
 /* The pool of ids of what a field names. */

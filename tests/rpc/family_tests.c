@@ -2,6 +2,7 @@
  * family_tests.c: layout families through calls: documents whose first pages are similar are of one
  * family, which their profile and their corrections name.
  */
+#include "server/domain/layouts/family_records.h"
 #include "tests/rpc/ingest.h"
 
 #include <setjmp.h>
@@ -248,13 +249,159 @@ static void test_nearest(void **state)
     world_deinit(&world);
 }
 
+/* The code of a merge; `ret_response` is set if it is OK, and may be NULL. */
+static int merge(struct world *world, const char *key, const char *from, const char *into,
+                 Errata__V1__MergeFamiliesResponse **ret_response)
+{
+    const struct exchange_start start = {.path = "errata.v1.LayoutService/MergeFamilies",
+                                         .authorization = world->admin,
+                                         .idempotency_key = key};
+    Errata__V1__MergeFamiliesRequest request = ERRATA__V1__MERGE_FAMILIES_REQUEST__INIT;
+
+    request.from_layout_family_id = (char *)(uintptr_t)from;
+    request.into_layout_family_id = (char *)(uintptr_t)into;
+    return world_call(world, &start, &request.base, ret_response);
+}
+
+/* Goal: after a merge documents, profiles, corrections, lists and comparisons name the remaining family,
+ * for either id, and new documents like those of either family join it. Method: two families that share
+ * a fingerprint, merged. */
+static void test_merge(void **state)
+{
+    struct world world;
+    Errata__V1__MergeFamiliesResponse *merged = NULL;
+    Errata__V1__MergeFamiliesResponse *again = NULL;
+    Errata__V1__GetNearestFamiliesResponse *nearest = NULL;
+    Errata__V1__LayoutFamily *family = NULL;
+    Errata__V1__Document *first = NULL;
+    Errata__V1__Document *other = NULL;
+
+    (void)state;
+    world_init(&world);
+    first = ingest_page(&world, "first", 0, 1);
+    (void)ingest_page(&world, "second", 2, 2);
+    other = ingest_page(&world, "other", 500, 2);
+    assert_string_equal(family_of_profile(&world, other->layout_fingerprint), "");
+    assert_int_equal(merge(&world, "m", other->id, first->id, &merged), STATUS_OK);
+    assert_int_equal(merge(&world, "m", other->id, first->id, &again), STATUS_OK);
+    assert_string_equal(again->event_id, merged->event_id);
+    assert_string_equal(merged->family->id, first->id);
+    assert_int_equal(merged->family->document_count, 3);
+    assert_int_equal(merged->family->fingerprint_count, 3); /* one of them of both */
+    assert_int_equal(merged->n_warnings, 0);
+    assert_string_equal(family_of_profile(&world, other->layout_fingerprint), first->id);
+    assert_string_equal(family_of_capture(&world, "other"), first->id);
+    assert_string_equal(ingest_page(&world, "like other", 502, 3)->layout_family_id, first->id);
+    assert_string_equal(ingest_page(&world, "like first", 1, 3)->layout_family_id, first->id);
+    expect_filtered(&world, first->id, 5, 3);
+    family = get_family(&world, other->id);
+    assert_string_equal(family->id, first->id);
+    assert_int_equal(family->document_count, 5);
+    assert_int_equal(family->fingerprint_count, 3);
+    assert_int_equal(family->n_layout_fingerprints, 3);
+    assert_int_equal(family->n_merged_family_ids, 1);
+    assert_string_equal(family->merged_family_ids[0], other->id);
+    nearest = get_nearest(&world, "other", 0);
+    assert_int_equal(nearest->n_families, 1);
+    assert_true(nearest->families[0]->own);
+    assert_string_equal(nearest->families[0]->family->id, first->id);
+    world_deinit(&world);
+}
+
+/* Goal: a list of a merged family's documents is in the order of their times, page by page, under any id
+ * of the family. Method: documents of two families in turn, in pages of two. */
+static void test_merged_list(void **state)
+{
+    struct world world;
+    struct exchange_start start = {.path = "errata.v1.LayoutService/ListDocuments"};
+    Errata__V1__ListDocumentsRequest list = ERRATA__V1__LIST_DOCUMENTS_REQUEST__INIT;
+    Errata__V1__ListDocumentsResponse *page = NULL;
+    Errata__V1__ListFamiliesRequest list_families = ERRATA__V1__LIST_FAMILIES_REQUEST__INIT;
+    Errata__V1__ListFamiliesResponse *families = NULL;
+    Errata__V1__Document *documents[5] = {NULL};
+    char name[2] = "a";
+    int at = 4;
+
+    (void)state;
+    world_init(&world);
+    start.authorization = world.admin;
+    for (int i = 0; i < 5; i++, name[0]++) {
+        documents[i] = ingest_page(&world, name, i % 2 == 0 ? 0 : 500, 1);
+    }
+    assert_int_equal(merge(&world, NULL, documents[0]->id, documents[1]->id, NULL), STATUS_OK);
+    list.page_size = 2;
+    list.layout_family_id = documents[0]->id;
+    do {
+        assert_int_equal(world_call(&world, &start, &list.base, &page), STATUS_OK);
+        for (size_t i = 0; i < page->n_documents; i++, at--) {
+            assert_true(at >= 0);
+            assert_string_equal(page->documents[i]->id, documents[at]->id);
+            assert_string_equal(page->documents[i]->layout_family_id, documents[1]->id);
+        }
+        list.page_token = page->next_page_token;
+    } while (list.page_token[0] != '\0');
+    assert_int_equal(at, -1);
+    start.path = "errata.v1.LayoutService/ListFamilies";
+    assert_int_equal(world_call(&world, &start, &list_families.base, &families), STATUS_OK);
+    assert_int_equal(families->n_families, 1);
+    assert_string_equal(families->families[0]->id, documents[1]->id);
+    assert_int_equal(families->families[0]->document_count, 5);
+    world_deinit(&world);
+}
+
+/* Goal: what cannot be merged is refused with its reason, and aliases are flattened. Method: a chain of
+ * merges, in both directions; ids of nothing and of a document that made no family; one merge more than
+ * a family's limit. */
+static void test_refused_merges(void **state)
+{
+    const char *nothing = "01890000-0000-7000-8000-000000000001";
+    struct world world;
+    Errata__V1__MergeFamiliesResponse *merged = NULL;
+    const char *ids[FAMILY_ALIASES_MAX + 2] = {NULL};
+    char name[16];
+    const char *second = NULL;
+
+    (void)state;
+    world_init(&world);
+    for (uint32_t i = 0; i < FAMILY_ALIASES_MAX + 2; i++) {
+        (void)snprintf(name, sizeof(name), "page-%u", (unsigned)i);
+        ids[i] = ingest_page(&world, name, 100 * i, 1)->id;
+    }
+    second = ingest_page(&world, "second", 0, 1)->id;
+    assert_int_equal(merge(&world, NULL, ids[0], ids[0], NULL), STATUS_INVALID_ARGUMENT);
+    assert_int_equal(merge(&world, NULL, nothing, ids[0], NULL), STATUS_NOT_FOUND);
+    assert_int_equal(merge(&world, NULL, ids[0], second, NULL), STATUS_NOT_FOUND);
+    assert_int_equal(merge(&world, NULL, ids[0], ids[1], NULL), STATUS_OK);
+    assert_int_equal(merge(&world, NULL, ids[0], ids[2], NULL), STATUS_FAILED_PRECONDITION);
+    assert_int_equal(merge(&world, NULL, ids[1], ids[0], NULL), STATUS_FAILED_PRECONDITION);
+    assert_int_equal(merge(&world, NULL, ids[2], ids[0], &merged), STATUS_OK);
+    assert_string_equal(merged->family->id, ids[1]);
+    assert_int_equal(merged->n_warnings, 1);
+    assert_int_equal(merged->warnings[0]->code,
+                     ERRATA__V1__WARNING_CODE__WARNING_CODE_FAMILY_MERGED);
+    assert_int_equal(merge(&world, NULL, ids[1], ids[3], &merged), STATUS_OK);
+    assert_int_equal(merged->family->n_merged_family_ids, 3);
+    assert_string_equal(get_family(&world, ids[0])->id, ids[3]);
+    for (size_t i = 4; i < FAMILY_ALIASES_MAX + 1; i++) {
+        assert_int_equal(merge(&world, NULL, ids[i], ids[3], &merged), STATUS_OK);
+    }
+    assert_int_equal(merged->family->n_merged_family_ids, FAMILY_ALIASES_MAX);
+    assert_int_equal(merged->family->document_count, FAMILY_ALIASES_MAX + 2);
+    assert_int_equal(merge(&world, NULL, ids[FAMILY_ALIASES_MAX + 1], ids[3], NULL),
+                     STATUS_FAILED_PRECONDITION);
+    assert_int_equal(merge(&world, NULL, ids[3], ids[FAMILY_ALIASES_MAX + 1], NULL),
+                     STATUS_FAILED_PRECONDITION);
+    assert_int_equal(get_family(&world, ids[0])->document_count, FAMILY_ALIASES_MAX + 2);
+    world_deinit(&world);
+}
+
 int run_family_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_family),
-        cmocka_unit_test(test_list_and_get),
-        cmocka_unit_test(test_filters),
-        cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_one_family),     cmocka_unit_test(test_list_and_get),
+        cmocka_unit_test(test_filters),        cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_merge),          cmocka_unit_test(test_merged_list),
+        cmocka_unit_test(test_refused_merges),
     };
 
     return cmocka_run_group_tests_name("families", tests, NULL, NULL);

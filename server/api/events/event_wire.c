@@ -17,7 +17,7 @@
 #define SUBJECTS_BYTES 256
 
 _Static_assert(EVENT_SUBJECT_KIND_LAYOUT == (int)SUBJECT_LAYOUT &&
-                   EVENT_SUBJECT_KIND_PROMPT_TEMPLATE == (int)SUBJECT_PROMPT_TEMPLATE &&
+                   EVENT_SUBJECT_KIND_LAYOUT_FAMILY == (int)SUBJECT_LAYOUT_FAMILY &&
                    EVENT_SOURCE_LIVE == (int)SOURCE_LIVE &&
                    EVENT_SOURCE_SYSTEM == (int)SOURCE_SYSTEM,
                "the numbers of stored events are those of the contract");

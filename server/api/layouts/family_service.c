@@ -1,7 +1,8 @@
 /*
- * family_service.c: LayoutService's reads of layout families.
+ * family_service.c: LayoutService's methods of layout families: reads, and changes by a person.
  */
 #include "server/domain/layouts/families.h"
+#include "server/domain/layouts/family_change.h"
 #include "server/pipeline/service.h"
 #include "store/base/assert.h"
 #include "store/base/wire.h"
@@ -11,14 +12,16 @@
 
 enum err layout_service_list_families_read(struct layout_service_list_families_call *call)
 {
+    struct layout_family_view view;
     struct family_record family;
     enum err err = family_list_begin(call->txn, call->org, call->page);
 
     while (err == OK) {
         err = family_list_next(call->page, &family);
         if (err == OK) {
-            struct layout_family_view view = family_view_of(&family);
-
+            err = family_view_make(call->ctx->arena, call->txn, call->org, &family, &view);
+        }
+        if (err == OK) {
             layout_family_view_put(&view, LIST_FAMILIES_RESPONSE_FAMILIES_FIELD, call->body);
         }
     }
@@ -27,9 +30,10 @@ enum err layout_service_list_families_read(struct layout_service_list_families_c
 
 enum err layout_service_get_family_read(struct layout_service_get_family_call *call)
 {
+    struct arena *arena = call->ctx->arena;
     struct layout_family_view view;
+    struct family_members members;
     struct family_record family;
-    struct buffer run = {0};
     struct uuid id;
     uint64_t seq = 0;
     enum err err = OK;
@@ -43,17 +47,65 @@ enum err layout_service_get_family_read(struct layout_service_get_family_call *c
                          "layout_family_id: not found in this organisation; expected the "
                          "layout_family_id of a document or the id of a listed family");
     }
-    buffer_init(&run, call->ctx->arena, 256);
     if (err == OK) {
-        err = family_put_fingerprints(call->txn, call->org, seq, &run);
+        err = family_view_make(arena, call->txn, call->org, &family, &view);
+    }
+    if (err == OK) {
+        family_members_of(seq, &family, &members);
+        err = family_view_add_fingerprints(arena, call->txn, call->org, &members, &view);
     }
     if (err != OK) {
         return err;
     }
-    view = family_view_of(&family);
-    view.layout_fingerprints.run = buffer_slice(&run);
     layout_family_view_put(&view, GET_FAMILY_RESPONSE_FAMILY_FIELD, call->body);
-    return buffer_ok(&run) ? OK : ERR_MEMORY;
+    return uuid_equal(id, family.id)
+               ? OK
+               : family_put_merged_warning(arena, id, family.id, GET_FAMILY_RESPONSE_WARNINGS_FIELD,
+                                           call->body);
+}
+
+enum err layout_service_merge_families_write(struct layout_service_merge_families_call *call)
+{
+    struct family_merge merge = {
+        .actor_user_id = service_actor(call->service),
+        .by_program = call->service->principal->user_id.size == 0,
+    };
+    enum err err = merge.actor_user_id.size > 0 ? OK : ERR_MEMORY;
+
+    if (UNEXPECTED(!uuid_parse(slice_text(call->request->from_layout_family_id), &merge.from)) ||
+        UNEXPECTED(!uuid_parse(slice_text(call->request->into_layout_family_id), &merge.into))) {
+        return ERR_INTERNAL; /* check_request refuses it */
+    }
+    if (err == OK) {
+        err = family_merge(call->ctx, call->txn, call->org, &merge, &call->result->first_seq);
+    }
+    if (err == OK) {
+        call->result->count = 1;
+    }
+    return err;
+}
+
+enum err layout_service_merge_families_answer(struct layout_service_merge_families_call *call)
+{
+    struct merge_families_response_view view = {.has_family = true};
+    struct families_merged_view facts;
+    struct event event;
+    enum err err = log_read(call->txn, call->result->org, call->result->first_seq, &event);
+
+    if (err == OK) {
+        err = family_merge_of_event(&event, &facts);
+    }
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    view.family = facts.family;
+    view.event_id = event.id;
+    merge_families_response_view_write(&view, call->body);
+    return !facts.has_requested_family_id
+               ? OK
+               : family_put_merged_warning(call->ctx->arena, facts.requested_family_id,
+                                           facts.into_family_id,
+                                           MERGE_FAMILIES_RESPONSE_WARNINGS_FIELD, call->body);
 }
 
 enum err

@@ -52,27 +52,38 @@ enum err layout_service_get_document_read(struct layout_service_get_document_cal
     }
     err = document_of_event(&event, detail, &document);
     if (err == OK) {
+        err = document_set_family(call->txn, call->org, &document);
+    }
+    if (err == OK) {
         document_view_put(&document, GET_DOCUMENT_RESPONSE_DOCUMENT_FIELD, call->body);
     }
     return err;
 }
 
-/* The family that a list is filtered by; 0 for the empty id. ERR_NOT_FOUND for one that the
+/* The family that a list is filtered by; NULL for the empty id. ERR_NOT_FOUND for one that the
  * organisation does not have: the list is empty. */
 static enum err find_family(struct store_txn *txn, struct org_id org, const char *text,
-                            uint64_t *ret_family_seq)
+                            struct family_members *members,
+                            const struct family_members **ret_family)
 {
     struct family_record family;
     struct uuid id;
+    uint64_t seq = 0;
+    enum err err = OK;
 
-    *ret_family_seq = 0;
+    *ret_family = NULL;
     if (text[0] == '\0') {
         return OK;
     }
     if (UNEXPECTED(!uuid_parse(slice_text(text), &id))) {
         return ERR_INTERNAL; /* check_request refuses it */
     }
-    return family_find(txn, org, id, ret_family_seq, &family);
+    err = family_find(txn, org, id, &seq, &family);
+    if (err == OK) {
+        family_members_of(seq, &family, members);
+        *ret_family = members;
+    }
+    return err;
 }
 
 enum err layout_service_list_documents_read(struct layout_service_list_documents_call *call)
@@ -82,6 +93,7 @@ enum err layout_service_list_documents_read(struct layout_service_list_documents
         .layout_fingerprint = slice_text(call->request->layout_fingerprint),
         .page = call->page,
     };
+    struct family_members members;
     struct document_view document;
     enum err err = OK;
 
@@ -90,17 +102,18 @@ enum err layout_service_list_documents_read(struct layout_service_list_documents
                   "given with layout_fingerprint; expected one of the two");
         return ERR_INVALID;
     }
-    err = find_family(call->txn, call->org, call->request->layout_family_id, &list.family_seq);
+    err =
+        find_family(call->txn, call->org, call->request->layout_family_id, &members, &list.family);
     if (err == OK) {
-        err = document_list_begin(call->txn, &list);
+        err = document_list_begin(call->ctx->arena, call->txn, &list);
     }
-
     while (err == OK) {
         err = document_list_next(call->txn, &list, &document);
         if (err == OK) {
             document_view_put(&document, LIST_DOCUMENTS_RESPONSE_DOCUMENTS_FIELD, call->body);
         }
     }
+    document_list_end(&list);
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
@@ -135,6 +148,7 @@ enum err layout_service_get_profile_read(struct layout_service_get_profile_call 
 enum err layout_service_list_profiles_read(struct layout_service_list_profiles_call *call)
 {
     struct profile_list list = {.org = call->org, .page = call->page};
+    struct family_members members;
     struct profile profile;
     enum err err = OK;
 
@@ -145,7 +159,8 @@ enum err layout_service_list_profiles_read(struct layout_service_list_profiles_c
                              call->request->layout_fingerprint_prefix, SHA256_BYTES,
                              &list.fingerprint_prefix);
     if (err == OK) {
-        err = find_family(call->txn, call->org, call->request->layout_family_id, &list.family_seq);
+        err = find_family(call->txn, call->org, call->request->layout_family_id, &members,
+                          &list.family);
     }
     if (err == OK) {
         err = profile_list_begin(call->txn, &list);

@@ -43,6 +43,7 @@ static struct slice sentence_of(struct arena *arena, enum warning_code code, con
     case WARNING_CODE_SCAN:
     case WARNING_CODE_CMAPS_UNAVAILABLE:
     case WARNING_CODE_FOREIGN_LAYOUT:
+    case WARNING_CODE_FAMILY_MERGED:
     case WARNING_CODE_UNUSED_VALUE:
         break;
     }

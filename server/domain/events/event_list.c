@@ -30,6 +30,7 @@ static bool is_always_main(enum subject_kind kind)
     case SUBJECT_DRAFT_ORDER:
     case SUBJECT_ENTITY:
     case SUBJECT_EXPOSURE:
+    case SUBJECT_LAYOUT_FAMILY:
         break;
     }
     return false;

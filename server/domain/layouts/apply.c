@@ -7,6 +7,7 @@
 
 #include "server/domain/layouts/document_facts.h"
 #include "server/domain/layouts/family_examples.h"
+#include "server/domain/layouts/family_change.h"
 #include "server/domain/layouts/family_rows.h"
 #include "server/domain/layouts/keys.h"
 #include "server/domain/layouts/layout_head.h"
@@ -169,7 +170,7 @@ static enum err apply_head(struct ctx *ctx, struct store_txn *txn, const struct 
     return first || first_text ? layout_head_write(ctx->arena, txn, &key, &head) : OK;
 }
 
-static enum err apply_facts(struct ctx *ctx, struct store_txn *txn, const struct event *event)
+static enum err apply_ingested(struct ctx *ctx, struct store_txn *txn, const struct event *event)
 {
     struct document_facts facts;
     struct sha256_digest measured = {{0}};
@@ -201,7 +202,8 @@ enum err layouts_apply(struct ctx *ctx, struct store_txn *txn, const struct even
     ASSERT(layouts_applies(event->kind));
     arena_init(&arena, APPLY_BYTES_MAX);
     inner.arena = &arena;
-    err = apply_facts(&inner, txn, event);
+    err = event->kind == EVENT_FAMILIES_MERGED ? family_merge_apply(&inner, txn, event)
+                                               : apply_ingested(&inner, txn, event);
     arena_deinit(&arena);
     return err;
 }

@@ -7,6 +7,7 @@
 #include "server/domain/layouts/document_event.h"
 #include "server/domain/layouts/document_facts.h"
 #include "server/domain/layouts/family_assign.h"
+#include "server/domain/layouts/family_members.h"
 #include "server/domain/layouts/family_rows.h"
 #include "server/domain/layouts/layout_head.h"
 #include "server/domain/layouts/profile_rows.h"
@@ -27,12 +28,14 @@ static enum err say_other_bytes(struct ctx *ctx, const struct document_event *ev
                      (int)shown.size, (const char *)shown.data, (int)sizeof(text), text);
 }
 
-/* Finds the family of a document that has a sketch, and records it in the event. */
+/* Finds the family of a document that has a sketch, and records it in the event: the family with the
+ * similar sketch, which keeps its own rows if it was merged, and the id of the family that it was merged into. */
 static enum err decide_family(struct store_txn *txn, struct org_id org,
                               const struct log_stamp *stamp, struct document_event *event)
 {
     struct family_assignment assignment;
     struct family_record family;
+    uint64_t family_seq = 0;
     enum err err = OK;
 
     if (event->internal.sketch.size == 0) {
@@ -42,7 +45,7 @@ static enum err decide_family(struct store_txn *txn, struct org_id org,
     event->document.has_layout_family_id = true;
     event->document.layout_family_id = stamp->id;
     if (err == OK && assignment.family_seq != 0) {
-        err = family_row_read(txn, org, assignment.family_seq, &family);
+        err = family_resolve(txn, org, assignment.family_seq, &family_seq, &family);
         event->document.layout_family_id = family.id;
     }
     if (err != OK) {
@@ -62,14 +65,18 @@ static enum err shares_family(struct store_txn *txn, struct org_id org,
 {
     struct key_fingerprint fingerprint = key_fingerprint_of(event->document.layout_fingerprint);
     struct family_of_layout before;
+    struct family_record family;
+    uint64_t family_seq = event->internal.family_seq;
     enum err err = family_of_layout_read(txn, org, &fingerprint, &before);
 
+    if (err == OK && family_seq != 0) {
+        err = family_resolve(txn, org, family_seq, &family_seq, &family);
+    }
     if (err == OK) {
         *ret_shares = event->document.has_layout_family_id &&
-                      (!before.any ||
-                       (before.family_seq != 0 && before.family_seq == event->internal.family_seq));
+                      (!before.any || (before.family_seq != 0 && before.family_seq == family_seq));
     }
-    return err;
+    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
 /* The profile as it will be once the document is counted. */

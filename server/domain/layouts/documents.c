@@ -4,7 +4,7 @@
 #include "server/domain/layouts/documents.h"
 
 #include "server/domain/layouts/document_facts.h"
-#include "server/domain/layouts/family_rows.h"
+#include "server/domain/layouts/family_members.h"
 #include "server/domain/layouts/keys.h"
 #include "server/domain/layouts/records.h"
 
@@ -43,12 +43,13 @@ static enum err find_family(struct store_txn *txn, struct org_id org,
                             const struct document_record *row, struct document_known *known)
 {
     struct family_record family;
+    uint64_t seq = 0;
     enum err err = OK;
 
     if (row->family_seq == 0) {
         return OK;
     }
-    err = family_row_read(txn, org, row->family_seq, &family);
+    err = family_resolve(txn, org, row->family_seq, &seq, &family);
     if (err == OK) {
         known->has_family = true;
         known->family_id = family.id;
@@ -169,7 +170,28 @@ enum err document_ingested_of_event(struct arena *arena, const struct event *eve
     return buffer_ok(&document) ? OK : ERR_MEMORY;
 }
 
-enum err document_list_begin(struct store_txn *txn, const struct document_list *list)
+enum err document_set_family(struct store_txn *txn, struct org_id org,
+                             struct document_view *document)
+{
+    struct document_known known = {.has_family = false};
+    struct document_record row;
+    enum err err = OK;
+
+    if (!document->has_layout_family_id) {
+        return OK; /* it has no sketch, so it never had a family */
+    }
+    err = document_row_read(txn, org, document->document_id, &row);
+    if (err == OK) {
+        err = find_family(txn, org, &row, &known);
+    }
+    if (err == OK) {
+        document->has_layout_family_id = known.has_family;
+        document->layout_family_id = known.family_id;
+    }
+    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+}
+
+enum err document_list_begin(struct arena *arena, struct store_txn *txn, struct document_list *list)
 {
     struct key_fingerprint fingerprint = key_fingerprint_of(list->layout_fingerprint);
     struct scan_range range = {
@@ -178,26 +200,51 @@ enum err document_list_begin(struct store_txn *txn, const struct document_list *
         .after = list->page->after,
     };
 
+    if (list->family != NULL) {
+        const struct family_range members = {
+            .table = TABLE_FAMILY_DOCUMENT,
+            .org = list->org,
+            .members = list->family,
+            .after = list->page->after,
+        };
+
+        return family_walk_init(&list->walk, arena, txn, &members);
+    }
     if (list->layout_fingerprint.size > 0) {
         range.table = TABLE_DOCUMENT_LAYOUT;
         range.prefix = key_layout_prefix(list->org, &fingerprint);
-    } else if (list->family_seq != 0) {
-        range.table = TABLE_FAMILY_DOCUMENT;
-        range.prefix = key_family_prefix(list->org, list->family_seq);
     }
     return page_open(list->page, txn, &range);
 }
 
-enum err document_list_next(struct store_txn *txn, const struct document_list *list,
+/* The next row of the page. */
+static enum err next_row(struct document_list *list, struct slice *ret_key)
+{
+    struct slice value = {NULL, 0};
+    enum err err = OK;
+
+    if (list->family == NULL) {
+        return page_next(list->page, ret_key, &value);
+    }
+    if (!page_keep(list->page)) {
+        return ERR_NOT_FOUND;
+    }
+    err = family_walk_next(&list->walk, ret_key, &value);
+    if (err == OK && !(page_look(list->page) && page_begin(list->page, *ret_key))) {
+        err = ERR_NOT_FOUND;
+    }
+    return err;
+}
+
+enum err document_list_next(struct store_txn *txn, struct document_list *list,
                             struct document_view *ret_document)
 {
     const struct document_detail detail = {.first_page_alone = true};
     struct slice key = {NULL, 0};
-    struct slice value = {NULL, 0};
     struct event event;
     int64_t created_at_us = 0;
     uint64_t seq = 0;
-    enum err err = page_next(list->page, &key, &value);
+    enum err err = next_row(list, &key);
 
     if (err != OK) {
         return err;
@@ -209,5 +256,13 @@ enum err document_list_next(struct store_txn *txn, const struct document_list *l
     if (err == OK) {
         err = document_of_event(&event, detail, ret_document);
     }
+    if (err == OK) {
+        err = document_set_family(txn, list->org, ret_document);
+    }
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+}
+
+void document_list_end(struct document_list *list)
+{
+    family_walk_deinit(&list->walk);
 }

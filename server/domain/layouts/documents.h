@@ -9,6 +9,7 @@
 
 #include "server/domain/events/draft.h"
 #include "server/domain/fingerprint/document_measures.h"
+#include "server/domain/layouts/family_walk.h"
 #include "store/log.h"
 #include "store/page.h"
 
@@ -71,17 +72,27 @@ MUST_CHECK enum err document_profile_of_event(const struct event *event, struct 
 MUST_CHECK enum err document_ingested_of_event(struct arena *arena, const struct event *event,
                                                struct document_ingested_view *ret_ingested);
 
+/* Gives a document the family that it is of now, in place of the one at its event. */
+MUST_CHECK enum err document_set_family(struct store_txn *txn, struct org_id org,
+                                        struct document_view *document);
+
 /* A list of documents, newest first, each with only its first page's size. */
 struct document_list {
     struct org_id org;
     struct slice layout_fingerprint; /* empty: documents of all layouts, and of none */
-    uint64_t family_seq; /* only documents of this family, without a fingerprint; 0: of all */
+    const struct family_members
+        *family; /* only documents of this family, without a fingerprint; NULL:
+                                          * of all */
     struct page *page;
+    struct family_walk walk; /* of `family` */
 };
 
-MUST_CHECK enum err document_list_begin(struct store_txn *txn, const struct document_list *list);
+/* document_list_end must follow, after an error too. */
+MUST_CHECK enum err document_list_begin(struct arena *arena, struct store_txn *txn,
+                                        struct document_list *list);
 /* The next document, borrowed from the transaction. ERR_NOT_FOUND at the end of the page. */
-MUST_CHECK enum err document_list_next(struct store_txn *txn, const struct document_list *list,
+MUST_CHECK enum err document_list_next(struct store_txn *txn, struct document_list *list,
                                        struct document_view *ret_document);
+void document_list_end(struct document_list *list);
 
 #endif

@@ -4,7 +4,7 @@
 #ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_FAMILIES_H
 #define ERRATA_SERVER_DOMAIN_LAYOUTS_FAMILIES_H
 
-#include "server/domain/layouts/family_records.h"
+#include "server/domain/layouts/family_members.h"
 #include "server/domain/layouts/sketch/family_sketch.h"
 #include "store/base/buffer.h"
 #include "store/log.h"
@@ -15,16 +15,26 @@
 /* Fingerprints in the response of GetFamily: 1,000 take 66 KB. ListProfiles returns all of them. */
 #define FAMILY_FINGERPRINTS_MAX 1000
 
-/* ERR_NOT_FOUND for an id that is not of a family of this organisation. */
+/* The family with this id, or the one that it was merged into. ERR_NOT_FOUND for an id that is not of a
+ * family of this organisation. */
 MUST_CHECK enum err family_find(struct store_txn *txn, struct org_id org, struct uuid id,
                                 uint64_t *ret_family_seq, struct family_record *ret_family);
-/* A LayoutFamily without its fingerprints. */
-struct layout_family_view family_view_of(const struct family_record *family);
-/* Appends the run of `layout_fingerprints` of a LayoutFamily, at most FAMILY_FINGERPRINTS_MAX. */
-MUST_CHECK enum err family_put_fingerprints(struct store_txn *txn, struct org_id org,
-                                            uint64_t family_seq, struct buffer *run);
+/* A LayoutFamily without its fingerprints, with the counts of all its members; in the arena. */
+MUST_CHECK enum err family_view_make(struct arena *arena, struct store_txn *txn, struct org_id org,
+                                     const struct family_record *family,
+                                     struct layout_family_view *ret_view);
+/* Adds `layout_fingerprints` to the LayoutFamily, in the arena: each once, at most
+ * FAMILY_FINGERPRINTS_MAX; and, if these are all, counts them. */
+MUST_CHECK enum err family_view_add_fingerprints(struct arena *arena, struct store_txn *txn,
+                                                 struct org_id org,
+                                                 const struct family_members *members,
+                                                 struct layout_family_view *view);
+/* A Warning, in the arena, that `alias` was merged into the family with `id`. */
+MUST_CHECK enum err family_put_merged_warning(struct arena *arena, struct uuid alias,
+                                              struct uuid id, uint32_t field, struct buffer *body);
 
-/* A list of families, newest first: rows of a page that was opened with family_list_begin. */
+/* A list of families without their aliases, newest first: rows of a page that was opened with
+ * family_list_begin. */
 MUST_CHECK enum err family_list_begin(struct store_txn *txn, struct org_id org, struct page *page);
 /* The next family. ERR_NOT_FOUND at the end of the page. */
 MUST_CHECK enum err family_list_next(struct page *page, struct family_record *ret_family);
@@ -35,7 +45,7 @@ MUST_CHECK enum err family_list_next(struct page *page, struct family_record *re
 /* A document with a sketch, as it was measured. */
 struct family_document {
     uint64_t seq; /* of its event */
-    uint64_t family_seq; /* 0: none */
+    uint64_t family_seq; /* resolved (family_members.h); 0: none */
     struct family_sketch sketch; /* without features: it has none */
 };
 
@@ -46,7 +56,7 @@ MUST_CHECK enum err family_document_read(struct store_txn *txn, struct org_id or
 
 /* The most similar page of one family. */
 struct family_near {
-    uint64_t family_seq;
+    uint64_t family_seq; /* resolved (family_members.h) */
     uint64_t sketch_seq; /* key of the sketch: of the newest document with it */
     bool matches; /* similar enough to be of the document's family */
     struct family_similarity similarity;

@@ -63,7 +63,26 @@ static void offer(struct nearest *nearest, const struct family_near *near)
     nearest->items[place] = *near;
 }
 
-static enum err compare_row(const struct family_document *document, struct slice key,
+/* Resolves the family of a page that may be kept: not of one that is farther than a full list, since
+ * an organisation has up to FAMILY_SKETCHES_MAX of them. */
+static enum err resolve_and_offer(struct store_txn *txn, struct org_id org, struct nearest *nearest,
+                                  struct family_near *near)
+{
+    struct family_record family;
+    enum err err = OK;
+
+    if (nearest->count == nearest->max && !is_nearer(near, &nearest->items[nearest->count - 1])) {
+        return OK;
+    }
+    err = family_resolve(txn, org, near->family_seq, &near->family_seq, &family);
+    if (err == OK) {
+        offer(nearest, near);
+    }
+    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+}
+
+static enum err compare_row(struct store_txn *txn, struct org_id org,
+                            const struct family_document *document, struct slice key,
                             struct slice value, struct nearest *nearest)
 {
     struct family_sketch_record row;
@@ -82,8 +101,7 @@ static enum err compare_row(const struct family_document *document, struct slice
     }
     near.family_seq = row.family_seq;
     near.matches = family_sketch_is_family(&document->sketch, &candidate, &near.similarity);
-    offer(nearest, &near);
-    return OK;
+    return resolve_and_offer(txn, org, nearest, &near);
 }
 
 enum err family_nearest(struct store_txn *txn, struct org_id org,
@@ -110,7 +128,7 @@ enum err family_nearest(struct store_txn *txn, struct org_id org,
 
         err = scan_next(&scan, &key, &value);
         if (err == OK) {
-            err = compare_row(document, key, value, &nearest);
+            err = compare_row(txn, org, document, key, value, &nearest);
         }
     }
     scan_deinit(&scan);
@@ -223,7 +241,10 @@ enum err family_near_view(struct arena *arena, struct store_txn *txn, struct org
     buffer_init(&run, arena, 64);
     buffer_init(&summary, arena, 128);
     put_difference(&difference, &run, &summary);
-    family_view = family_view_of(&family);
+    err = family_view_make(arena, txn, org, &family, &family_view);
+    if (err != OK) {
+        return err;
+    }
     view.features.run = buffer_slice(&run);
     view.summary = buffer_slice(&summary);
     *ret_view = view;

@@ -21,6 +21,7 @@ enum err record_decode_family(struct slice bytes, struct family_record *ret_reco
         return err;
     }
     record_need(&check, !record_is_zero(message.id, UUID_BYTES));
+    record_need(&check, message.alias_of_seq == 0 || message.alias_seq_count == 0);
     if (check.failed) {
         return ERR_CORRUPT;
     }
@@ -31,6 +32,9 @@ enum err record_decode_family(struct slice bytes, struct family_record *ret_reco
     ret_record->last_seen_at_us = message.last_seen_at_us;
     memcpy(ret_record->sketch_seqs, message.sketch_seq, sizeof(ret_record->sketch_seqs));
     ret_record->sketch_count = message.sketch_seq_count;
+    ret_record->alias_of_seq = message.alias_of_seq;
+    memcpy(ret_record->alias_seqs, message.alias_seq, sizeof(ret_record->alias_seqs));
+    ret_record->alias_count = message.alias_seq_count;
     return OK;
 }
 
@@ -43,14 +47,18 @@ enum err record_encode_family(struct arena *arena, const struct family_record *r
         .first_seen_at_us = record->first_seen_at_us,
         .last_seen_at_us = record->last_seen_at_us,
         .sketch_seq_count = (pb_size_t)record->sketch_count,
+        .alias_of_seq = record->alias_of_seq,
+        .alias_seq_count = (pb_size_t)record->alias_count,
     };
 
     if (UNEXPECTED(record_is_zero(record->id.bytes, UUID_BYTES)) ||
-        UNEXPECTED(record->sketch_count > FAMILY_ROW_SKETCHES_MAX)) {
+        UNEXPECTED(record->sketch_count > FAMILY_ROW_SKETCHES_MAX) ||
+        UNEXPECTED(record->alias_count > FAMILY_ALIASES_MAX)) {
         return ERR_INTERNAL;
     }
     memcpy(message.id, record->id.bytes, UUID_BYTES);
     memcpy(message.sketch_seq, record->sketch_seqs, sizeof(message.sketch_seq));
+    memcpy(message.alias_seq, record->alias_seqs, sizeof(message.alias_seq));
     return record_pb_encode(arena, &errata_record_FamilyRow_msg, &message, ret_bytes);
 }
 

@@ -15,7 +15,11 @@
  * family can drift. */
 #define FAMILY_ROW_SKETCHES_MAX 16
 
-/* FAMILY. Counts are of documents that are in the family now. */
+/* Families that were merged into one: a lookup of the family reads the rows of each. */
+#define FAMILY_ALIASES_MAX 64
+
+/* FAMILY. Counts and sketches are those of the documents that were assigned to this family, without
+ * those of its aliases. */
 struct family_record {
     struct uuid id; /* of the event that made it */
     uint64_t document_count;
@@ -25,6 +29,9 @@ struct family_record {
     uint64_t sketch_seqs[FAMILY_ROW_SKETCHES_MAX]; /* keys of its sketches: the first one, then the
                                                     * others, oldest first */
     size_t sketch_count;
+    uint64_t alias_of_seq; /* the family that it was merged into, itself not merged; 0: none */
+    uint64_t alias_seqs[FAMILY_ALIASES_MAX]; /* of the families that were merged into it */
+    size_t alias_count;
 };
 
 /* FAMILY_SKETCH. */

@@ -17,8 +17,8 @@ enum err family_row_read(struct store_txn *txn, struct org_id org, uint64_t fami
     return err != OK ? err : record_decode_family(value, ret_family);
 }
 
-static enum err write_family(struct ctx *ctx, struct store_txn *txn, struct org_id org,
-                             uint64_t family_seq, const struct family_record *family)
+enum err family_row_write(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                          uint64_t family_seq, const struct family_record *family)
 {
     struct key key = key_family(org, family_seq);
     struct slice value = {NULL, 0};
@@ -74,7 +74,7 @@ static enum err drop_sketch(struct ctx *ctx, struct store_txn *txn, struct org_i
             break;
         }
     }
-    err = write_family(ctx, txn, org, sketch.family_seq, &family);
+    err = family_row_write(ctx, txn, org, sketch.family_seq, &family);
     return err != OK ? err : delete_sketch(txn, org, seq);
 }
 
@@ -221,10 +221,29 @@ enum err family_rows_add(struct ctx *ctx, struct store_txn *txn, const struct fa
         family.first_seen_at_us = addend->created_at_us; /* the clock was ahead at the first */
     }
     family.last_seen_at_us = addend->created_at_us;
-    return write_family(ctx, txn, addend->org, addend->family_seq, &family);
+    return family_row_write(ctx, txn, addend->org, addend->family_seq, &family);
 }
 
-/* Reads at most two rows: the second one shows that there are several. */
+/* Adds the family of a row of LAYOUT_FAMILY; false in `ret_shared` if the rows before have another one. */
+static enum err add_of_layout(struct store_txn *txn, struct org_id org, struct slice key,
+                              struct family_of_layout *family, bool *ret_shared)
+{
+    struct family_record record;
+    uint64_t seq = 0;
+    enum err err = key_read_last_seq(key, &seq);
+
+    if (err == OK && seq != 0) {
+        err = family_resolve(txn, org, seq, &seq, &record);
+        err = err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    *ret_shared = !family->any || family->family_seq == seq;
+    family->family_seq = *ret_shared ? seq : 0;
+    family->any = true;
+    return err;
+}
+
+/* Reads rows until two of them show that there are several families: at most a row for each member of
+ * one family, and one more. */
 enum err family_of_layout_read(struct store_txn *txn, struct org_id org,
                                const struct key_fingerprint *fingerprint,
                                struct family_of_layout *ret_family)
@@ -232,26 +251,43 @@ enum err family_of_layout_read(struct store_txn *txn, struct org_id org,
     const struct scan_range range = {
         .table = TABLE_LAYOUT_FAMILY,
         .prefix = key_layout_prefix(org, fingerprint),
-        .rows_max = 2,
+        .rows_max = FAMILY_MEMBERS_MAX + 1,
     };
     struct family_of_layout family = {.family_seq = 0};
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
     struct scan scan = {.row_count = 0};
+    bool shared = true;
     enum err err = scan_init(&scan, txn, &range);
 
-    while (err == OK) {
+    while (err == OK && shared) {
         err = scan_next(&scan, &key, &value);
         if (err == OK) {
-            err = key_read_last_seq(key, &family.family_seq);
+            err = add_of_layout(txn, org, key, &family, &shared);
         }
     }
     scan_deinit(&scan);
-    if (err != ERR_NOT_FOUND) {
+    if (err != OK && err != ERR_NOT_FOUND) {
         return err;
     }
-    family.any = scan.row_count > 0;
-    family.family_seq = scan.row_count == 1 ? family.family_seq : 0;
     *ret_family = family;
+    return OK;
+}
+
+enum err layout_is_of_family(struct store_txn *txn, struct org_id org,
+                             const struct key_fingerprint *fingerprint,
+                             const struct family_members *members, bool *ret_is)
+{
+    *ret_is = false;
+    for (size_t i = 0; i < members->count && !*ret_is; i++) {
+        struct key key = key_layout_family(org, fingerprint, members->seqs[i]);
+        struct slice value = {NULL, 0};
+        enum err err = store_get(txn, TABLE_LAYOUT_FAMILY, key_slice(&key), &value);
+
+        if (err != OK && err != ERR_NOT_FOUND) {
+            return err;
+        }
+        *ret_is = err == OK;
+    }
     return OK;
 }

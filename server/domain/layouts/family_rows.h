@@ -5,7 +5,7 @@
 #ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_FAMILY_ROWS_H
 #define ERRATA_SERVER_DOMAIN_LAYOUTS_FAMILY_ROWS_H
 
-#include "server/domain/layouts/family_records.h"
+#include "server/domain/layouts/family_members.h"
 #include "server/domain/layouts/keys.h"
 #include "store/base/ctx.h"
 #include "store/log.h"
@@ -31,14 +31,22 @@ MUST_CHECK enum err family_rows_add(struct ctx *ctx, struct store_txn *txn,
 MUST_CHECK enum err family_row_read(struct store_txn *txn, struct org_id org, uint64_t family_seq,
                                     struct family_record *ret_family);
 
+MUST_CHECK enum err family_row_write(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                                     uint64_t family_seq, const struct family_record *family);
+
 /* The families of a layout's documents. */
 struct family_of_layout {
-    uint64_t family_seq; /* of all documents; 0: they are of several families, or some of none */
+    uint64_t family_seq; /* of all documents, resolved (family_members.h); 0: they are of several
+                          * families, or some of none */
     bool any; /* the layout has documents */
 };
 
 MUST_CHECK enum err family_of_layout_read(struct store_txn *txn, struct org_id org,
                                           const struct key_fingerprint *fingerprint,
                                           struct family_of_layout *ret_family);
+/* Whether a layout has documents of a member of the family. */
+MUST_CHECK enum err layout_is_of_family(struct store_txn *txn, struct org_id org,
+                                        const struct key_fingerprint *fingerprint,
+                                        const struct family_members *members, bool *ret_is);
 
 #endif

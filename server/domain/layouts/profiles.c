@@ -86,22 +86,16 @@ static enum err passes_filters(struct store_txn *txn, const struct profile_list 
                                const struct sha256_digest *measured, bool *ret_passes)
 {
     struct slice digest = slice_of(measured->bytes, sizeof(measured->bytes));
-    struct slice value = {NULL, 0};
     struct key_fingerprint fingerprint;
     char text[2 * SHA256_BYTES];
-    struct key key;
-    enum err err = OK;
 
     *ret_passes = id_prefix_matches(&list->fingerprint_prefix, digest);
-    if (!*ret_passes || list->family_seq == 0) {
+    if (!*ret_passes || list->family == NULL) {
         return OK;
     }
     sha256_format(measured, text);
     fingerprint = key_fingerprint_of(slice_of(text, sizeof(text)));
-    key = key_layout_family(list->org, &fingerprint, list->family_seq);
-    err = store_get(txn, TABLE_LAYOUT_FAMILY, key_slice(&key), &value);
-    *ret_passes = err == OK;
-    return err == ERR_NOT_FOUND ? OK : err;
+    return layout_is_of_family(txn, list->org, &fingerprint, list->family, ret_passes);
 }
 
 enum err profile_list_next(struct arena *arena, struct store_txn *txn,

@@ -6,6 +6,7 @@
 #ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_PROFILES_H
 #define ERRATA_SERVER_DOMAIN_LAYOUTS_PROFILES_H
 
+#include "server/domain/layouts/family_members.h"
 #include "server/domain/layouts/profile_rows.h"
 #include "store/id_prefix.h"
 
@@ -20,7 +21,7 @@ struct profile_list {
     struct org_id org;
     enum profile_order order;
     struct id_prefix fingerprint_prefix; /* without digits: all */
-    uint64_t family_seq; /* only layouts with documents in this family; 0: all */
+    const struct family_members *family; /* only layouts with documents in this family; NULL: all */
     struct page *page;
 };
 

@@ -124,10 +124,11 @@ Errata__V1__ListDocumentsResponse *paper_list(struct store_world *world, struct 
     buffer_init(&body, &world->arena, 256);
     page_init(&page, pages->size, pages->after, &body);
     list->page = &page;
-    assert_int_equal(document_list_begin(txn, list), OK);
+    assert_int_equal(document_list_begin(&world->arena, txn, list), OK);
     while (document_list_next(txn, list, &document) == OK) {
         document_view_put(&document, LIST_DOCUMENTS_RESPONSE_DOCUMENTS_FIELD, &body);
     }
+    document_list_end(list);
     paper_end_page(world, &page, pages);
     store_abort(txn);
     answer = errata__v1__list_documents_response__unpack(NULL, body.size, body.data);

@@ -147,6 +147,8 @@ struct family_record sample_family(void)
         .last_seen_at_us = SAMPLE_TIME_US + 1,
         .sketch_seqs = {9, 4},
         .sketch_count = 2,
+        .alias_seqs = {12, 300},
+        .alias_count = 2,
     };
 
     return record;

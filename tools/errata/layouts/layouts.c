@@ -354,6 +354,18 @@ const struct command layout_commands[] = {
                    "the family of a document"}},
      COMMAND_CALL("LayoutService/GetFamily")},
     {.group = "layouts",
+     .name = "merge",
+     .arguments = "FROM INTO",
+     .summary = "merge a layout family into another one",
+     .help =
+         "Makes the family FROM an alias of the family INTO: its documents, and later ones that "
+         "resemble them, are of the family INTO from now on. `errata layouts nearest` shows "
+         "which families are similar.",
+     .examples = {{"errata layouts merge 0196f3a1-7c2e-7d0b-a1c4-5b8f2e9d6a10 \\\n"
+                   "  0196f3a2-11d4-7e6c-8f3a-9c0b7d5e4f21",
+                   NULL}},
+     COMMAND_CALL("LayoutService/MergeFamilies")},
+    {.group = "layouts",
      .name = "nearest",
      .arguments = "DOCUMENT",
      .summary = "compare a document with the most similar layout families",

@@ -1,0 +1,33 @@
+/*
+ * family_change.h: what a person changes about layout families, as events. The event records the result;
+ * apply compares no pages.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_FAMILY_CHANGE_H
+#define ERRATA_SERVER_DOMAIN_LAYOUTS_FAMILY_CHANGE_H
+
+#include "store/base/ctx.h"
+#include "store/log.h"
+
+#include <errata/v1/event.views.h>
+
+/* Which families to merge, and by whom. */
+struct family_merge {
+    struct slice actor_user_id;
+    bool by_program; /* the token names no user */
+    struct uuid from;
+    struct uuid into;
+};
+
+/* Appends an EVENT_FAMILIES_MERGED and applies it. ERR_NOT_FOUND for an id that is of no family here,
+ * ERR_INVALID for twice the same id, ERR_PRECONDITION for families that cannot be merged: all with a
+ * message. */
+MUST_CHECK enum err family_merge(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                                 const struct family_merge *merge, uint64_t *ret_seq);
+/* The facts of such an event, borrowed from it. ERR_CORRUPT for another event. */
+MUST_CHECK enum err family_merge_of_event(const struct event *event,
+                                          struct families_merged_view *ret_facts);
+/* The rows of such an event. */
+MUST_CHECK enum err family_merge_apply(struct ctx *ctx, struct store_txn *txn,
+                                       const struct event *event);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * family_walk.h: the rows of a family in one table, over all its members, as if they were one cluster. For
+ * tables whose keys are key_family_prefix and a tail of FAMILY_WALK_TAIL_BYTES: an inverted time and an
+ * inverted seq, or a fingerprint.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_FAMILY_WALK_H
+#define ERRATA_SERVER_DOMAIN_LAYOUTS_FAMILY_WALK_H
+
+#include "server/domain/layouts/family_members.h"
+#include "store/scan.h"
+
+#define FAMILY_WALK_TAIL_BYTES 16
+
+/* Which rows. */
+struct family_range {
+    enum store_table table;
+    struct org_id org;
+    const struct family_members *members;
+    struct slice
+        after; /* a key that a walk of the table returned, for any family; empty: the first row */
+};
+
+struct family_walk_member;
+
+/* Lives as long as its arena and its transaction. */
+struct family_walk {
+    struct family_walk_member *members;
+    size_t count;
+};
+
+/* Starts with the first row whose tail is after that of `range->after`. ERR_INTERNAL for a key of another
+ * shape. */
+MUST_CHECK enum err family_walk_init(struct family_walk *walk, struct arena *arena,
+                                     struct store_txn *txn, const struct family_range *range);
+/* The next row, by ascending tails; rows of several members with one tail are returned once each. ERR_NOT_FOUND
+ * after the last one. The row is borrowed from the transaction. */
+MUST_CHECK enum err family_walk_next(struct family_walk *walk, struct slice *ret_key,
+                                     struct slice *ret_value);
+/* Accepts a zeroed walk too. */
+void family_walk_deinit(struct family_walk *walk);
+
+#endif

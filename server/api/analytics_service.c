@@ -98,6 +98,7 @@ static void put_sums(const struct learning_report *report, struct buffer *body)
         .mapping_rejected_count = report->mapping_rejected_count,
         .mapping_applied_count = report->mapping_applied_count,
         .incomplete = report->is_incomplete,
+        .retracted_count = report->retracted_count,
     };
 
     get_learning_analytics_response_view_write(&sums, body);

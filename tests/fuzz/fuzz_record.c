@@ -45,6 +45,7 @@ ROUND_TRIP(org_head)
 ROUND_TRIP(layout_head)
 ROUND_TRIP(example)
 ROUND_TRIP(example_mark)
+ROUND_TRIP(retracted_example)
 ROUND_TRIP(entity)
 ROUND_TRIP(document)
 ROUND_TRIP(profile)
@@ -177,12 +178,12 @@ static void check_envelope_row(struct arena *arena, struct slice bytes)
 }
 
 static void (*const checks[])(struct arena *arena, struct slice bytes) = {
-    check_event_row,       check_envelope_row,   check_org_head,     check_layout_head,
-    check_layout_marks,    check_example,        check_example_mark, check_entity,
-    check_document,        check_profile,        check_counter,      check_organization,
-    check_token,           check_idempotency,    check_meta,         check_layout_stats,
-    check_extraction,      check_extraction_key, check_mapping,      check_mapping_confirmed,
-    check_prompt_template, check_settings,       check_artifact,
+    check_event_row,         check_envelope_row,    check_org_head,       check_layout_head,
+    check_layout_marks,      check_example,         check_example_mark,   check_entity,
+    check_retracted_example, check_document,        check_profile,        check_counter,
+    check_organization,      check_token,           check_idempotency,    check_meta,
+    check_layout_stats,      check_extraction,      check_extraction_key, check_mapping,
+    check_mapping_confirmed, check_prompt_template, check_settings,     check_artifact,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

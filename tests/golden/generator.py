@@ -26,7 +26,7 @@ def run_plugin(what, out, protos, options="", folder=HERE):
 
 def write_all(out):
     """All families for the example into `out`."""
-    for what in ("fields", "contract", "files", "dispatch", "stubs", "views", "events", "apply"):
+    for what in ("fields", "contract", "files", "dispatch", "stubs", "views", "events", "apply", "retract"):
         code, errors = run_plugin(what, os.path.join(out, what), PROTOS,
                                   ",open=example.open.v1,private=errata.options,"
                                   "view=example.open.v1.Foreign")

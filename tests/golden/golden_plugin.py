@@ -144,6 +144,15 @@ class Refusals(unittest.TestCase):
         code, errors = self.run_on(kinds.format('[(errata.options.event).apply = "y"]'), what="events")
         self.assertEqual((code, errors), (0, ""))
 
+    def test_refuses_a_kind_of_event_that_another_capability_retracts(self):
+        kinds = ('syntax = "proto3"; package faulty.v1; import "errata/options/options.proto";'
+                 'enum Kind {{ NONE = 0; A = 1 [(errata.options.event) = {{apply: "x" {}}}]; }}')
+        for option in ('retract: "y"', 'retract: "x" reversal: "DropX"'):
+            code, errors = self.run_on(kinds.format(option), what="retract")
+            self.assertNotEqual(code, 0, "the generator took it")
+            self.assertIn("A has `retract`", errors)
+        self.assertEqual(self.run_on(kinds.format('retract: "x"'), what="retract"), (0, ""))
+
     def test_refuses_payloads_that_are_not_in_the_order_of_kinds(self):
         event = ('syntax = "proto3"; package faulty.v1; import "errata/options/options.proto";'
                  'enum EventKind {{ NONE = 0; A = 1 [(errata.options.event).apply = "x"];'

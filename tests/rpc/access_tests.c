@@ -56,6 +56,7 @@ static const struct {
     {"/errata.v1.LayoutService/MergeFamilies", "RA"},
     {"/errata.v1.EventService/GetEvent", "VORSIA"},
     {"/errata.v1.EventService/ListEvents", "VORSIA"},
+    {"/errata.v1.EventService/RetractEvent", "ORA"},
     {"/errata.v1.EventService/WatchEvents", "VORSIA"},
     {"/errata.v1.MappingService/BatchJudgeMappings", "ORSIA"},
     {"/errata.v1.MappingService/ConfirmMapping", "ORSIA"},

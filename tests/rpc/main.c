@@ -9,6 +9,7 @@ int main(void)
 
     logger_configure(LOGGER_ERROR, LOGGER_TEXT);
     failed += run_access_tests();
+    failed += run_retraction_tests();
     failed += run_refusal_tests();
     failed += run_admin_tests();
     failed += run_write_tests();

@@ -467,6 +467,7 @@ const ProtobufCMessageDescriptor *world_reply_of(const struct method_info *metho
         &errata__v1__record_extraction_response__descriptor,
         &errata__v1__get_event_response__descriptor,
         &errata__v1__list_events_response__descriptor,
+        &errata__v1__retract_event_response__descriptor,
         &errata__v1__ingest_document_response__descriptor,
         &errata__v1__ingest_document_stream_response__descriptor,
         &errata__v1__get_document_response__descriptor,

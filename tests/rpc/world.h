@@ -139,6 +139,7 @@ void world_key_id_of(const char *token, char key_id[9]);
 bool slice_has(struct slice whole, const char *text);
 
 int run_access_tests(void);
+int run_retraction_tests(void);
 int run_refusal_tests(void);
 int run_admin_tests(void);
 int run_write_tests(void);

@@ -19,6 +19,7 @@ LAYOUTS_CHECKED = 20  # of an organisation, one by one
 IMPROVEMENT_MIN = 3  # extractions with an example, and without any
 DAY_US = 86400 * 10**6
 FIELDS_MAX = 256  # that are distinguished of one extraction
+CORRECTIONS_MAX = 256  # that mark one extraction
 Z = 1.959963984540054  # of 95%
 CHI = Z * Z
 
@@ -101,8 +102,7 @@ class Extraction:
         self.from_us = (self.internal.corrected_from.ToMicroseconds()
                         if self.internal.HasField("corrected_from") else self.served_us)
         self.exclusion = self.reported.experiment_exclusion
-        self.corrected = False
-        self.fields = {}  # in the order in which they were corrected
+        self.marks = {}  # seq -> correction, in the order in which they were found
 
     @property
     def place(self):
@@ -119,16 +119,19 @@ class Extraction:
         kind = self.internal.key_kind
         return (kind, ids[kind]) if kind else None
 
-    def mark(self, corrected):
-        """A field of a line, or of another corrected object."""
-        self.corrected = True
-        for name in corrected.fields_changed:
-            if len(self.fields) < FIELDS_MAX:
-                self.fields[corrected.entity_type, corrected.entity_id, name] = True
+    @property
+    def corrected(self):
+        return bool(self.marks)
+
+    def mark(self, seq, corrected):
+        if len(self.marks) < CORRECTIONS_MAX:
+            self.marks.setdefault(seq, corrected)
 
     def corrected_fields(self):
-        """No more of them than there were."""
-        return min(len(self.fields), self.reported.field_count)
+        """Fields of lines, or of other corrected objects; no more of them than there were."""
+        fields = {(corrected.entity_type, corrected.entity_id, name)
+                  for corrected in self.marks.values() for name in corrected.fields_changed}
+        return min(len(fields), FIELDS_MAX, self.reported.field_count)
 
 
 class Recount:
@@ -138,7 +141,9 @@ class Recount:
         self.by_day = collections.Counter()
         self.by_type = collections.Counter()  # (day, type)
         self.fields = collections.Counter()  # (day, type, field)
-        self.of_layouts = collections.defaultdict(list)  # layout -> (day, type, fields) of its feedback events
+        self.of_layouts = collections.defaultdict(dict)  # layout -> seq -> (day, type, fields) of its feedback events
+        self.feedback = {}  # seq -> (event, feedback event), of those that were not retracted
+        self.retracted = collections.Counter()  # day
         self.applied = collections.Counter()  # day
         self.layouts = collections.defaultdict(Layout)
         self.total = collections.defaultdict(Arm)
@@ -169,6 +174,7 @@ class Recount:
     # --- events ---
 
     def on_feedback_event(self, event, reported):
+        self.feedback[event.seq] = event, reported
         day = day_of(event.created_at)
         self.by_day[day] += 1
         self.by_type[day, reported.event_type] += 1
@@ -177,8 +183,8 @@ class Recount:
             layout = self.layouts[reported.layout_fingerprint]
             layout.feedback += 1
             layout.examples += reported.is_example if reported.HasField("is_example") else is_correction
-            self.of_layouts[reported.layout_fingerprint].append(
-                (day, reported.event_type, list(reported.fields_changed) if is_correction else []))
+            self.of_layouts[reported.layout_fingerprint][event.seq] = (
+                day, reported.event_type, list(reported.fields_changed) if is_correction else [])
             if is_correction:
                 self.example_ids[event.seq] = event.id, reported.layout_fingerprint
         if is_correction:
@@ -187,6 +193,32 @@ class Recount:
             self.correct(event, reported)
         elif reported.mapping_changes:
             self.judge(event, reported)
+
+    def on_event_retracted(self, event, reported):
+        """Subtracts what the event added; what later events added stays."""
+        seq = reported.retracted_seq
+        if seq not in self.feedback:
+            self.problems.append(f"retraction {event.seq}: of {seq}, which is not a feedback event or was retracted")
+            return
+        retracted, reported = self.feedback.pop(seq)
+        day = day_of(retracted.created_at)
+        self.by_day[day] -= 1
+        self.by_type[day, reported.event_type] -= 1
+        self.retracted[day] += 1
+        is_correction = reported.event_type in (LINE, FIELD)
+        if reported.HasField("layout_fingerprint"):
+            layout = self.layouts[reported.layout_fingerprint]
+            layout.feedback -= 1
+            layout.examples -= reported.is_example
+            del self.of_layouts[reported.layout_fingerprint][seq]
+        for field in reported.fields_changed if is_correction else ():
+            self.fields[day, reported.event_type, field] -= 1
+            if not self.fields[day, reported.event_type, field]:
+                del self.fields[day, reported.event_type, field]
+        for subject in self.corrections:
+            self.corrections[subject] = [row for row in self.corrections[subject] if row[1] != seq]
+        for one in self.extractions.values():
+            one.marks.pop(seq, None)
 
     def correct(self, event, reported):
         """Marks the newest extraction that was served before it, else the oldest, of what it names."""
@@ -198,7 +230,7 @@ class Recount:
                 listed = self.listed[subject]
                 found += [one for one in listed if one.served_us <= time_us][-1:] or listed[:1]
         if found:
-            max(found, key=lambda one: one.place).mark(reported)
+            max(found, key=lambda one: one.place).mark(event.seq, reported)
 
     def take_corrections(self, one):
         """Those that are stored already and belong to an extraction; gives those served before it."""
@@ -211,14 +243,14 @@ class Recount:
             if before:
                 start = one.served_us + (one.from_us != one.served_us)
                 older.append(before[-1])
-            for time_us, _, corrected in sorted(self.corrections[subject], key=lambda row: row[:2], reverse=True):
+            for time_us, seq, corrected in sorted(self.corrections[subject], key=lambda row: row[:2], reverse=True):
                 if start <= time_us < end:
-                    one.mark(corrected)
+                    one.mark(seq, corrected)
         return older
 
     def renew(self, extractions):
         for one in {other.seq: other for other in extractions}.values():
-            one.corrected, one.fields = False, {}
+            one.marks = {}
             self.take_corrections(one)
 
     def on_extraction_recorded(self, event, reported):
@@ -236,7 +268,7 @@ class Recount:
         self.add(one)
 
     def remove(self, one, replaced):
-        one.corrected, one.fields = replaced.corrected, dict(replaced.fields)
+        one.marks = dict(replaced.marks)
         del self.extractions[replaced.seq]
         for subject in replaced.subjects:
             self.listed[subject].remove(replaced)
@@ -421,7 +453,8 @@ class Recount:
             corrected_header_fields=ranked(per_type[FIELD], top),
             confidence_by_day=[self.confidence(day) for day in days],
             mapping_confirmed_count=types[feedback.FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED],
-            mapping_applied_count=sum(self.applied[day] for day in days))
+            mapping_applied_count=sum(self.applied[day] for day in days),
+            retracted_count=sum(self.retracted[day] for day in days))
         reported.extraction_count = sum(day.extraction_count for day in reported.confidence_by_day)
         reported.corrected_count = sum(day.corrected_count for day in reported.confidence_by_day)
         if reported.extraction_count:
@@ -430,7 +463,7 @@ class Recount:
 
     def layout_fields(self, name, start, end):
         """GetLearningAnalytics of a layout: (its events, its corrected fields) in a range of days."""
-        inside = [one for one in self.of_layouts[name] if start <= one[0] <= end]
+        inside = [one for one in self.of_layouts[name].values() if start <= one[0] <= end]
         return len(inside), collections.Counter(field for _, _, fields in inside for field in fields)
 
     def confidence(self, day):

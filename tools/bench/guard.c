@@ -75,6 +75,7 @@ static enum err read_event(struct slice event, enum evidence *ret_evidence)
     case EVENT_KIND_EXPOSURE_RECORDED:
     case EVENT_KIND_EXTRACTION_RECORDED:
     case EVENT_KIND_PROMPT_TEMPLATE_PUT:
+    case EVENT_KIND_RETRACTED:
         break;
     }
     *ret_evidence = is_own ? EVIDENCE_OWN : EVIDENCE_OTHERS;

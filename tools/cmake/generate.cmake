@@ -4,8 +4,9 @@
 #   wire         messages by protobuf-c: <errata/v1/NAME.pb-c.h>, <google/rpc/status.pb-c.h> ...
 #   wire_fields  field numbers and enums, only headers: <errata/v1/NAME.fields.h>
 #   views        messages as flat structs over their bytes: <errata/v1/NAME.views.h>
-#   event_kinds  kinds of events, what each capability applies: <event_kinds.h>, <event_apply.h>
+#   event_kinds  kinds of events, what each capability applies: <event_kinds.h>, <event_apply.h>, <event_retract.h>
 #   event_apply  the function that calls the capabilities of an event
+#   event_retract  the function that calls the capability which takes back an event
 #   published    the .proto files as callers get them
 #   contract     the tables of server/codec/contract.h, <errata/contract_messages.h>
 #   dispatch     <errata/v1/NAME.handlers.h>, the table of server/pipeline/dispatch.h
@@ -192,12 +193,19 @@ errata_find_protos(errata_event_protos "errata.options.event." "${errata_field_p
 errata_plugin_command(event_kinds_command event_kinds events)
 errata_generated(event_kinds
     OUTPUTS ${errata_gen}/event_kinds/event_kinds.h ${errata_gen}/event_kinds/event_apply.h
+            ${errata_gen}/event_kinds/event_retract.h
     COMMAND ${event_kinds_command} ${errata_event_protos}
     DEPENDS ${errata_proto_files} ${errata_plugin_files})
 errata_plugin_command(event_apply_command event_apply apply)
 errata_generated(event_apply
     OUTPUTS ${errata_gen}/event_apply/event_apply.c
     COMMAND ${event_apply_command} ${errata_event_protos}
+    DEPENDS ${errata_proto_files} ${errata_plugin_files}
+    USES store)
+errata_plugin_command(event_retract_command event_retract retract)
+errata_generated(event_retract
+    OUTPUTS ${errata_gen}/event_retract/event_retract.c
+    COMMAND ${event_retract_command} ${errata_event_protos}
     DEPENDS ${errata_proto_files} ${errata_plugin_files}
     USES store)
 

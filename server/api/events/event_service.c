@@ -1,9 +1,11 @@
 /*
- * event_service.c: EventService/GetEvent and ListEvents: the log as it was written. Watching it
- * is watch_events.c.
+ * event_service.c: EventService/GetEvent, ListEvents and RetractEvent: the log as it was written, and taking
+ * back what one of its events did. Watching it is watch_events.c.
  */
 #include "server/api/events/event_wire.h"
 #include "server/domain/events/event_list.h"
+#include "server/domain/retractions/retractions.h"
+#include "server/pipeline/caller.h"
 #include "server/pipeline/id_filter.h"
 #include "server/pipeline/service.h"
 #include "store/base/assert.h"
@@ -11,6 +13,7 @@
 #include <errata/v1/event.fields.h>
 #include <errata/v1/event_service.fields.h>
 #include <errata/v1/event_service.handlers.h>
+#include <errata/v1/event_service.views.h>
 
 /* One message for every id that is not there, whosever it may be. */
 static enum err say_no_event(const struct service *service)
@@ -53,7 +56,8 @@ enum err event_service_get_event_read(struct event_service_get_event_call *call)
     if (err != OK) {
         return err;
     }
-    return event_wire_put(call->ctx->arena, call->body, GET_EVENT_RESPONSE_EVENT_FIELD, &event);
+    return event_wire_put(call->ctx->arena, call->txn, call->body, GET_EVENT_RESPONSE_EVENT_FIELD,
+                          &event);
 }
 
 /* What the request asks for. */
@@ -88,9 +92,55 @@ enum err event_service_list_events_read(struct event_service_list_events_call *c
     while (err == OK) {
         err = event_list_next(call->txn, &list, &event);
         if (err == OK) {
-            err = event_wire_put(call->ctx->arena, call->body, LIST_EVENTS_RESPONSE_EVENTS_FIELD,
-                                 &event);
+            err = event_wire_put(call->ctx->arena, call->txn, call->body,
+                                 LIST_EVENTS_RESPONSE_EVENTS_FIELD, &event);
         }
     }
     return err == ERR_NOT_FOUND ? OK : err;
+}
+
+enum err event_service_retract_event_write(struct event_service_retract_event_call *call)
+{
+    struct retraction_request retraction = {
+        .org = call->org,
+        .caller = caller_of(call->service),
+        .reason = slice_text(call->request->reason),
+    };
+    enum err err = OK;
+
+    if (UNEXPECTED(!uuid_parse(slice_text(call->request->event_id), &retraction.event_id))) {
+        return ERR_INTERNAL; /* check_request refuses it */
+    }
+    err = retraction_store(call->ctx, call->txn, &retraction, &call->result->first_seq);
+    if (err == OK) {
+        call->result->count = 1;
+    }
+    return err;
+}
+
+enum err event_service_retract_event_answer(struct event_service_retract_event_call *call)
+{
+    struct retraction retraction;
+    struct retraction_view view;
+    struct event event;
+    enum err err = log_read(call->txn, call->result->org, call->result->first_seq, &event);
+
+    if (err == OK) {
+        err = retraction_of_event(&event, &retraction);
+    }
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    view = (struct retraction_view){
+        .id = retraction.id,
+        .seq = retraction.seq,
+        .event_id = retraction.event_id,
+        .event_seq = retraction.event_seq,
+        .retracted_at_us = retraction.retracted_at_us,
+        .has_retracted_at = true,
+        .retracted_by = retraction.retracted_by,
+        .reason = retraction.reason,
+    };
+    retraction_view_put(&view, RETRACT_EVENT_RESPONSE_RETRACTION_FIELD, call->body);
+    return buffer_ok(call->body) ? OK : ERR_MEMORY;
 }

@@ -4,6 +4,7 @@
 #include "server/api/events/event_wire.h"
 
 #include "server/domain/admin/admin.h"
+#include "server/domain/events/retraction.h"
 #include "server/domain/events/subject.h"
 #include "server/domain/layouts/documents.h"
 #include "store/base/wire.h"
@@ -44,10 +45,31 @@ static struct slice digest_slice(const struct sha256_digest *digest)
     return slice_of(digest->bytes, SHA256_BYTES);
 }
 
+/* How the event was retracted, if it was. */
+static enum err fill_retraction(struct store_txn *txn, const struct event *event,
+                                struct event_view *view)
+{
+    struct retraction retraction;
+    enum err err = retraction_read(txn, event->org, event->seq, &retraction);
+
+    if (err != OK || retraction.seq == 0) {
+        return err;
+    }
+    view->has_retracted_at = true;
+    view->retracted_at_us = retraction.retracted_at_us;
+    view->has_retracted_by = retraction.retracted_by.size > 0;
+    view->retracted_by = retraction.retracted_by;
+    view->has_retraction_reason = retraction.reason.size > 0;
+    view->retraction_reason = retraction.reason;
+    return OK;
+}
+
 /* The event without its payload. */
-static enum err fill_envelope(struct arena *arena, const struct event *event,
+static enum err fill_envelope(struct arena *arena, struct store_txn *txn, const struct event *event,
                               struct event_view *view)
 {
+    enum err err = OK;
+
     *view = (struct event_view){
         .id = event->id,
         .seq = event->seq,
@@ -65,7 +87,8 @@ static enum err fill_envelope(struct arena *arena, const struct event *event,
         .previous_sha256 = digest_slice(&event->previous_sha256),
         .content_removed = event->content_removed,
     };
-    return put_subjects(arena, event, &view->subjects.run);
+    err = put_subjects(arena, event, &view->subjects.run);
+    return err != OK ? err : fill_retraction(txn, event, view);
 }
 
 /* The payload's message: facts and content are two runs that together are the message; of a document,
@@ -106,14 +129,14 @@ static uint32_t payload_field(enum event_kind_number kind)
     return EVENT_FEEDBACK_EVENT_FIELD + (uint32_t)kind - EVENT_FEEDBACK;
 }
 
-enum err event_wire_put(struct arena *arena, struct buffer *body, uint32_t field,
-                        const struct event *event)
+enum err event_wire_put(struct arena *arena, struct store_txn *txn, struct buffer *body,
+                        uint32_t field, const struct event *event)
 {
     struct event_view view;
     struct slice envelope = {NULL, 0};
     struct slice payload = {NULL, 0};
     struct buffer whole;
-    enum err err = fill_envelope(arena, event, &view);
+    enum err err = fill_envelope(arena, txn, event, &view);
 
     if (err == OK) {
         err = read_payload(arena, event, &payload);

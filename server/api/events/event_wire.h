@@ -8,9 +8,9 @@
 #include "store/base/buffer.h"
 #include "store/log.h"
 
-/* Appends the event as field `field` of the message around it. ERR_CORRUPT for stored facts that do not
+/* Appends the event, with its retraction if it was retracted, as field `field` of the message around it. ERR_CORRUPT for stored facts that do not
  * decode. */
-MUST_CHECK enum err event_wire_put(struct arena *arena, struct buffer *body, uint32_t field,
-                                   const struct event *event);
+MUST_CHECK enum err event_wire_put(struct arena *arena, struct store_txn *txn, struct buffer *body,
+                                   uint32_t field, const struct event *event);
 
 #endif

@@ -46,13 +46,13 @@ enum err event_service_watch_events_start(struct event_service_watch_events_call
     return OK;
 }
 
-static enum err send_event(struct service *service, struct stream *stream,
+static enum err send_event(struct service *service, struct store_txn *txn, struct stream *stream,
                            const struct event *event)
 {
     struct buffer *reply =
         stream_reply_begin(stream, event->facts.size + event->content.size + 256);
     enum err err =
-        event_wire_put(service->ctx->arena, reply, WATCH_EVENTS_RESPONSE_EVENT_FIELD, event);
+        event_wire_put(service->ctx->arena, txn, reply, WATCH_EVENTS_RESPONSE_EVENT_FIELD, event);
 
     return err != OK ? err : stream_reply_end(stream);
 }
@@ -82,7 +82,7 @@ enum err event_service_watch_events_writable(struct event_service_watch_events_c
             return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
         }
         if (watch->kinds == 0 || (watch->kinds >> event.kind & 1) != 0) {
-            err = send_event(call->service, call->stream, &event);
+            err = send_event(call->service, call->txn, call->stream, &event);
             if (err != OK) {
                 return err;
             }

@@ -36,8 +36,8 @@ feedback_service_get_feedback_event_read(struct feedback_service_get_feedback_ev
     }
     err = feedback_view_read(&event, &view);
     return err != OK ? err
-                     : feedback_wire_put_diff(call->ctx->arena, &event, &view,
-                                              GET_FEEDBACK_EVENT_RESPONSE_EVENT_FIELD, call->body);
+                     : feedback_wire_put_whole(call->ctx->arena, call->txn, &event, &view,
+                                               GET_FEEDBACK_EVENT_RESPONSE_EVENT_FIELD, call->body);
 }
 
 static enum err read_filter(struct fault *fault,
@@ -89,8 +89,8 @@ feedback_service_list_feedback_events_read(struct feedback_service_list_feedback
 
         err = feedback_list_next(call->txn, &list, &event, &view);
         if (err == OK) {
-            err = feedback_wire_put_diff(call->ctx->arena, event, &view,
-                                         LIST_FEEDBACK_EVENTS_RESPONSE_EVENTS_FIELD, call->body);
+            err = feedback_wire_put_whole(call->ctx->arena, call->txn, event, &view,
+                                          LIST_FEEDBACK_EVENTS_RESPONSE_EVENTS_FIELD, call->body);
         }
     }
     return err == ERR_NOT_FOUND ? OK : err;

@@ -11,9 +11,11 @@
 /* Appends an event as field `field`: its facts and content, which together are the message. */
 MUST_CHECK enum err feedback_wire_put(const struct event *event, uint32_t field,
                                       struct buffer *body);
-/* The same with the difference of its before and after, which is made in the arena. `view` is the event's. */
-MUST_CHECK enum err feedback_wire_put_diff(struct arena *arena, const struct event *event,
-                                           const struct feedback_event_view *view, uint32_t field,
-                                           struct buffer *body);
+/* The same with the difference of its before and after, and its retraction, made in the arena. `view` is the
+ * event's. */
+MUST_CHECK enum err feedback_wire_put_whole(struct arena *arena, struct store_txn *txn,
+                                            const struct event *event,
+                                            const struct feedback_event_view *view, uint32_t field,
+                                            struct buffer *body);
 
 #endif

@@ -7,6 +7,7 @@
 #include "server/domain/counters/keys.h"
 #include "server/domain/counters/records.h"
 #include "server/domain/events/feedback.h"
+#include "server/domain/events/retraction.h"
 #include "server/domain/events/subject.h"
 #include "server/domain/experiment/sums.h"
 #include "store/base/assert.h"
@@ -31,6 +32,7 @@ struct learning {
     struct day_sums days[LEARNING_DAYS_MAX];
     uint64_t types[TYPE_COUNT];
     uint64_t applied;
+    uint64_t retracted;
     struct layout_stats_record layout; /* of a layout */
     bool is_incomplete;
     struct field_counts fields;
@@ -163,6 +165,9 @@ static enum err add_counter(struct learning *learning, struct slice key,
     case COUNTER_MAPPING_APPLIED:
         add_to(&learning->applied, record.count);
         return OK;
+    case COUNTER_RETRACTED:
+        add_to(&learning->retracted, record.count);
+        return OK;
     case COUNTER_FIELD_NAMES: /* bound_fields read it */
         return OK;
     }
@@ -242,7 +247,7 @@ static enum err add_field(struct learning *learning, enum field_kind kind, struc
     return err;
 }
 
-/* Adds an event of a layout, of any kind. */
+/* Adds a feedback event of a layout. */
 static enum err add_event(struct learning *learning, const struct event *event)
 {
     struct feedback_event_view view;
@@ -252,9 +257,6 @@ static enum err add_event(struct learning *learning, const struct event *event)
     enum field_kind kind = FIELD_OF_HEADER;
     enum err err = OK;
 
-    if (event->kind != EVENT_FEEDBACK) {
-        return OK;
-    }
     err = feedback_view_read(event, &view);
     if (err != OK) {
         return err;
@@ -271,6 +273,24 @@ static enum err add_event(struct learning *learning, const struct event *event)
         err = add_field(learning, kind, name);
     }
     return err;
+}
+
+/* Adds an event of any kind, or counts it as retracted. */
+static enum err add_unless_retracted(struct store_txn *txn, struct learning *learning,
+                                     const struct event *event)
+{
+    uint64_t retraction_seq = 0;
+    enum err err = OK;
+
+    if (event->kind != EVENT_FEEDBACK) {
+        return OK;
+    }
+    err = retraction_find(txn, learning->org, event->seq, &retraction_seq);
+    if (err == OK && retraction_seq != 0) {
+        add_to(&learning->retracted, 1);
+        return OK;
+    }
+    return err != OK ? err : add_event(learning, event);
 }
 
 /* Adds the events of the range, newest first. */
@@ -301,7 +321,7 @@ static enum err add_layout_rows(struct store_txn *txn, struct learning *learning
             err = err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
         }
         if (err == OK) {
-            err = add_event(learning, &event);
+            err = add_unless_retracted(txn, learning, &event);
         }
     }
     return err;
@@ -438,6 +458,7 @@ static enum err fill_report(struct arena *arena, const struct learning *learning
     report->mapping_confirmed_count = learning->types[FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED];
     report->mapping_rejected_count = learning->types[FEEDBACK_EVENT_TYPE_MAPPING_REJECTED];
     report->mapping_applied_count = learning->applied;
+    report->retracted_count = learning->retracted;
     report->is_incomplete = learning->is_incomplete;
     return err;
 }

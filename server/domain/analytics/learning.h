@@ -71,6 +71,7 @@ struct learning_report {
     uint64_t mapping_confirmed_count;
     uint64_t mapping_rejected_count;
     uint64_t mapping_applied_count; /* of a layout 0 */
+    uint64_t retracted_count; /* feedback events of the range that were retracted since */
     bool
         is_incomplete; /* the layout has more than LEARNING_LAYOUT_EVENTS_MAX: older ones are left out */
 };

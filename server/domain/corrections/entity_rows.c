@@ -4,11 +4,9 @@
  * ends a walk, so rows that lose a field are changed after it: a thousand rows of two hundred names each are read, and
  * few are changed.
  */
-#include "server/domain/corrections/entity_rows.h"
-
+#include "server/domain/corrections/entity_rows_internal.h"
 #include "server/domain/corrections/keys.h"
 #include "server/domain/corrections/layout_rows.h"
-#include "server/domain/corrections/records.h"
 #include "server/domain/layouts/keys.h"
 #include "store/base/assert.h"
 #include "store/scan.h"
@@ -16,21 +14,11 @@
 #include <stdlib.h>
 
 /* What reading one row takes: an event's envelope and facts, each with its dictionary. */
-#define ROW_BYTES_MAX ((size_t)4 << 20)
-
 /* The fields of the new correction: sorted, so that one is found by halving. */
 struct corrected {
     struct slice names[RECORD_NAMES_MAX];
     bool gone[RECORD_NAMES_MAX]; /* a correction that is later had the field as well */
     size_t count;
-};
-
-/* A row with its event: in the meeting's memory for rows, and in pages of the store. */
-struct live_row {
-    uint64_t seq;
-    int64_t created_at_us;
-    struct slice layout_fingerprint; /* empty: the event is not an example */
-    struct record_names remaining; /* at least one */
 };
 
 /* What one new correction is compared with, and what came of it. */
@@ -39,7 +27,7 @@ struct meeting {
     const struct feedback_event_view *view;
     struct corrected corrected;
     struct arena row_memory; /* emptied for each row */
-    struct live_row row; /* one at a time */
+    struct entity_live_row row; /* one at a time */
     uint64_t losers[ENTITY_ROWS_MAX]; /* seqs of rows that lose a field */
     size_t loser_count;
 };
@@ -72,68 +60,12 @@ static size_t find_corrected(const struct corrected *corrected, struct slice nam
     return found != NULL ? (size_t)(found - corrected->names) : corrected->count;
 }
 
-/* Reads the event of a row. */
-static enum err read_event(struct store_txn *txn, struct meeting *meeting, uint64_t seq,
-                           struct event *ret_event)
-{
-    struct org_id org = meeting->event->org;
-    struct key key = key_event(org, seq);
-    struct slice value = {NULL, 0};
-    enum err err = store_get(txn, TABLE_EVENT, key_slice(&key), &value);
-
-    if (err != OK) {
-        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
-    }
-    arena_reset(&meeting->row_memory);
-    return log_decode(&meeting->row_memory, org, seq, value, ret_event);
-}
-
-static void take_names(struct slice run, struct record_names *names)
-{
-    struct slice name = {NULL, 0};
-
-    names->count = 0;
-    while (view_next(&run, &name)) {
-        ASSERT(names->count < RECORD_NAMES_MAX);
-        names->items[names->count] = name;
-        names->count++;
-    }
-}
-
-/* Events of a store format below 5 do not have it; a mark of one that is not an example is never read. */
-static bool may_be_example(const struct feedback_event_view *view)
-{
-    return view->is_example || !view->has_is_example;
-}
-
-/* Reads a row and its event. */
+/* Reads a row and its event into the meeting. */
 static enum err read_row(struct store_txn *txn, struct meeting *meeting, uint64_t seq,
                          struct slice value)
 {
-    struct live_row *row = &meeting->row;
-    struct feedback_event_view view;
-    struct entity_record record;
-    struct event event;
-    enum err err = record_decode_entity(value, &record);
-
-    if (err == OK) {
-        err = read_event(txn, meeting, seq, &event);
-    }
-    if (err == OK) {
-        err = feedback_view_read(&event, &view);
-    }
-    if (err != OK) {
-        return err;
-    }
-    row->seq = seq;
-    row->created_at_us = event.created_at_us;
-    row->layout_fingerprint = may_be_example(&view) ? view.layout_fingerprint : slice_of(NULL, 0);
-    if (record.remaining.count > 0) {
-        row->remaining = record.remaining;
-    } else {
-        take_names(view.fields_changed.run, &row->remaining);
-    }
-    return OK;
+    return entity_row_read(&meeting->row_memory, txn, meeting->event->org, seq, value,
+                           &meeting->row);
 }
 
 /* Compares the new correction with a stored row. */
@@ -141,7 +73,7 @@ static enum err meet_row(struct store_txn *txn, struct meeting *meeting, struct 
                          struct slice value)
 {
     struct corrected *corrected = &meeting->corrected;
-    struct live_row *row = &meeting->row;
+    struct entity_live_row *row = &meeting->row;
     bool loses = false;
     uint64_t seq = 0;
     enum err err = key_read_entity(key, &seq);
@@ -149,7 +81,6 @@ static enum err meet_row(struct store_txn *txn, struct meeting *meeting, struct 
     if (err == OK) {
         err = read_row(txn, meeting, seq, value);
     }
-
     if (err != OK) {
         return err;
     }
@@ -195,26 +126,11 @@ static enum err meet_rows(struct store_txn *txn, const struct key *prefix, struc
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-/* Writes which fields of a correction remain; `field_count` is how many it has. */
-static enum err write_row(struct ctx *ctx, struct store_txn *txn, const struct key *key,
-                          struct entity_record *record, size_t field_count)
-{
-    struct slice value = {NULL, 0};
-    enum err err = OK;
-
-    if (record->remaining.count == field_count) {
-        record->remaining.count = 0;
-    }
-    err = record_encode_entity(ctx->arena, record, &value);
-
-    return err != OK ? err : store_put(txn, TABLE_ENTITY, key_slice(key), value);
-}
-
-/* Removes the row of a correction of which no field remains, and marks its example. */
+/* Moves the row of a correction of which no field remains, and marks its example. */
 static enum err drop_row(struct ctx *ctx, struct store_txn *txn, const struct meeting *meeting,
                          const struct key *key)
 {
-    const struct live_row *row = &meeting->row;
+    const struct entity_live_row *row = &meeting->row;
     struct example_place place = {
         .org = meeting->event->org,
         .fingerprint = key_fingerprint_of(row->layout_fingerprint),
@@ -224,6 +140,10 @@ static enum err drop_row(struct ctx *ctx, struct store_txn *txn, const struct me
     bool has_layout = row->layout_fingerprint.size > 0;
     enum err err = store_del(txn, TABLE_ENTITY, key_slice(key));
 
+    if (err == OK) {
+        err =
+            entity_past_put(txn, meeting->event->org, meeting->view, row->created_at_us, row->seq);
+    }
     return err != OK || !has_layout ? err : layout_rows_mark(ctx, txn, &place, meeting->event->seq);
 }
 
@@ -233,7 +153,7 @@ static enum err shrink_row(struct ctx *ctx, struct store_txn *txn, struct meetin
 {
     const struct event *event = meeting->event;
     const struct feedback_event_view *view = meeting->view;
-    const struct live_row *row = &meeting->row;
+    const struct entity_live_row *row = &meeting->row;
     struct key key = key_entity(event->org, view->entity_type, view->entity_id, seq);
     struct entity_record *record = arena_calloc(ctx->arena, 1, sizeof(*record));
     struct slice value = {NULL, 0};
@@ -256,7 +176,7 @@ static enum err shrink_row(struct ctx *ctx, struct store_txn *txn, struct meetin
     }
     ASSERT(record->remaining.count < row->remaining.count);
     if (record->remaining.count > 0) {
-        return write_row(ctx, txn, &key, record, SIZE_MAX);
+        return entity_row_write(ctx, txn, &key, record, SIZE_MAX);
     }
     return drop_row(ctx, txn, meeting, &key);
 }
@@ -289,7 +209,7 @@ enum err entity_rows_add(struct ctx *ctx, struct store_txn *txn, const struct ev
     if (meeting == NULL || row == NULL) {
         return ERR_MEMORY;
     }
-    arena_init(&meeting->row_memory, ROW_BYTES_MAX);
+    arena_init(&meeting->row_memory, ENTITY_ROW_BYTES_MAX);
     meeting->event = event;
     meeting->view = view;
     meeting->loser_count = 0;
@@ -304,6 +224,7 @@ enum err entity_rows_add(struct ctx *ctx, struct store_txn *txn, const struct ev
     }
     fill_row(meeting, row);
     *ret_superseded_by_seq = row->remaining.count == 0 ? event->seq : 0;
-    return row->remaining.count == 0 ? OK
-                                     : write_row(ctx, txn, &key, row, view->fields_changed.count);
+    return row->remaining.count == 0
+               ? entity_past_put(txn, event->org, view, event->created_at_us, event->seq)
+               : entity_row_write(ctx, txn, &key, row, view->fields_changed.count);
 }

@@ -1,5 +1,6 @@
 /*
- * examples.c: see examples.h. Only the layout with exactly the requested fingerprint is searched.
+ * examples.c: see examples.h. Only the layout with exactly the requested fingerprint is searched. A read
+ * of the past also finds the examples that were retracted since.
  */
 #include "server/domain/corrections/examples.h"
 
@@ -12,7 +13,9 @@
 #include "server/domain/layouts/documents.h"
 #include "server/domain/layouts/keys.h"
 #include "server/domain/layouts/records.h"
+#include "store/base/bytes.h"
 #include "store/base/wire.h"
+#include "store/scan.h"
 
 #define CACHE_LINE_BYTES 64
 /* Of each row, from its front: a typical example. */
@@ -27,6 +30,17 @@
 struct found_row {
     struct slice key;
     struct slice value;
+    bool is_retracted; /* of TABLE_EXAMPLE_RETRACTED */
+};
+
+/* Where rows come from, newest first. */
+struct row_source {
+    struct store_cursor cursor;
+    /* Time travel: examples that were retracted since, merged with the others. */
+    bool is_merged;
+    struct store_cursor retracted;
+    struct found_row next[2]; /* of `cursor`, and of `retracted` */
+    bool has_next[2];
 };
 
 struct lookup {
@@ -136,6 +150,66 @@ static void choose(struct lookup *lookup, const struct example_record *row, stru
     lookup->count++;
 }
 
+/* Time travel: whether an example was superseded until a retraction after the time that is asked about. */
+static enum err was_superseded(const struct lookup *lookup, uint64_t seq, bool *ret_superseded)
+{
+    uint64_t as_of_seq = lookup->filter.as_of_seq;
+    struct key after = key_example_freed(lookup->query->org, seq, as_of_seq);
+    const struct scan_range range = {
+        .table = TABLE_EXAMPLE_FREED,
+        .prefix = key_example_freed_prefix(lookup->query->org, seq),
+        .after = key_slice(&after),
+        .rows_max = 1,
+    };
+    struct scan scan = {.rows_max = 0};
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    enum err err = scan_init(&scan, lookup->txn, &range);
+
+    if (err == OK) {
+        err = scan_next(&scan, &key, &value);
+    }
+    if (err == OK && value.size != sizeof(as_of_seq)) {
+        err = ERR_CORRUPT;
+    }
+    if (err == OK) {
+        *ret_superseded = bytes_get_be64(value.data) <= as_of_seq;
+    }
+    scan_deinit(&scan);
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
+/* Whether an example was superseded at the time that is asked about. */
+static enum err find_superseded(const struct lookup *lookup, uint64_t seq,
+                                const struct example_mark_record *mark, bool *ret_superseded)
+{
+    *ret_superseded = examples_filter_is_superseded(&lookup->filter, mark->superseded_by_seq);
+    return *ret_superseded || !lookup->query->has_as_of
+               ? OK
+               : was_superseded(lookup, seq, ret_superseded);
+}
+
+/* Decodes a row. `ret_mark` is what changes about a retracted example; of others read_mark knows it. */
+static enum err decode_row(const struct found_row *found, struct example_record *ret_row,
+                           struct example_mark_record *ret_mark, uint64_t *ret_retracted_by_seq)
+{
+    struct retracted_example_record retracted;
+    enum err err = OK;
+
+    *ret_mark = (struct example_mark_record){.superseded_by_seq = 0};
+    *ret_retracted_by_seq = UINT64_MAX;
+    if (!found->is_retracted) {
+        return record_decode_example(found->value, ret_row);
+    }
+    err = record_decode_retracted_example(found->value, &retracted);
+    if (err != OK) {
+        return err;
+    }
+    ret_mark->superseded_by_seq = retracted.superseded_by_seq;
+    *ret_retracted_by_seq = retracted.retracted_by_seq;
+    return record_decode_example(retracted.row, ret_row);
+}
+
 static enum err take_row(struct lookup *lookup, const struct found_row *found)
 {
     struct example_mark_record mark;
@@ -143,23 +217,31 @@ static enum err take_row(struct lookup *lookup, const struct found_row *found)
     struct uuid id;
     int64_t created_at_us = 0;
     uint64_t seq = 0;
+    uint64_t retracted_by_seq = 0;
     bool superseded = false;
     enum err err = key_read_example(found->key, &created_at_us, &seq);
 
     if (err == OK) {
-        err = record_decode_example(found->value, &row);
+        err = decode_row(found, &row, &mark, &retracted_by_seq);
     }
     if (err != OK) {
         return err;
+    }
+    if (retracted_by_seq <= lookup->filter.as_of_seq && found->is_retracted) {
+        return OK;
     }
     if (!examples_filter_passes(&lookup->filter, seq, &row)) {
         return OK;
     }
-    err = read_mark(lookup, seq, &mark);
+    if (!found->is_retracted) {
+        err = read_mark(lookup, seq, &mark);
+    }
+    if (err == OK) {
+        err = find_superseded(lookup, seq, &mark, &superseded);
+    }
     if (err != OK) {
         return err;
     }
-    superseded = examples_filter_is_superseded(&lookup->filter, mark.superseded_by_seq);
     if (superseded && !lookup->filter.include_superseded) {
         return OK;
     }
@@ -185,17 +267,65 @@ static void prefetch(struct slice value)
     }
 }
 
+/* The next row of one of the merged tables, if it is not known. */
+static enum err fill_next(struct row_source *source, size_t table)
+{
+    struct store_cursor *cursor = table == 0 ? &source->cursor : &source->retracted;
+    struct found_row *row = &source->next[table];
+    enum err err = OK;
+
+    if (source->has_next[table]) {
+        return OK;
+    }
+    err = store_cursor_next(cursor, &row->key, &row->value);
+    row->is_retracted = table == 1;
+    source->has_next[table] = err == OK;
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
+/* The newer of the next rows of both tables, whose keys are of one form. */
+static enum err next_merged(struct row_source *source, struct found_row *ret_row)
+{
+    size_t newer = 0;
+    enum err err = fill_next(source, 0);
+
+    if (err == OK) {
+        err = fill_next(source, 1);
+    }
+    if (err != OK) {
+        return err;
+    }
+    if (!source->has_next[0] && !source->has_next[1]) {
+        return ERR_NOT_FOUND;
+    }
+    newer = source->has_next[0] && source->has_next[1]
+                ? (size_t)(slice_compare(source->next[1].key, source->next[0].key) > 0)
+                : (size_t)source->has_next[1];
+    *ret_row = source->next[newer];
+    source->has_next[newer] = false;
+    return OK;
+}
+
+static enum err next_row(struct row_source *source, struct found_row *ret_row)
+{
+    if (source->is_merged) {
+        return next_merged(source, ret_row);
+    }
+    ret_row->is_retracted = false;
+    return store_cursor_next(&source->cursor, &ret_row->key, &ret_row->value);
+}
+
 /* Steps to as many rows as may still be wanted. Gives their number; fewer than asked for are the
  * last. A loop of its own instead of a scan (store/scan.h): rows are prefetched in groups, and the hot path
  * is measured. EXAMPLES_ROWS_MAX bounds it. */
-static enum err gather(struct store_cursor *cursor, size_t wanted, struct found_row *rows,
+static enum err gather(struct row_source *source, size_t wanted, struct found_row *rows,
                        size_t *ret_count)
 {
     size_t count = 0;
     enum err err = OK;
 
     while (count < wanted && err == OK) {
-        err = store_cursor_next(cursor, &rows[count].key, &rows[count].value);
+        err = next_row(source, &rows[count]);
         if (err == OK) {
             prefetch(rows[count].value);
             count++;
@@ -206,11 +336,10 @@ static enum err gather(struct store_cursor *cursor, size_t wanted, struct found_
 }
 
 /* At the bound, with places left: whether there are rows that were not examined. */
-static enum err look_for_more(struct lookup *lookup, struct store_cursor *cursor)
+static enum err look_for_more(struct lookup *lookup, struct row_source *source)
 {
-    struct slice key = {NULL, 0};
-    struct slice value = {NULL, 0};
-    enum err err = store_cursor_next(cursor, &key, &value);
+    struct found_row row;
+    enum err err = next_row(source, &row);
 
     lookup->incomplete = err == OK;
     return err == ERR_NOT_FOUND ? OK : err;
@@ -228,13 +357,13 @@ static bool is_scanned_layout(const struct lookup *lookup)
 }
 
 /* `head` is the layout's head row: it is read once the first rows are on their way. */
-static enum err walk(struct lookup *lookup, struct store_cursor *cursor, struct slice head)
+static enum err walk(struct lookup *lookup, struct row_source *source, struct slice head)
 {
     struct found_row rows[EXAMPLES_LIMIT_MAX];
     size_t passed = 0;
     size_t wanted = lookup->query->limit;
     size_t count = 0;
-    enum err err = gather(cursor, wanted, rows, &count);
+    enum err err = gather(source, wanted, rows, &count);
 
     if (err == OK) {
         err = record_decode_layout_marks(head, &lookup->marks);
@@ -253,9 +382,9 @@ static enum err walk(struct lookup *lookup, struct store_cursor *cursor, struct 
         passed += count;
         wanted = lookup->query->limit - lookup->count;
         if (wanted > 0 && passed >= EXAMPLES_ROWS_MAX) {
-            return look_for_more(lookup, cursor);
+            return look_for_more(lookup, source);
         }
-        err = gather(cursor, wanted, rows, &count);
+        err = gather(source, wanted, rows, &count);
     }
     return err;
 }
@@ -265,20 +394,21 @@ static enum err walk_newest(struct lookup *lookup, const struct key_fingerprint 
                             const struct key *prefix)
 {
     struct key head = key_layout_head(lookup->query->org, fingerprint);
-    struct store_cursor cursor;
+    struct row_source source;
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
-    enum err err = store_cursor_init(&cursor, lookup->txn, TABLE_EXAMPLE, key_slice(prefix),
+    enum err err = store_cursor_init(&source.cursor, lookup->txn, TABLE_EXAMPLE, key_slice(prefix),
                                      key_slice(&head), STORE_DESCENDING);
 
     if (err != OK) {
         return err;
     }
-    err = store_cursor_next(&cursor, &key, &value);
+    source.is_merged = false;
+    err = store_cursor_next(&source.cursor, &key, &value);
     if (err == OK) {
-        err = walk(lookup, &cursor, value);
+        err = walk(lookup, &source, value);
     }
-    store_cursor_deinit(&cursor);
+    store_cursor_deinit(&source.cursor);
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
@@ -288,20 +418,25 @@ static enum err walk_as_of(struct lookup *lookup, const struct key_fingerprint *
 {
     struct key head = key_layout_head(lookup->query->org, fingerprint);
     struct key from = key_example(lookup->query->org, fingerprint, lookup->as_of_us, UINT64_MAX);
-    struct store_cursor cursor;
+    struct row_source source = {.is_merged = true};
     struct slice value = {NULL, 0};
     enum err err = store_get(lookup->txn, TABLE_EXAMPLE, key_slice(&head), &value);
 
     if (err != OK) {
         return err == ERR_NOT_FOUND ? OK : err;
     }
-    err = store_cursor_init(&cursor, lookup->txn, TABLE_EXAMPLE, key_slice(prefix),
+    err = store_cursor_init(&source.cursor, lookup->txn, TABLE_EXAMPLE, key_slice(prefix),
                             key_slice(&from), STORE_DESCENDING);
     if (err != OK) {
         return err;
     }
-    err = walk(lookup, &cursor, value);
-    store_cursor_deinit(&cursor);
+    err = store_cursor_init(&source.retracted, lookup->txn, TABLE_EXAMPLE_RETRACTED,
+                            key_slice(prefix), key_slice(&from), STORE_DESCENDING);
+    if (err == OK) {
+        err = walk(lookup, &source, value);
+        store_cursor_deinit(&source.retracted);
+    }
+    store_cursor_deinit(&source.cursor);
     return err;
 }
 

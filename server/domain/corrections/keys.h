@@ -11,6 +11,12 @@ struct key key_example_mark(struct org_id org, uint64_t seq);
 struct key key_entity_prefix(struct org_id org, struct slice entity_type, struct slice entity_id);
 struct key key_entity(struct org_id org, struct slice entity_type, struct slice entity_id,
                       uint64_t seq);
+/* A superseded correction of an entity (prefix: key_entity_prefix), newest first. */
+struct key key_entity_past(struct org_id org, struct slice entity_type, struct slice entity_id,
+                           int64_t created_at_us, uint64_t seq);
+/* The retractions by which an example was not superseded any more, and one of them. */
+struct key key_example_freed_prefix(struct org_id org, uint64_t seq);
+struct key key_example_freed(struct org_id org, uint64_t seq, uint64_t retraction_seq);
 /* Reads the seq of a key that key_entity made. ERR_CORRUPT for a key of another length. */
 MUST_CHECK enum err key_read_entity(struct slice key, uint64_t *ret_seq);
 

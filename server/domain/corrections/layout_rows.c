@@ -3,15 +3,15 @@
  * in the order of the examples; a mark that is pushed out gets a row of its own where it says
  * anything.
  */
-#include "server/domain/corrections/layout_rows.h"
+#include "server/domain/corrections/layout_rows_internal.h"
 
 #include "server/domain/corrections/example_make.h"
 #include "server/domain/corrections/keys.h"
 #include "server/domain/corrections/records.h"
+#include "server/domain/events/retraction.h"
 #include "server/domain/experiment/sums.h"
 #include "server/domain/layouts/family_examples.h"
 #include "server/domain/layouts/keys.h"
-#include "server/domain/layouts/layout_head.h"
 #include "server/domain/layouts/records.h"
 
 /* A mark that says nothing has no row. */
@@ -26,8 +26,8 @@ static enum err delete_mark_row(struct store_txn *txn, const struct key *key)
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-static enum err write_mark_row(struct ctx *ctx, struct store_txn *txn, struct org_id org,
-                               const struct layout_mark *mark)
+enum err layout_mark_write(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                           const struct layout_mark *mark)
 {
     const struct example_mark_record record = {.superseded_by_seq = mark->superseded_by_seq,
                                                .carried_count = mark->carried_count,
@@ -41,6 +41,32 @@ static enum err write_mark_row(struct ctx *ctx, struct store_txn *txn, struct or
     }
     err = record_encode_example_mark(ctx->arena, &record, &value);
     return err != OK ? err : store_put(txn, TABLE_EXAMPLE_MARK, key_slice(&key), value);
+}
+
+enum err layout_mark_read(struct store_txn *txn, struct org_id org, struct layout_mark *mark)
+{
+    struct example_mark_record record = {0};
+    struct key key = key_example_mark(org, mark->seq);
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, TABLE_EXAMPLE_MARK, key_slice(&key), &value);
+
+    if (err == OK) {
+        err = record_decode_example_mark(value, &record);
+    }
+    mark->superseded_by_seq = record.superseded_by_seq;
+    mark->carried_count = record.carried_count;
+    mark->carried_sum = record.carried_sum;
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
+struct layout_mark *layout_mark_find(struct layout_head_record *head, uint64_t seq)
+{
+    for (size_t i = 0; i < head->mark_count; i++) {
+        if (head->marks[i].seq == seq) {
+            return &head->marks[i];
+        }
+    }
+    return NULL;
 }
 
 static bool is_newer(const struct layout_mark *a, const struct layout_mark *b)
@@ -60,10 +86,10 @@ static enum err insert_mark(struct ctx *ctx, struct store_txn *txn, struct org_i
         place--;
     }
     if (place == RECORD_MARKS_MAX) {
-        return write_mark_row(ctx, txn, org, mark);
+        return layout_mark_write(ctx, txn, org, mark);
     }
     if (head->mark_count == RECORD_MARKS_MAX) {
-        err = write_mark_row(ctx, txn, org, &head->marks[RECORD_MARKS_MAX - 1]);
+        err = layout_mark_write(ctx, txn, org, &head->marks[RECORD_MARKS_MAX - 1]);
         head->mark_count--;
     }
     memmove(&head->marks[place + 1], &head->marks[place],
@@ -147,34 +173,6 @@ enum err layout_rows_add(struct ctx *ctx, struct store_txn *txn, const struct ev
     return err != OK ? err : layout_head_write(ctx->arena, txn, &key, &head);
 }
 
-/* Reads the mark of an example that is too old for the head; zeros where it has no row. */
-static enum err read_mark_row(struct store_txn *txn, struct org_id org, struct layout_mark *mark)
-{
-    struct example_mark_record record = {0};
-    struct key key = key_example_mark(org, mark->seq);
-    struct slice value = {NULL, 0};
-    enum err err = store_get(txn, TABLE_EXAMPLE_MARK, key_slice(&key), &value);
-
-    if (err == OK) {
-        err = record_decode_example_mark(value, &record);
-    }
-    mark->superseded_by_seq = record.superseded_by_seq;
-    mark->carried_count = record.carried_count;
-    mark->carried_sum = record.carried_sum;
-    return err == ERR_NOT_FOUND ? OK : err;
-}
-
-/* The mark of an example in the head; NULL where it is not among the newest. */
-static struct layout_mark *find_mark(struct layout_head_record *head, uint64_t seq)
-{
-    for (size_t i = 0; i < head->mark_count; i++) {
-        if (head->marks[i].seq == seq) {
-            return &head->marks[i];
-        }
-    }
-    return NULL;
-}
-
 enum err layout_rows_mark(struct ctx *ctx, struct store_txn *txn, const struct example_place *place,
                           uint64_t superseded_by_seq)
 {
@@ -187,7 +185,7 @@ enum err layout_rows_mark(struct ctx *ctx, struct store_txn *txn, const struct e
     if (err != OK) {
         return err;
     }
-    mark = find_mark(&head, place->seq);
+    mark = layout_mark_find(&head, place->seq);
     if (mark != NULL) {
         mark->superseded_by_seq = superseded_by_seq;
         return layout_head_write(ctx->arena, txn, &key, &head);
@@ -196,9 +194,9 @@ enum err layout_rows_mark(struct ctx *ctx, struct store_txn *txn, const struct e
     if (head.mark_count < RECORD_MARKS_MAX) {
         return OK;
     }
-    err = read_mark_row(txn, place->org, &old_mark);
+    err = layout_mark_read(txn, place->org, &old_mark);
     old_mark.superseded_by_seq = superseded_by_seq;
-    return err != OK ? err : write_mark_row(ctx, txn, place->org, &old_mark);
+    return err != OK ? err : layout_mark_write(ctx, txn, place->org, &old_mark);
 }
 
 /* Adds an extraction's confidence to a count and sum, or subtracts it. */
@@ -223,7 +221,8 @@ static enum err carry_example(struct ctx *ctx, struct store_txn *txn,
                               struct layout_head_record *head, uint64_t seq)
 {
     struct layout_mark old_mark = {.seq = seq};
-    struct layout_mark *mark = find_mark(head, seq);
+    struct layout_mark *mark = layout_mark_find(head, seq);
+    uint64_t retraction_seq = 0;
     enum err err = OK;
 
     if (mark != NULL) {
@@ -232,14 +231,18 @@ static enum err carry_example(struct ctx *ctx, struct store_txn *txn,
     if (head->mark_count < RECORD_MARKS_MAX) {
         return OK; /* the example is gone */
     }
-    err = read_mark_row(txn, extraction->org, &old_mark);
+    err = retraction_find(txn, extraction->org, seq, &retraction_seq);
+    if (err != OK || retraction_seq != 0) {
+        return err;
+    }
+    err = layout_mark_read(txn, extraction->org, &old_mark);
     if (err == OK && extraction->is_removed && old_mark.carried_count == 0) {
         return OK; /* it was gone when the extraction was added */
     }
     if (err == OK) {
         err = carry(extraction, &old_mark.carried_count, &old_mark.carried_sum);
     }
-    return err != OK ? err : write_mark_row(ctx, txn, extraction->org, &old_mark);
+    return err != OK ? err : layout_mark_write(ctx, txn, extraction->org, &old_mark);
 }
 
 enum err layout_rows_carry(struct ctx *ctx, struct store_txn *txn,

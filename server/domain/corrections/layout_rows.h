@@ -27,6 +27,17 @@ MUST_CHECK enum err layout_rows_add(struct ctx *ctx, struct store_txn *txn,
 MUST_CHECK enum err layout_rows_mark(struct ctx *ctx, struct store_txn *txn,
                                      const struct example_place *place, uint64_t superseded_by_seq);
 
+/* Removes the mark of an example that is not superseded any more, by the retraction of another; reads with `as_of`
+ * see it as superseded before. */
+MUST_CHECK enum err layout_rows_unmark(struct ctx *ctx, struct store_txn *txn,
+                                       const struct example_place *place, uint64_t retraction_seq);
+/* Subtracts an event that layout_rows_add added. Its example moves to TABLE_EXAMPLE_RETRACTED, where reads with
+ * `as_of` find it. */
+MUST_CHECK enum err layout_rows_retract(struct ctx *ctx, struct store_txn *txn,
+                                        const struct event *event,
+                                        const struct feedback_event_view *view,
+                                        const struct event *retraction);
+
 /* An extraction's contribution to the examples of its layout. */
 struct carrying_extraction {
     struct org_id org;

@@ -240,6 +240,44 @@ enum err record_encode_example_mark(struct arena *arena, const struct example_ma
     return record_pb_encode(arena, &errata_record_ExampleMark_msg, &message, ret_bytes);
 }
 
+enum err record_decode_retracted_example(struct slice bytes,
+                                         struct retracted_example_record *ret_record)
+{
+    struct record_check check = {.whole = bytes};
+    errata_record_RetractedExampleRow message;
+    enum err err = OK;
+
+    memset(&message, 0, sizeof(message));
+    err = record_pb_decode(bytes, &errata_record_RetractedExampleRow_msg, &message);
+    if (err != OK) {
+        return err;
+    }
+    message.row = record_take(&check, message.row);
+    record_need(&check, message.retracted_by_seq != 0);
+    record_need(&check, message.row.size > 0);
+    if (check.failed) {
+        return ERR_CORRUPT;
+    }
+    *ret_record = (struct retracted_example_record){.retracted_by_seq = message.retracted_by_seq,
+                                                    .superseded_by_seq = message.superseded_by_seq,
+                                                    .row = message.row};
+    return OK;
+}
+
+enum err record_encode_retracted_example(struct arena *arena,
+                                         const struct retracted_example_record *record,
+                                         struct slice *ret_bytes)
+{
+    errata_record_RetractedExampleRow message = {.retracted_by_seq = record->retracted_by_seq,
+                                                 .superseded_by_seq = record->superseded_by_seq,
+                                                 .row = record->row};
+
+    if (UNEXPECTED(record->retracted_by_seq == 0) || UNEXPECTED(record->row.size == 0)) {
+        return ERR_INTERNAL;
+    }
+    return record_pb_encode(arena, &errata_record_RetractedExampleRow_msg, &message, ret_bytes);
+}
+
 static void take_names(struct record_check *check, const errata_record_Name *names, size_t count,
                        struct record_names *ret_names)
 {

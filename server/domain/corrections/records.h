@@ -36,6 +36,13 @@ struct example_mark_record {
     uint64_t carried_sum;
 };
 
+/* EXAMPLE_RETRACTED: an example that was retracted. */
+struct retracted_example_record {
+    uint64_t retracted_by_seq; /* not 0 */
+    uint64_t superseded_by_seq; /* 0: it was not superseded when it was retracted */
+    struct slice row; /* of EXAMPLE */
+};
+
 struct record_names {
     struct slice items[RECORD_NAMES_MAX];
     size_t count;
@@ -54,6 +61,8 @@ struct uuid example_id_restore(const struct example_record *record, int64_t crea
 MUST_CHECK enum err record_decode_example(struct slice bytes, struct example_record *ret_record);
 MUST_CHECK enum err record_decode_example_mark(struct slice bytes,
                                                struct example_mark_record *ret_record);
+MUST_CHECK enum err record_decode_retracted_example(struct slice bytes,
+                                                    struct retracted_example_record *ret_record);
 MUST_CHECK enum err record_decode_entity(struct slice bytes, struct entity_record *ret_record);
 
 MUST_CHECK enum err record_encode_example(struct arena *arena, const struct example_record *record,
@@ -61,6 +70,9 @@ MUST_CHECK enum err record_encode_example(struct arena *arena, const struct exam
 MUST_CHECK enum err record_encode_example_mark(struct arena *arena,
                                                const struct example_mark_record *record,
                                                struct slice *ret_bytes);
+MUST_CHECK enum err record_encode_retracted_example(struct arena *arena,
+                                                    const struct retracted_example_record *record,
+                                                    struct slice *ret_bytes);
 MUST_CHECK enum err record_encode_entity(struct arena *arena, const struct entity_record *record,
                                          struct slice *ret_bytes);
 

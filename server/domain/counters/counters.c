@@ -114,3 +114,32 @@ enum err counters_add_field(struct ctx *ctx, struct store_txn *txn, const struct
     err = counters_add(ctx, txn, at, COUNTER_FIELD_NAMES, no_name, 1);
     return err != OK ? err : counters_add(ctx, txn, at, dimension, name, 1);
 }
+
+enum err counters_subtract_field(struct ctx *ctx, struct store_txn *txn,
+                                 const struct counter_day *at, enum counter_dimension dimension,
+                                 struct slice name)
+{
+    const struct slice no_name = {NULL, 0};
+    struct key key = key_counter(at->org, at->day, COUNTER_FIELD_NAMES, no_name);
+    uint64_t distinct = 0;
+    bool counted = false;
+    enum err err = is_counted(txn, at, name, &counted);
+
+    if (err == OK) {
+        err = read_count(txn, &key, &distinct);
+    }
+    if (err != OK) {
+        return err;
+    }
+    if (!counted) {
+        return counters_subtract(ctx, txn, at, dimension, OTHER, 1);
+    }
+    err = counters_subtract(ctx, txn, at, dimension, name, 1);
+    if (err == OK) {
+        err = is_counted(txn, at, name, &counted);
+    }
+    if (err != OK || counted || distinct >= COUNTERS_FIELD_NAMES_MAX) {
+        return err;
+    }
+    return counters_subtract(ctx, txn, at, COUNTER_FIELD_NAMES, no_name, 1);
+}

@@ -39,5 +39,11 @@ MUST_CHECK enum err counters_subtract(struct ctx *ctx, struct store_txn *txn,
 MUST_CHECK enum err counters_add_field(struct ctx *ctx, struct store_txn *txn,
                                        const struct counter_day *at,
                                        enum counter_dimension dimension, struct slice name);
+/* Subtracts what counters_add_field added for one event. A name without counts is not counted as distinct any
+ * more, unless the day has had enough names: then it stays one of them, and its later corrections count as
+ * `other`, as those of all other names do. */
+MUST_CHECK enum err counters_subtract_field(struct ctx *ctx, struct store_txn *txn,
+                                            const struct counter_day *at,
+                                            enum counter_dimension dimension, struct slice name);
 
 #endif

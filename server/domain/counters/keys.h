@@ -15,11 +15,13 @@ enum counter_dimension {
     COUNTER_EXTRACTIONS = 5, /* one row: extractions */
     COUNTER_CONFIDENCE = 6, /* one row: the sum of their confidences in millionths */
     COUNTER_CORRECTED = 7, /* one row: those of the day's extractions that were corrected since */
-    COUNTER_MAPPING_APPLIED = 8 /* one row: lines that mappings were applied to */
+    COUNTER_MAPPING_APPLIED = 8, /* one row: lines that mappings were applied to */
+    COUNTER_RETRACTED =
+        9 /* one row: those of the day's feedback events that were retracted since */
 };
 
 /* The last of them: a key with one above it is of another shape. */
-#define COUNTER_DIMENSION_MAX COUNTER_MAPPING_APPLIED
+#define COUNTER_DIMENSION_MAX COUNTER_RETRACTED
 
 /* Prefix of a day's counters; days ascend. Prefix of all: key_org. */
 struct key key_counter_day_prefix(struct org_id org, uint32_t day);

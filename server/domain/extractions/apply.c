@@ -147,6 +147,8 @@ static void keep_corrections(const struct extraction_record *replaced,
     record->corrected_by_seq = replaced->corrected_by_seq;
     record->corrected_field_count = replaced->corrected_field_count;
     memcpy(record->corrected_fields, replaced->corrected_fields, sizeof(record->corrected_fields));
+    record->correction_count = replaced->correction_count;
+    memcpy(record->correction_seqs, replaced->correction_seqs, sizeof(record->correction_seqs));
 }
 
 enum err extractions_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)

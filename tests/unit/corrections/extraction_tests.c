@@ -198,6 +198,59 @@ static void test_newest_extraction_is_marked(void **state)
     world_deinit(&world);
 }
 
+/* Goal: a retracted correction leaves the extraction that it marked, with its fields that no other corrected.
+ * Method: three corrections of one extraction, retracted one by one; the sums of the layout. */
+static void test_retracted_corrections_leave_their_extraction(void **state)
+{
+    struct world world;
+    struct store_txn *txn = NULL;
+    struct layout_stats_record stats;
+
+    (void)state;
+    world_init(&world, 6);
+    add_extraction(&world, 101, 1000, SLICE("document"), SLICE("draft"));
+    capture_one(&world, SLICE("document"), SLICE(""), "{\"a\":1}");
+    capture_one(&world, SLICE("document"), SLICE("draft"), "{\"a\":1,\"b\":1}");
+    capture_one(&world, SLICE("other"), SLICE("draft"), "{\"c\":1}");
+    assert_int_equal(read_extraction(&world, 101).corrected_field_count, 3);
+    (void)world_retract(&world, 1);
+    assert_int_equal(read_extraction(&world, 101).corrected_by_seq, 2);
+    assert_int_equal(read_extraction(&world, 101).corrected_field_count, 3);
+    (void)world_retract(&world, 2);
+    assert_int_equal(read_extraction(&world, 101).corrected_field_count, 1);
+    txn = world_begin(&world, STORE_READ);
+    assert_int_equal(sums_read_layout(txn, world.org, LAYOUT, &stats), OK);
+    assert_int_equal(stats.corrected_count, 1);
+    assert_int_equal(stats.treatment.corrected_field_count, 1);
+    store_abort(txn);
+    (void)world_retract(&world, 3);
+    assert_int_equal(read_extraction(&world, 101).corrected_by_seq, 0);
+    txn = world_begin(&world, STORE_READ);
+    assert_int_equal(sums_read_layout(txn, world.org, LAYOUT, &stats), OK);
+    assert_int_equal(stats.corrected_count, 0);
+    assert_int_equal(stats.treatment.corrected_field_count, 0);
+    store_abort(txn);
+    world_deinit(&world);
+}
+
+/* Goal: a retracted correction marks no extraction that is recorded later. Method: a correction of a document,
+ * retracted; then the extraction. */
+static void test_retracted_corrections_mark_no_later_extraction(void **state)
+{
+    struct world world;
+
+    (void)state;
+    world_init(&world, 7);
+    capture_one(&world, SLICE("document"), SLICE(""), "{\"a\":1}");
+    capture_one(&world, SLICE("document"), SLICE(""), "{\"b\":1}");
+    (void)world_retract(&world, 1);
+    add_extraction(&world, 101, 1000, SLICE("document"), SLICE(""));
+    assert_int_equal(read_extraction(&world, 101).corrected_by_seq, 2);
+    (void)world_retract(&world, 2);
+    assert_int_equal(read_extraction(&world, 101).corrected_by_seq, 0);
+    world_deinit(&world);
+}
+
 /* Goal: the number of corrected fields of a row is bounded. Method: more distinct ones than
  * that. */
 static void test_corrected_fields_are_bounded(void **state)
@@ -231,6 +284,8 @@ int run_extraction_tests(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sums_move_with_their_mark),
         cmocka_unit_test(test_newest_extraction_is_marked),
+        cmocka_unit_test(test_retracted_corrections_leave_their_extraction),
+        cmocka_unit_test(test_retracted_corrections_mark_no_later_extraction),
         cmocka_unit_test(test_corrected_fields_are_bounded),
     };
 

@@ -1,2 +1,2 @@
-errata_test(corrections_tests DIR tests/unit/corrections USES domain_corrections store_memory json_support wire
+errata_test(corrections_tests DIR tests/unit/corrections USES domain_corrections domain_retractions store_memory json_support wire
             LABELS unit)

@@ -3,6 +3,7 @@
  */
 #include "tests/unit/corrections/world.h"
 
+#include "server/domain/retractions/retractions.h"
 #include "store/memory/memory.h"
 
 #include <event_apply.h>
@@ -72,6 +73,22 @@ uint64_t world_capture(struct world *world, const struct capture_input *inputs, 
     }
     log_begin_write(txn, NULL);
     assert_int_equal(capture_store(&world->ctx, txn, world->org, events, count, &seq), OK);
+    assert_int_equal(store_commit(txn), OK);
+    return seq;
+}
+
+uint64_t world_retract(struct world *world, uint64_t event_seq)
+{
+    struct store_txn *txn = world_begin(world, STORE_WRITE);
+    struct retraction_request request = {
+        .org = world->org, .caller = world_admin(), .reason = SLICE("wrong document")};
+    struct event event;
+    uint64_t seq = 0;
+
+    assert_int_equal(log_read(txn, world->org, event_seq, &event), OK);
+    request.event_id = event.id;
+    log_begin_write(txn, NULL);
+    assert_int_equal(retraction_store(&world->ctx, txn, &request, &seq), OK);
     assert_int_equal(store_commit(txn), OK);
     return seq;
 }
@@ -146,6 +163,9 @@ size_t world_check_replay(struct world *world, uint64_t last_seq)
         if (corrections_applies(event.kind)) {
             assert_int_equal(corrections_apply(&world->ctx, to, &event), OK);
         }
+        if (retractions_applies(event.kind)) {
+            assert_int_equal(retractions_apply(&world->ctx, to, &event), OK);
+        }
         if (layouts_applies(event.kind)) {
             assert_int_equal(layouts_apply(&world->ctx, to, &event), OK);
         }
@@ -177,6 +197,7 @@ int main(void)
     failed += run_documents_tests();
     failed += run_family_tests();
     failed += run_extraction_tests();
+    failed += run_retraction_tests();
     return failed;
 }
 

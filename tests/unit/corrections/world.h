@@ -44,6 +44,8 @@ struct event_caller world_admin(void);
 /* Prepares and stores events in one write as an ADMIN, by a HUMAN unless an input has another kind of annotator.
  * Returns the first seq. */
 uint64_t world_capture(struct world *world, const struct capture_input *inputs, size_t count);
+/* Retracts an event as an ADMIN; gives the seq of the retraction. */
+uint64_t world_retract(struct world *world, uint64_t event_seq);
 /* True if a text is in another. */
 bool world_has(struct slice whole, const char *part);
 
@@ -61,5 +63,6 @@ int run_model_tests(void);
 int run_documents_tests(void);
 int run_family_tests(void);
 int run_extraction_tests(void);
+int run_retraction_tests(void);
 
 #endif

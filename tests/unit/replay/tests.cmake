@@ -1,1 +1,1 @@
-errata_test(replay_tests DIR tests/unit/replay USES domain_replay store_support LABELS unit)
+errata_test(replay_tests DIR tests/unit/replay USES domain_replay domain_retractions store_support LABELS unit)

@@ -9,6 +9,7 @@
 #include "server/domain/corrections/keys.h"
 #include "server/domain/counters/keys.h"
 #include "server/domain/events/feedback.h"
+#include "server/domain/events/retraction.h"
 #include "server/domain/experiment/records.h"
 #include "server/domain/exposures/keys.h"
 #include "server/domain/extractions/rows/keys.h"
@@ -165,6 +166,10 @@ static void test_examples_of_the_format_are_current(void **state)
         {"example", key_example(org, &fingerprint, SAMPLE_TIME_US, 9),
          sample_of(&arena, "example")},
         {"example_mark", key_example_mark(org, 9), sample_of(&arena, "example_mark")},
+        {"example_retracted", key_example(org, &fingerprint, SAMPLE_TIME_US, 9),
+         sample_of(&arena, "example_retracted")},
+        {"example_freed", key_example_freed(org, 9, 400), slice_of(seq, sizeof(seq))},
+        {"entity_past", key_entity_past(org, SLICE("line"), SLICE("7"), SAMPLE_TIME_US, 9), empty},
         {"entity", key_entity(org, SLICE("line"), SLICE("7"), 9), sample_of(&arena, "entity")},
         {"feedback_subject",
          key_feedback_subject(org, SUBJECT_DRAFT_ORDER, SLICE("order-7"), SAMPLE_TIME_US, 9),
@@ -189,6 +194,8 @@ static void test_examples_of_the_format_are_current(void **state)
         {"extraction", key_extraction(org, 9), sample_of(&arena, "extraction")},
         {"extraction_key", key_extraction_key(org, EXTRACTION_KEY_DOCUMENT, SLICE("invoice-7")),
          sample_of(&arena, "extraction_key")},
+        {"extraction_kept", key_extraction_kept(org, 300, 9), empty},
+        {"retracted", key_retracted(org, 9), slice_of(seq, sizeof(seq))},
         {"extraction_subject",
          key_extraction_subject(org, SUBJECT_DOCUMENT, SLICE("invoice-7"), SAMPLE_TIME_US, 9),
          empty},

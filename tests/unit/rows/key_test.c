@@ -9,6 +9,7 @@
 #include "server/domain/corrections/keys.h"
 #include "server/domain/counters/keys.h"
 #include "server/domain/events/feedback.h"
+#include "server/domain/events/retraction.h"
 #include "server/domain/experiment/records.h"
 #include "server/domain/exposures/keys.h"
 #include "server/domain/extractions/rows/keys.h"
@@ -153,6 +154,12 @@ static void test_keys_begin_with_their_org(void **state)
         key_layout_head(org, &fingerprint),
         key_example(org, &fingerprint, 1, 1),
         key_example_mark(org, 1),
+        key_example_freed_prefix(org, 1),
+        key_example_freed(org, 1, 1),
+        key_entity_past(org, SLICE("a"), SLICE("b"), 1, 1),
+        key_retracted(org, 1),
+        key_extraction_kept_prefix(org, 1),
+        key_extraction_kept(org, 1, 1),
         key_entity_prefix(org, SLICE("a"), SLICE("b")),
         key_entity(org, SLICE("a"), SLICE("b"), 1),
         key_feedback_subject_prefix(org, SUBJECT_DOCUMENT, SLICE("x")),

@@ -27,6 +27,7 @@ KIND(org_head)
 KIND(layout_head)
 KIND(example)
 KIND(example_mark)
+KIND(retracted_example)
 KIND(document)
 KIND(family)
 KIND(family_sketch)
@@ -85,6 +86,7 @@ const struct record_kind record_kinds[RECORD_KIND_COUNT] = {
     {"example: the layout's head", sample_of_layout_head, layout_head_again},
     {"example", sample_of_example, example_again},
     {"example_mark", sample_of_example_mark, example_mark_again},
+    {"example_retracted", sample_of_retracted_example, retracted_example_again},
     {"document", sample_of_document, document_again},
     {"family", sample_of_family, family_again},
     {"family_sketch", sample_of_family_sketch, family_sketch_again},

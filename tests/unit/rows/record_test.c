@@ -518,6 +518,10 @@ static void test_invalid_record_is_not_written(void **state)
     BROKEN(extraction, record.seq = 0);
     BROKEN(extraction, record.layout_fingerprint.size = 0);
     BROKEN(extraction, record.corrected_by_seq = 0);
+    BROKEN(extraction, record.correction_count = 0);
+    BROKEN(extraction, record.correction_count = RECORD_CORRECTIONS_MAX + 1);
+    BROKEN(retracted_example, record.retracted_by_seq = 0);
+    BROKEN(retracted_example, record.row = slice_of(NULL, 0));
     BROKEN(extraction, record.corrected_field_count = RECORD_CORRECTED_FIELDS_MAX + 1);
     BROKEN(extraction_key, record.seq = 0);
     BROKEN(mapping, memset(record.id.bytes, 0, UUID_BYTES));

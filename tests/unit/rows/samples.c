@@ -114,6 +114,14 @@ struct example_mark_record sample_example_mark(void)
     return record;
 }
 
+struct retracted_example_record sample_retracted_example(void)
+{
+    struct retracted_example_record record = {
+        .retracted_by_seq = 400, .superseded_by_seq = 300, .row = SLICE("row")};
+
+    return record;
+}
+
 void sample_entity(struct entity_record *ret_record)
 {
     memset(ret_record, 0, sizeof(*ret_record));
@@ -226,6 +234,8 @@ struct extraction_record sample_extraction(void)
         .corrected_by_seq = 300,
         .corrected_fields = {7, UINT64_MAX},
         .corrected_field_count = 2,
+        .correction_seqs = {300, 301},
+        .correction_count = 2,
     };
 
     return record;

@@ -28,6 +28,7 @@ struct org_head_record sample_org_head(void);
 struct layout_head_record sample_layout_head(void);
 struct example_record sample_example(void);
 struct example_mark_record sample_example_mark(void);
+struct retracted_example_record sample_retracted_example(void);
 /* Into memory of the caller's: it is large. */
 void sample_entity(struct entity_record *ret_record);
 struct document_record sample_document(void);

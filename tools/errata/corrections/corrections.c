@@ -9,6 +9,7 @@
 #include "tools/errata/engine/import_report.h"
 #include "tools/errata/engine/input.h"
 #include "tools/errata/engine/paging.h"
+#include "tools/errata/engine/resolve.h"
 #include "tools/errata/engine/view_cells.h"
 #include "tools/errata/layouts/measures.h"
 
@@ -204,6 +205,39 @@ static enum cli_exit print_event(struct cli *cli, struct json_value reply)
     return CLI_OK;
 }
 
+/* --- retract --- */
+
+static enum cli_exit fill_retract(struct request *request, struct cli *cli)
+{
+    struct slice id = {NULL, 0};
+    enum cli_exit result =
+        resolve_prefix(cli, SLICE("CORRECTION"), slice_text(cli->options.words[0]), &id);
+
+    if (result == CLI_OK) {
+        request_text(request, "event_id", id);
+    }
+    return result;
+}
+
+/* The id of the retraction. Of an event that was retracted before, the first one is returned. */
+static enum cli_exit print_retraction(struct cli *cli, struct json_value reply)
+{
+    struct json_value retraction = reply_member(reply, "retraction");
+    struct slice reason = reply_text(cli, retraction, "reason");
+    struct slice given = slice_text(options_get(&cli->options, "reason"));
+
+    print_line(&cli->out, reply_text(cli, retraction, "id"));
+    if (!slice_equal(reason, given)) {
+        cli_note(cli, "it was retracted before, by %.*s: %.*s",
+                 SLICE_ARGS(reply_text(cli, retraction, "retractedBy")), SLICE_ARGS(reason));
+    }
+    return CLI_OK;
+}
+
+static const struct option_spec retract_options[] = {
+    {"reason", "TEXT", "why it was wrong"},
+    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
+    {NULL, NULL, NULL}};
 static const struct option_spec capture_options[] = {
     {"type", "TYPE", "what happened"},
     {"layout", "LAYOUT",
@@ -291,4 +325,21 @@ const struct command correction_commands[] = {
      .help = "Shows one correction by its id, with what differs between before and after.",
      .examples = {{"errata corrections show 0192f0c0-1111-7222-8333-444455556666", NULL}},
      COMMAND_CALL("FeedbackService/GetFeedbackEvent", .print = print_event)},
+    {.group = "corrections",
+     .name = "retract",
+     .arguments = "CORRECTION",
+     .summary = "take back a wrong correction",
+     .help =
+         "Takes back a correction or a selection of a customer, and prints the id of the "
+         "retraction. It is not served as an example any more, and every count that it raised "
+         "falls by as much; an older correction that it hid is served again. It stays in lists, "
+         "with who retracted it, when and why. This cannot be undone. Retracting it again "
+         "changes nothing.\n\nNeeds a REVIEWER or ADMIN token, or an OPERATOR token for a "
+         "correction of its own user. A confirmed mapping is taken back by `errata mappings "
+         "reject`.",
+     .examples = {{"errata corrections retract 0192f0c0-1111-7222-8333-444455556666 \\\n"
+                   "  --reason 'wrong invoice'",
+                   NULL}},
+     .options = retract_options,
+     COMMAND_CALL("EventService/RetractEvent", .fill = fill_retract, .print = print_retraction)},
     {.name = NULL}};

@@ -1,10 +1,13 @@
-"""event_kinds.h, event_apply.h and event_apply.c: kinds of events, and which capabilities apply each, from
-the values of the one enum that has the option (errata.options.event)."""
+"""event_kinds.h, event_apply.h, event_retract.h and their sources: kinds of events, which capabilities apply each,
+and which one retracts it, from the values of the one enum that has the option (errata.options.event)."""
 from errata_gen.model import Refused
 from errata_gen.text import comment, guard, head
 
 PARAMETERS = "struct ctx *ctx, struct store_txn *txn, const struct event *event"
 BORROWED = "ctx, txn, event"
+RETRACT_PARAMETERS = ["struct ctx *ctx, struct store_txn *txn, const struct event *retraction,",
+                      "const struct event *event"]
+CHECK_PARAMETERS = "struct ctx *ctx, const struct event *event"
 
 
 class Kind:
@@ -20,6 +23,11 @@ class Kind:
                           "(errata.options.event) with `apply`")
         if len(set(self.appliers)) != len(self.appliers):
             raise Refused(f"{enum.full_name}: {name} is applied twice by one capability")
+        self.retractor = rules.retract
+        self.reversal = rules.reversal
+        if self.retractor and (self.reversal or self.retractor not in self.appliers):
+            raise Refused(f"{enum.full_name}: {name} has `retract` {self.retractor!r}; expected one of its "
+                          "capabilities, and no `reversal`")
 
 
 def _kinds(model):
@@ -77,9 +85,60 @@ def _apply_header(kinds):
     return path, text + f"MUST_CHECK enum err domain_apply({PARAMETERS});\n\n#endif\n"
 
 
+def _retract_function(start):
+    """The head of a function that retracts, on two lines."""
+    return start + ("\n" + " " * len(start)).join(RETRACT_PARAMETERS) + ")"
+
+
+def _retract_header(kinds):
+    path = "event_retract.h"
+    text = head(path, "what takes back a stored event, by capability.")
+    text += f'#ifndef {guard(path)}\n#define {guard(path)}\n\n#include "store/log.h"\n'
+    for retractor in sorted({kind.retractor for kind in kinds if kind.retractor}):
+        text += "\n" + comment([f"Checks whether an event of {retractor} can be retracted. ERR_PRECONDITION, with the "
+                                "reversal that exists, if not."])
+        text += f"MUST_CHECK enum err {retractor}_check_retract({CHECK_PARAMETERS});\n"
+        text += comment([f"Changes the rows of {retractor} to what they would be without the event, of which "
+                         "`retraction` is the retraction. Knows no clock, no randomness and no settings. The "
+                         "slices of both events are not the transaction's, since this puts."])
+        text += _retract_function(f"MUST_CHECK enum err {retractor}_retract(") + ";\n"
+    text += "\n" + comment(["Checks whether an event can be retracted. ERR_PRECONDITION, with the reversal that exists, "
+                            "if not; ERR_CORRUPT for a kind that this version does not know."])
+    text += f"MUST_CHECK enum err domain_check_retract({CHECK_PARAMETERS});\n"
+    text += comment(["Takes back what an event did. ERR_CORRUPT for a kind that cannot be retracted."])
+    return path, text + _retract_function("MUST_CHECK enum err domain_retract(") + ";\n\n#endif\n"
+
+
+def _refusal(kind):
+    name = kind.name.removeprefix("EVENT_")
+    expected = f"expected {kind.reversal}" if kind.reversal else "expected a correction or a customer selection"
+    text = f"event_id: an event of kind {name} cannot be retracted; {expected}"
+    return f'        return fault_say(ctx->fault, ERR_PRECONDITION,\n                         "{text}");\n'
+
+
+def write_retract(model):
+    kinds = _kinds(model)
+    path = "event_retract.c"
+    text = head(path, "which capability retracts an event.")
+    text += f"#include <event_retract.h>\n\nenum err domain_check_retract({CHECK_PARAMETERS})\n{{\n"
+    text += "    switch (event->kind) {\n"
+    for kind in kinds:
+        text += f"    case {kind.name}:\n"
+        text += f"        return {kind.retractor}_check_retract(ctx, event);\n" if kind.retractor else _refusal(kind)
+    text += "    }\n    return ERR_CORRUPT;\n}\n\n"
+    text += _retract_function("enum err domain_retract(") + "\n{\n    switch (event->kind) {\n"
+    for kind in [kind for kind in kinds if kind.retractor]:
+        text += f"    case {kind.name}:\n        return {kind.retractor}_retract(ctx, txn, retraction, event);\n"
+    for kind in [kind for kind in kinds if not kind.retractor]:
+        text += f"    case {kind.name}:\n"
+    if any(not kind.retractor for kind in kinds):
+        text += "        break;\n"
+    return {path: text + "    }\n    return ERR_CORRUPT;\n}\n"} if kinds else {}
+
+
 def write(model):
     kinds = _kinds(model)
-    return dict([_kinds_header(kinds), _apply_header(kinds)]) if kinds else {}
+    return dict([_kinds_header(kinds), _apply_header(kinds), _retract_header(kinds)]) if kinds else {}
 
 
 def write_dispatch(model):

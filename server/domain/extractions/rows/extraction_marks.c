@@ -6,6 +6,7 @@
 #include "server/domain/extractions/rows/extraction_rows_internal.h"
 
 #include "server/domain/events/feedback.h"
+#include "server/domain/events/retraction.h"
 
 /* Corrections of one document or draft order that are read for an extraction, newest first: more than people
  * make of one document, and 10 ms of the writer's time. */
@@ -87,8 +88,13 @@ static enum err take_event(struct store_txn *txn, struct org_id org, uint64_t se
 {
     struct feedback_event_view view;
     struct event event;
-    enum err err = log_read(txn, org, seq, &event);
+    uint64_t retraction_seq = 0;
+    enum err err = retraction_find(txn, org, seq, &retraction_seq);
 
+    if (err != OK || retraction_seq != 0) {
+        return err;
+    }
+    err = log_read(txn, org, seq, &event);
     if (err == OK) {
         err = event.kind == EVENT_FEEDBACK ? feedback_view_read(&event, &view) : ERR_CORRUPT;
     }
@@ -194,8 +200,7 @@ static enum err renew(struct ctx *ctx, struct store_txn *txn, struct org_id org,
         return err;
     }
     before = extraction_counted_corrections(&entry->record);
-    entry->record.corrected_by_seq = 0;
-    entry->record.corrected_field_count = 0;
+    extraction_record_clear(&entry->record);
     err = take_all(txn, entry, older_seqs);
     return err != OK ? err : write_marks(ctx, txn, entry, &before);
 }

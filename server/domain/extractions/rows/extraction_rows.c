@@ -72,12 +72,34 @@ static bool has_field(const struct extraction_record *record, uint64_t hash)
     return false;
 }
 
+bool extraction_record_has(const struct extraction_record *record, uint64_t correction_seq)
+{
+    for (size_t i = 0; i < record->correction_count; i++) {
+        if (record->correction_seqs[i] == correction_seq) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void extraction_record_clear(struct extraction_record *record)
+{
+    record->corrected_by_seq = 0;
+    record->corrected_field_count = 0;
+    record->correction_count = 0;
+}
+
 void extraction_record_correct(struct extraction_record *record, uint64_t seq,
                                const struct feedback_event_view *view)
 {
     struct slice names = view->fields_changed.run;
     struct slice name = {NULL, 0};
 
+    if (record->correction_count == RECORD_CORRECTIONS_MAX || extraction_record_has(record, seq)) {
+        return;
+    }
+    record->correction_seqs[record->correction_count] = seq;
+    record->correction_count++;
     if (record->corrected_by_seq == 0 || record->corrected_by_seq > seq) {
         record->corrected_by_seq = seq;
     }
@@ -244,6 +266,9 @@ enum err extraction_rows_add(struct ctx *ctx, struct store_txn *txn, struct extr
     struct counted_extraction counted = extraction_counted(entry->org, &entry->record);
     enum err err = write_key(ctx, txn, entry);
 
+    if (err == OK) {
+        err = extraction_kept_put(txn, entry);
+    }
     counted.confidence_millionths = entry->confidence_millionths;
     if (err == OK) {
         err = list_entry(txn, entry, true);
@@ -276,6 +301,9 @@ enum err extraction_rows_remove(struct ctx *ctx, struct store_txn *txn,
     }
     if (err == OK && entry->key_kind != EXTRACTION_KEY_NONE) {
         err = store_del(txn, TABLE_EXTRACTION_KEY, key_slice(&key));
+    }
+    if (err == OK) {
+        err = extraction_kept_remove(txn, entry);
     }
     return err != OK ? err : extraction_marks_give(ctx, txn, entry);
 }
@@ -425,7 +453,7 @@ enum err extraction_rows_correct(struct ctx *ctx, struct store_txn *txn, const s
     struct counted_extraction counted;
     struct corrections_change corrections;
     uint64_t seq = 0;
-    size_t field_count = 0;
+    size_t correction_count = 0;
     enum err err = find_corrected(txn, event, view, &seq);
 
     if (err != OK) {
@@ -436,9 +464,9 @@ enum err extraction_rows_correct(struct ctx *ctx, struct store_txn *txn, const s
         return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
     }
     corrections.before = extraction_counted_corrections(&record);
-    field_count = record.corrected_field_count;
+    correction_count = record.correction_count;
     extraction_record_correct(&record, event->seq, view);
-    if (corrections.before.is_corrected && record.corrected_field_count == field_count) {
+    if (record.correction_count == correction_count) {
         return OK;
     }
     if (!arena_copy(ctx->arena, record.layout_fingerprint, &record.layout_fingerprint)) {

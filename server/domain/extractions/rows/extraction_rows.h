@@ -65,6 +65,10 @@ MUST_CHECK enum err extraction_rows_remove(struct ctx *ctx, struct store_txn *tx
 MUST_CHECK enum err extraction_rows_correct(struct ctx *ctx, struct store_txn *txn,
                                             const struct event *event,
                                             const struct feedback_event_view *view);
+/* Removes a retracted correction from the extractions that it marked, and its counts. */
+MUST_CHECK enum err extraction_rows_uncorrect(struct ctx *ctx, struct store_txn *txn,
+                                              const struct event *event,
+                                              const struct feedback_event_view *view);
 
 /* Finds the extraction that is recorded under an id. ERR_NOT_FOUND if there is none. */
 MUST_CHECK enum err extraction_rows_find_key(struct store_txn *txn, struct org_id org,

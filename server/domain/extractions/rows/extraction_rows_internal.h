@@ -38,7 +38,12 @@ MUST_CHECK enum err extraction_change_corrected(struct ctx *ctx, struct store_tx
                                                 const struct extraction_record *record,
                                                 const struct counted_extraction *counted,
                                                 const struct corrections_change *corrections);
-/* Adds a correction to a row; each field that is new to it once, up to RECORD_CORRECTED_FIELDS_MAX. */
+/* Returns whether a correction marks the row. */
+bool extraction_record_has(const struct extraction_record *record, uint64_t correction_seq);
+/* Removes all corrections from a row. */
+void extraction_record_clear(struct extraction_record *record);
+/* Adds a correction to a row, up to RECORD_CORRECTIONS_MAX; each field that is new to it once, up to
+ * RECORD_CORRECTED_FIELDS_MAX. */
 void extraction_record_correct(struct extraction_record *record, uint64_t seq,
                                const struct feedback_event_view *view);
 
@@ -50,5 +55,13 @@ MUST_CHECK enum err extraction_marks_take(struct ctx *ctx, struct store_txn *txn
 /* Gives the corrections of an extraction that was just removed to those that were served before it. */
 MUST_CHECK enum err extraction_marks_give(struct ctx *ctx, struct store_txn *txn,
                                           const struct extraction_entry *entry);
+
+/* Puts a row for each correction in the record of an extraction that is added: it was taken over from the one
+ * that the extraction replaces, whose document and draft order may be others. */
+MUST_CHECK enum err extraction_kept_put(struct store_txn *txn,
+                                        const struct extraction_entry *entry);
+/* Removes those rows. */
+MUST_CHECK enum err extraction_kept_remove(struct store_txn *txn,
+                                           const struct extraction_entry *entry);
 
 #endif

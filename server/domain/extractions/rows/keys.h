@@ -21,6 +21,12 @@ struct key key_extraction_subject_prefix(struct org_id org, enum subject_kind ki
                                          struct slice id);
 struct key key_extraction_subject(struct org_id org, enum subject_kind kind, struct slice id,
                                   int64_t served_at_us, uint64_t seq);
+/* The extractions that took a correction over, and one of them. */
+struct key key_extraction_kept_prefix(struct org_id org, uint64_t correction_seq);
+struct key key_extraction_kept(struct org_id org, uint64_t correction_seq, uint64_t seq);
+/* Reads the seq of the extraction from a key that key_extraction_kept made. ERR_CORRUPT for a key of another
+ * length. */
+MUST_CHECK enum err key_read_extraction_kept(struct slice key, uint64_t *ret_seq);
 /* The extraction that is recorded under an id. */
 struct key key_extraction_key(struct org_id org, enum extraction_key_kind kind, struct slice id);
 

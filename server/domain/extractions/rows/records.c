@@ -8,11 +8,12 @@
 
 #include <record/extractions.pb.h>
 
-/* Only what was corrected has corrected fields. */
-static bool corrected_fields_fit(uint64_t corrected_by_seq, size_t corrected_field_count)
+/* Only what was corrected has corrected fields, and what was corrected has corrections. */
+static bool corrections_fit(uint64_t corrected_by_seq, size_t field_count, size_t correction_count)
 {
-    return corrected_field_count == 0 ||
-           (corrected_by_seq != 0 && corrected_field_count <= RECORD_CORRECTED_FIELDS_MAX);
+    return (corrected_by_seq != 0) == (correction_count != 0) &&
+           (field_count == 0 || correction_count != 0) &&
+           field_count <= RECORD_CORRECTED_FIELDS_MAX && correction_count <= RECORD_CORRECTIONS_MAX;
 }
 
 enum err record_decode_extraction(struct slice bytes, struct extraction_record *ret_record)
@@ -29,8 +30,8 @@ enum err record_decode_extraction(struct slice bytes, struct extraction_record *
     message.layout_fingerprint = record_take(&check, message.layout_fingerprint);
     record_need(&check, message.seq != 0);
     record_need(&check, message.layout_fingerprint.size > 0);
-    record_need(&check,
-                corrected_fields_fit(message.corrected_by_seq, message.corrected_field_count));
+    record_need(&check, corrections_fit(message.corrected_by_seq, message.corrected_field_count,
+                                        message.correction_seq_count));
     if (check.failed) {
         return ERR_CORRUPT;
     }
@@ -45,6 +46,9 @@ enum err record_decode_extraction(struct slice bytes, struct extraction_record *
     ret_record->corrected_field_count = message.corrected_field_count;
     memcpy(ret_record->corrected_fields, message.corrected_field,
            sizeof(ret_record->corrected_fields));
+    ret_record->correction_count = message.correction_seq_count;
+    memcpy(ret_record->correction_seqs, message.correction_seq,
+           sizeof(ret_record->correction_seqs));
     return OK;
 }
 
@@ -54,8 +58,8 @@ enum err record_encode_extraction(struct arena *arena, const struct extraction_r
     errata_record_ExtractionRow message;
 
     if (UNEXPECTED(record->seq == 0) || UNEXPECTED(record->layout_fingerprint.size == 0) ||
-        UNEXPECTED(
-            !corrected_fields_fit(record->corrected_by_seq, record->corrected_field_count))) {
+        UNEXPECTED(!corrections_fit(record->corrected_by_seq, record->corrected_field_count,
+                                    record->correction_count))) {
         return ERR_INTERNAL;
     }
     memset(&message, 0, sizeof(message));
@@ -70,6 +74,9 @@ enum err record_encode_extraction(struct arena *arena, const struct extraction_r
     message.corrected_field_count = (pb_size_t)record->corrected_field_count;
     memcpy(message.corrected_field, record->corrected_fields,
            record->corrected_field_count * sizeof(record->corrected_fields[0]));
+    message.correction_seq_count = (pb_size_t)record->correction_count;
+    memcpy(message.correction_seq, record->correction_seqs,
+           record->correction_count * sizeof(record->correction_seqs[0]));
     return record_pb_encode(arena, &errata_record_ExtractionRow_msg, &message, ret_bytes);
 }
 

@@ -11,6 +11,8 @@
 
 /* Corrected fields of one extraction that are distinguished; further ones are not counted. */
 #define RECORD_CORRECTED_FIELDS_MAX 256
+/* Corrections of one extraction that mark it; further ones change nothing about it. */
+#define RECORD_CORRECTIONS_MAX 256
 
 /* EXTRACTION */
 struct extraction_record {
@@ -25,6 +27,8 @@ struct extraction_record {
     uint64_t
         corrected_fields[RECORD_CORRECTED_FIELDS_MAX]; /* hashes of entity and field, each once */
     size_t corrected_field_count;
+    uint64_t correction_seqs[RECORD_CORRECTIONS_MAX]; /* the corrections that mark it */
+    size_t correction_count;
 };
 
 /* EXTRACTION_KEY */

@@ -1,0 +1,35 @@
+/*
+ * entity_rows_internal.h: what adding a correction of an entity and removing one share, for this folder's own files.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_ENTITY_ROWS_INTERNAL_H
+#define ERRATA_SERVER_DOMAIN_CORRECTIONS_ENTITY_ROWS_INTERNAL_H
+
+#include "server/domain/corrections/entity_rows.h"
+#include "server/domain/corrections/records.h"
+
+/* What reading one row takes: an event's envelope and facts, each with its dictionary. */
+#define ENTITY_ROW_BYTES_MAX ((size_t)4 << 20)
+
+/* A row with its event: in the memory for rows, and in pages of the store. */
+struct entity_live_row {
+    uint64_t seq;
+    int64_t created_at_us;
+    struct slice layout_fingerprint; /* empty: the event is not an example */
+    struct slice fields_changed; /* the run of all its fields */
+    size_t field_count; /* in it */
+    struct record_names remaining; /* at least one */
+};
+
+/* Reads a row and its event; `memory` is reset first. An empty value is read as all fields remaining. */
+MUST_CHECK enum err entity_row_read(struct arena *memory, struct store_txn *txn, struct org_id org,
+                                    uint64_t seq, struct slice value,
+                                    struct entity_live_row *ret_row);
+/* Writes which fields of a correction remain; `field_count` is how many it has. */
+MUST_CHECK enum err entity_row_write(struct ctx *ctx, struct store_txn *txn, const struct key *key,
+                                     struct entity_record *record, size_t field_count);
+/* Puts the row of a superseded correction. `view` is of any correction of the entity. */
+MUST_CHECK enum err entity_past_put(struct store_txn *txn, struct org_id org,
+                                    const struct feedback_event_view *view, int64_t created_at_us,
+                                    uint64_t seq);
+
+#endif

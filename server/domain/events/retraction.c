@@ -1,0 +1,80 @@
+/*
+ * retraction.c: see retraction.h.
+ */
+#include "server/domain/events/retraction.h"
+
+#include "store/base/bytes.h"
+
+#include <errata/v1/event.views.h>
+
+struct key key_retracted(struct org_id org, uint64_t event_seq)
+{
+    return key_org_seq(org, event_seq);
+}
+
+enum err retraction_put(struct store_txn *txn, struct org_id org, uint64_t event_seq,
+                        uint64_t retraction_seq)
+{
+    struct key key = key_retracted(org, event_seq);
+    uint8_t value[sizeof(retraction_seq)];
+
+    bytes_put_be64(value, retraction_seq);
+    return store_put(txn, TABLE_RETRACTED, key_slice(&key), slice_of(value, sizeof(value)));
+}
+
+enum err retraction_find(struct store_txn *txn, struct org_id org, uint64_t event_seq,
+                         uint64_t *ret_seq)
+{
+    struct key key = key_retracted(org, event_seq);
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, TABLE_RETRACTED, key_slice(&key), &value);
+
+    *ret_seq = 0;
+    if (err == OK && value.size != sizeof(*ret_seq)) {
+        return ERR_CORRUPT;
+    }
+    if (err == OK) {
+        *ret_seq = bytes_get_be64(value.data);
+    }
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
+enum err retraction_of_event(const struct event *event, struct retraction *ret_retraction)
+{
+    struct event_retracted_view view;
+    enum err err = ERR_CORRUPT;
+
+    if (event->kind == EVENT_RETRACTED) {
+        err = view_read_parts(&event_retracted_view_type, event->facts, event->content, &view);
+    }
+    if (err == OK) {
+        *ret_retraction = (struct retraction){
+            .seq = event->seq,
+            .id = event->id,
+            .retracted_at_us = event->created_at_us,
+            .retracted_by = event->actor_user_id,
+            .reason = view.reason,
+            .event_id = view.retracted_event_id,
+            .event_seq = view.retracted_seq,
+        };
+    }
+    return err;
+}
+
+enum err retraction_read(struct store_txn *txn, struct org_id org, uint64_t event_seq,
+                         struct retraction *ret_retraction)
+{
+    struct event event;
+    uint64_t seq = 0;
+    enum err err = retraction_find(txn, org, event_seq, &seq);
+
+    ret_retraction->seq = 0;
+    if (err != OK || seq == 0) {
+        return err;
+    }
+    err = log_read(txn, org, seq, &event);
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    return retraction_of_event(&event, ret_retraction);
+}

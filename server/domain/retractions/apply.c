@@ -1,0 +1,57 @@
+/*
+ * apply.c: applies a retraction: the row of the retracted event, and what its capability takes back.
+ */
+#include "server/domain/events/retraction.h"
+#include "store/base/assert.h"
+
+#include <event_apply.h>
+#include <event_retract.h>
+
+/* What one retracted event needs at most, its row and what is decoded of it. */
+#define EVENT_BYTES_MAX (4u << 20)
+
+/* Reads an event into the arena, since puts follow. */
+static enum err read_event(struct arena *arena, struct store_txn *txn, struct org_id org,
+                           uint64_t seq, struct event *ret_event)
+{
+    struct key key = key_event(org, seq);
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, TABLE_EVENT, key_slice(&key), &value);
+
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    if (!arena_copy(arena, value, &value)) {
+        return ERR_MEMORY;
+    }
+    return log_decode(arena, org, seq, value, ret_event);
+}
+
+enum err retractions_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
+{
+    struct retraction retraction = {.seq = 0};
+    struct event retracted;
+    struct arena arena;
+    uint64_t earlier_seq = 0;
+    enum err err = retraction_of_event(event, &retraction);
+
+    ASSERT(retractions_applies(event->kind));
+    arena_init(&arena, EVENT_BYTES_MAX);
+    if (err == OK) {
+        err = retraction_find(txn, event->org, retraction.event_seq, &earlier_seq);
+    }
+    if (err == OK && earlier_seq != 0) {
+        err = ERR_CORRUPT; /* an event is retracted once */
+    }
+    if (err == OK) {
+        err = read_event(&arena, txn, event->org, retraction.event_seq, &retracted);
+    }
+    if (err == OK) {
+        err = retraction_put(txn, event->org, retraction.event_seq, event->seq);
+    }
+    if (err == OK) {
+        err = domain_retract(ctx, txn, event, &retracted);
+    }
+    arena_deinit(&arena);
+    return err;
+}

@@ -1,0 +1,28 @@
+/*
+ * retractions.h: taking back what a person did. A retraction is an event of its own; what it changes is the
+ * capability's that the retracted event belongs to (<event_retract.h>). The retracted event is never changed.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_RETRACTIONS_RETRACTIONS_H
+#define ERRATA_SERVER_DOMAIN_RETRACTIONS_RETRACTIONS_H
+
+#include "server/domain/events/actor.h"
+#include "server/domain/events/retraction.h"
+
+/* As in the contract. */
+#define RETRACTION_REASON_BYTES_MAX 2000
+
+/* Who retracts what. Borrowed for the length of the call. */
+struct retraction_request {
+    struct org_id org;
+    struct event_caller caller;
+    struct uuid event_id;
+    struct slice reason; /* not empty */
+};
+
+/* Decides, appends and applies. Returns the seq of the event that records the retraction: of an event that was
+ * retracted before, the first one, and nothing is appended. ERR_NOT_FOUND, ERR_DENIED for an event of another
+ * user if an OPERATOR calls, ERR_PRECONDITION for an event that cannot be retracted. */
+MUST_CHECK enum err retraction_store(struct ctx *ctx, struct store_txn *txn,
+                                     const struct retraction_request *request, uint64_t *ret_seq);
+
+#endif

@@ -134,6 +134,7 @@ static void check_event(struct tally *tally, const struct event *event)
         }
         return;
     case EVENT_PROMPT_TEMPLATE_PUT: /* in its comment */
+    case EVENT_RETRACTED: /* in its reason */
         tally_mark(tally, event, event->content);
         return;
     case EVENT_ORGANIZATION_CREATED:
@@ -142,7 +143,6 @@ static void check_event(struct tally *tally, const struct event *event)
     case EVENT_EXPOSURE_RECORDED:
     case EVENT_SETTINGS_UPDATED:
     case EVENT_FAMILIES_MERGED:
-    case EVENT_RETRACTED:
         return;
     }
 }
@@ -191,6 +191,21 @@ static unsigned batch_count(const struct tally *tally, const struct sim_write *w
     return most;
 }
 
+/* Whether a retraction with this id is stored, of any write: the first one is answered to all that retract
+ * the same event. */
+static bool is_stored_retraction(const struct tally *tally, const char *id)
+{
+    for (const struct sim_write *at = tally->sim->model->writes; at != NULL; at = at->next) {
+        size_t place = at->number * SIM_ITEMS_MAX;
+
+        if (at->kind == SIM_WRITE_RETRACT && at->org == tally->org && tally->counts[place] == 1 &&
+            strcmp(tally->ids[place], id) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void check_write(struct tally *tally, const struct sim_write *write, unsigned item)
 {
     struct sim *sim = tally->sim;
@@ -200,7 +215,8 @@ static void check_write(struct tally *tally, const struct sim_write *write, unsi
     bool is_suggestion =
         write->kind == SIM_WRITE_JUDGE && sim_judgement_of(write, item) == SIM_WRITE_SUGGEST;
 
-    if (is_suggestion && count == 0 && write->ids[item][0] == '\0') {
+    if ((is_suggestion && count == 0 && write->ids[item][0] == '\0') ||
+        (write->kind == SIM_WRITE_RETRACT && is_stored_retraction(tally, write->ids[0]))) {
         return;
     }
     if (write->acknowledged && count == 0) {

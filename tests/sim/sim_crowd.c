@@ -67,6 +67,7 @@ static const struct habit habits[] = {
     {SIM_ANALYTICS, 2, ROLE(INTEGRATOR) | ROLE(ADMIN)},
     {SIM_REPORT, 2, ROLE(INTEGRATOR) | ROLE(ADMIN)},
     {SIM_FOREIGN_REFERENCE, 2, MEASURERS},
+    {SIM_RETRACT, 8, ROLE(ADMIN)},
 };
 
 static enum sim_op draw_op(struct sim *sim, const struct sim_member *member)

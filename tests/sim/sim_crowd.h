@@ -64,6 +64,7 @@ enum sim_op {
     SIM_ANALYTICS,
     SIM_REPORT,
     SIM_FOREIGN_REFERENCE, /* what another organisation was served */
+    SIM_RETRACT, /* an acknowledged event, perhaps again */
     SIM_OPS
 };
 
@@ -113,6 +114,7 @@ struct sim_call {
     bool named; /* its first message was sent */
     /* The acknowledged writes before it began. */
     uint64_t least;
+    unsigned layout; /* of SIM_EXAMPLES */
     /* A walk through a list. */
     char page_token[600];
     unsigned pages;

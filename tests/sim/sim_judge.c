@@ -123,7 +123,10 @@ static void judge_examples(struct sim_call *call, struct slice reply)
 {
     Errata__V1__GetExamplesResponse *read =
         errata__v1__get_examples_response__unpack(NULL, reply.size, reply.data);
-    uint64_t least = call->least < 3 ? call->least : 3;
+    const struct sim_org *org = &sim_of(call)->model->orgs[call->member->caller.org];
+    uint64_t left = org->acknowledged_by_layout[call->layout]; /* others were retracted since */
+    uint64_t known = call->least < left ? call->least : left;
+    uint64_t least = known < 3 ? known : 3;
 
     if (read == NULL || read->n_examples < least) {
         sim_fail(sim_of(call), "call %" PRIu64 ": %zu examples of a layout with %" PRIu64,
@@ -316,6 +319,7 @@ static void write_done(struct sim_call *call, struct slice reply)
     case SIM_WRITE_EXTRACTION:
     case SIM_WRITE_TEMPLATE:
     case SIM_WRITE_SETTINGS:
+    case SIM_WRITE_RETRACT:
         if (sim_draw(sim, 2) == 0) {
             sim_request_about(call->member, write);
         }
@@ -412,6 +416,7 @@ static void judge_ok(struct sim_call *call)
     case SIM_EXTRACTION:
     case SIM_TEMPLATE:
     case SIM_SETTINGS:
+    case SIM_RETRACT:
         write_done(call, reply);
         return;
     case SIM_MATCH:

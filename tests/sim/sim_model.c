@@ -6,6 +6,7 @@
 #include "store/base/assert.h"
 #include "tests/sim/sim_connection.h"
 
+#include <errata/v1/event_service.pb-c.h>
 #include <errata/v1/feedback_service.pb-c.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -107,6 +108,19 @@ static void keep_ids(struct sim *sim, struct sim_write *write, struct slice answ
     errata__v1__batch_capture_feedback_events_response__free_unpacked(batch, NULL);
 }
 
+static void keep_retraction_id(struct sim *sim, struct sim_write *write, struct slice answer)
+{
+    Errata__V1__RetractEventResponse *read =
+        errata__v1__retract_event_response__unpack(NULL, answer.size, answer.data);
+
+    if (read == NULL || read->retraction == NULL) {
+        sim_fail(sim, "the answer to retraction %" PRIu64 " has none", write->number);
+    } else {
+        (void)snprintf(write->ids[0], SIM_ID_BYTES, "%s", read->retraction->id);
+    }
+    errata__v1__retract_event_response__free_unpacked(read, NULL);
+}
+
 static void count(struct sim_org *org, const struct sim_write *write)
 {
     switch (write->kind) {
@@ -142,6 +156,7 @@ static void count(struct sim_org *org, const struct sim_write *write)
     case SIM_WRITE_EXTRACTION:
     case SIM_WRITE_TEMPLATE:
     case SIM_WRITE_SETTINGS:
+    case SIM_WRITE_RETRACT:
         return;
     }
 }
@@ -171,6 +186,8 @@ void sim_model_acknowledge(struct sim *sim, struct sim_write *write, struct slic
     sim->counts[SIM_WRITES]++;
     if (write->kind == SIM_WRITE_CAPTURE || write->kind == SIM_WRITE_BATCH) {
         keep_ids(sim, write, answer);
+    } else if (write->kind == SIM_WRITE_RETRACT) {
+        keep_retraction_id(sim, write, answer);
     } else if (write->kind >= SIM_WRITE_SUGGEST) {
         sim_keep_learning_ids(sim, write, answer);
     }

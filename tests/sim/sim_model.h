@@ -29,7 +29,8 @@ enum sim_write_kind {
     SIM_WRITE_MATCHES,
     SIM_WRITE_EXTRACTION,
     SIM_WRITE_TEMPLATE,
-    SIM_WRITE_SETTINGS
+    SIM_WRITE_SETTINGS,
+    SIM_WRITE_RETRACT /* stores nothing if another one retracted the event before */
 };
 
 /* One write, under one idempotency key, however often it is sent. */
@@ -54,6 +55,7 @@ struct sim_write {
     int64_t wall_ahead_us; /* the simulation's when it was first sent */
     int64_t crept_us; /* the same */
     bool acknowledged;
+    bool is_retracted; /* a retraction of it was sent */
     bool maybe; /* some end of it did not say that nothing was stored */
     uint8_t *answer; /* owned; the first one */
     size_t answer_bytes;
@@ -75,7 +77,8 @@ struct sim_org {
     uint64_t acknowledged_events; /* of kind FEEDBACK */
     uint64_t acknowledged_documents;
     uint64_t acknowledged_suggestions;
-    uint64_t acknowledged_by_layout[SIM_LAYOUTS];
+    uint64_t
+        acknowledged_by_layout[SIM_LAYOUTS]; /* captures, without those that may be retracted */
 };
 
 struct sim_model {

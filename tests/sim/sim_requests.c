@@ -73,6 +73,7 @@ static const char *const paths[SIM_OPS] = {
     [SIM_ANALYTICS] = ANALYTICS "GetLearningAnalytics",
     [SIM_REPORT] = ANALYTICS "GetExperimentReport",
     [SIM_FOREIGN_REFERENCE] = MAPPING "RecordMatches",
+    [SIM_RETRACT] = EVENT "RetractEvent",
 };
 
 static struct sim *sim_of(const struct sim_member *member)
@@ -121,6 +122,8 @@ static enum sim_op op_of(const struct sim_write *write)
         return SIM_TEMPLATE;
     case SIM_WRITE_SETTINGS:
         return SIM_SETTINGS;
+    case SIM_WRITE_RETRACT:
+        return SIM_RETRACT;
     }
     return SIM_OPS;
 }
@@ -262,6 +265,33 @@ static void batch(struct sim_member *member)
     for (unsigned i = 0; i < write->items; i++) {
         free(texts[i].after);
     }
+}
+
+/* Retracts a capture that was acknowledged, perhaps one that others retract. */
+static bool retract(struct sim_member *member)
+{
+    struct sim *sim = sim_of(member);
+    struct sim_write *captured =
+        (struct sim_write *)(uintptr_t)sim_draw_write(member, SIM_WRITE_CAPTURE, false);
+    struct sim_write *write = NULL;
+    Errata__V1__RetractEventRequest request = ERRATA__V1__RETRACT_EVENT_REQUEST__INIT;
+    char reason[48];
+    char mark[24];
+
+    if (captured == NULL) {
+        return false;
+    }
+    if (!captured->is_retracted) {
+        captured->is_retracted = true;
+        sim->model->orgs[captured->org].acknowledged_by_layout[captured->layout]--;
+    }
+    write = sim_model_add(sim, &member->caller, SIM_WRITE_RETRACT);
+    sim_write_mark(write, 0, mark);
+    (void)snprintf(reason, sizeof(reason), "CN%cRY %s", (char)('a' + member->caller.org), mark);
+    request.event_id = captured->ids[0];
+    request.reason = reason;
+    sim_send_new_write(sim, write, &request.base);
+    return true;
 }
 
 static void nonsense(struct sim_member *member, enum sim_op op)
@@ -493,6 +523,7 @@ static void examples(struct sim_member *member)
     char name[24];
 
     (void)snprintf(name, sizeof(name), "layout-%u", layout);
+    call->layout = layout;
     call->least = org_of(member)->acknowledged_by_layout[layout];
     request.layout_fingerprint = name;
     request.include_superseded = 1; /* all that were acknowledged */
@@ -643,6 +674,8 @@ static bool request_write(struct sim_member *member, enum sim_op op)
         capture(member);
     } else if (op == SIM_BATCH) {
         batch(member);
+    } else if (op == SIM_RETRACT) {
+        return retract(member);
     } else if (op == SIM_CREATE_TOKEN) {
         return make_token(member);
     } else if (op == SIM_REVOKE_TOKEN) {
@@ -662,6 +695,7 @@ bool sim_request(struct sim_member *member, enum sim_op op)
     case SIM_INGEST_STREAM:
     case SIM_CREATE_TOKEN:
     case SIM_REVOKE_TOKEN:
+    case SIM_RETRACT:
         return request_write(member, op);
     case SIM_GET_FEEDBACK:
     case SIM_FOREIGN:

@@ -5,6 +5,7 @@
 #include "server/domain/corrections/keys.h"
 #include "server/domain/corrections/layout_rows_internal.h"
 #include "server/domain/corrections/records.h"
+#include "server/domain/layouts/family_examples.h"
 #include "store/base/bytes.h"
 #include "store/scan.h"
 
@@ -151,6 +152,18 @@ static enum err retract_example(struct ctx *ctx, struct store_txn *txn, const st
     return err != OK ? err : store_put(txn, TABLE_EXAMPLE_RETRACTED, key_slice(&key), value);
 }
 
+/* Removes the example from the family that its document is in now. */
+static enum err leave_family(struct store_txn *txn, const struct event *event,
+                             const struct feedback_event_view *view,
+                             const struct key_fingerprint *fingerprint)
+{
+    const struct family_example example = {*fingerprint, event->created_at_us, event->seq};
+    uint64_t family_seq = 0;
+    enum err err = family_example_family(txn, event->org, view, &family_seq);
+
+    return err != OK ? err : family_example_remove(txn, event->org, family_seq, &example);
+}
+
 enum err layout_rows_retract(struct ctx *ctx, struct store_txn *txn, const struct event *event,
                              const struct feedback_event_view *view, const struct event *retraction)
 {
@@ -170,6 +183,9 @@ enum err layout_rows_retract(struct ctx *ctx, struct store_txn *txn, const struc
     if (view->is_example) {
         head.example_count--;
         err = retract_example(ctx, txn, event, &fingerprint, &head, retraction->seq);
+    }
+    if (err == OK && view->is_example) {
+        err = leave_family(txn, event, view, &fingerprint);
     }
     return err != OK ? err : layout_head_write(ctx->arena, txn, &key, &head);
 }

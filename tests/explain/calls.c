@@ -72,6 +72,8 @@ const char *explain_capture(struct world *world, const struct explain_correction
         event._entity_id_case = ERRATA__V1__FEEDBACK_EVENT___ENTITY_ID_ENTITY_ID;
         event.entity_id = text_of(correction->entity_id);
     }
+    event._actor_user_id_case = ERRATA__V1__FEEDBACK_EVENT___ACTOR_USER_ID_ACTOR_USER_ID;
+    event.actor_user_id = text_of("ada"); /* a person: examples are those of people */
     event.before_json = text_of("{}");
     event.after_json = text_of(correction->after);
     event.meta_json = text_of(correction->meta != NULL ? correction->meta : "");

@@ -81,6 +81,32 @@ static void test_examples_are_explained_as_they_were_served(void **state)
     world_deinit(&world);
 }
 
+/* Goal: an example that was retracted since is explained as it was served. Method: one example, retracted. */
+static void test_retracted_example_is_explained(void **state)
+{
+    struct world world;
+    Errata__V1__RetractEventRequest retract = ERRATA__V1__RETRACT_EVENT_REQUEST__INIT;
+    struct exchange_start start = {.path = "errata.v1.EventService/RetractEvent"};
+    Errata__V1__GetExamplesResponse *served = NULL;
+    Errata__V1__ExplainExposureRequest request;
+    Errata__V1__ExplainExposureResponse *explained = NULL;
+
+    (void)state;
+    world_init(&world);
+    start.authorization = world.admin;
+    retract.event_id = text_of(explain_capture(
+        &world, &(struct explain_correction){"layout", "d1", "1", "{\"qty\":1}", META}));
+    retract.reason = text_of("a mistake");
+    served = extractions_examples(&world, "layout", "d3");
+    assert_int_equal(world_call(&world, &start, &retract.base, NULL), STATUS_OK);
+    request = explain_of_reference(served->exposure_ref);
+    explained = explain(&world, &request);
+    assert_true(explained->text_matches);
+    assert_string_equal(explained->hint_examples_json, served->hint_examples_json);
+    assert_string_equal(explained->artifacts[0]->example->id, retract.event_id);
+    world_deinit(&world);
+}
+
 /* Goal: outcomes that cited the exposure are listed, with the correction that followed; the id of its event
  * explains it as its reference does. Method: two extractions of one reference, one corrected. */
 static void test_outcomes_are_listed(void **state)
@@ -387,6 +413,7 @@ int run_case_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_examples_are_explained_as_they_were_served),
+        cmocka_unit_test(test_retracted_example_is_explained),
         cmocka_unit_test(test_outcomes_are_listed),
         cmocka_unit_test(test_prompt_is_made_again_from_its_inputs),
         cmocka_unit_test(test_inputs_name_a_template_without_event),

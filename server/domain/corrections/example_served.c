@@ -20,6 +20,26 @@ static enum err read_row(struct store_txn *txn, const struct key_fingerprint *fi
     return err != OK ? err : record_decode_example(value, &example->record);
 }
 
+/* Reads the row of an example that was retracted since. */
+static enum err read_retracted(struct store_txn *txn, const struct key_fingerprint *fingerprint,
+                               struct example_served *example)
+{
+    const struct event *event = &example->event;
+    struct key key = key_example(event->org, fingerprint, event->created_at_us, event->seq);
+    struct retracted_example_record retracted;
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, TABLE_EXAMPLE_RETRACTED, key_slice(&key), &value);
+
+    if (err == OK) {
+        err = record_decode_retracted_example(value, &retracted);
+    }
+    if (err != OK) {
+        return err;
+    }
+    example->superseded_by_seq = retracted.superseded_by_seq;
+    return record_decode_example(retracted.row, &example->record);
+}
+
 /* Finds the mark of an example: in the head of its layout, or in a row of its own. */
 static enum err read_mark(struct store_txn *txn, const struct key_fingerprint *fingerprint,
                           struct example_served *example)
@@ -72,6 +92,8 @@ enum err example_served_find(struct store_txn *txn, struct org_id org, uint64_t 
     }
     if (err == OK) {
         err = read_mark(txn, &fingerprint, ret_example);
+    } else if (err == ERR_NOT_FOUND) {
+        err = read_retracted(txn, &fingerprint, ret_example);
     }
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }

@@ -59,6 +59,20 @@ class Retractions(ServerCase):
         self.assertEqual(self.served(as_of_seq=retraction.seq), [first.id])
         self.assert_recount()
 
+    def test_what_was_served_is_explained_as_it_was(self):
+        """Also where the example was retracted since, or is not superseded any more."""
+        first = self.correct(1, entity_type="line", entity_id="1")
+        second = self.correct(2, entity_type="line", entity_id="1")
+        served = [self.client.examples("acme"), self.client.examples("acme", include_superseded=True)]
+        self.retract(second.id)
+        for reply, ids in zip(served, ([second.id], [second.id, first.id])):
+            explained = self.client.explain(exposure_ref=reply.exposure_ref)
+            self.assertEqual([one.example.id for one in explained.artifacts], ids)
+            self.assertEqual([one.example.superseded for one in explained.artifacts],
+                             [one.superseded for one in reply.examples])
+            self.assertEqual([one.example.output for one in explained.artifacts],
+                             [one.output for one in reply.examples])
+
     def test_an_extraction_is_corrected_while_a_correction_remains(self):
         self.client.record_extraction(layout_fingerprint="acme", document_id="invoice-7", confidence=0.5, field_count=5)
         corrections = [self.correct(n, document_id="invoice-7") for n in range(1, 3)]

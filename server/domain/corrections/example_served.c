@@ -3,11 +3,31 @@
  */
 #include "server/domain/corrections/example_served.h"
 
+#include "server/domain/corrections/example_past.h"
 #include "server/domain/corrections/keys.h"
 #include "server/domain/layouts/records.h"
 #include "store/base/wire.h"
 
 #include <errata/v1/prompt_service.fields.h>
+
+/* Reads an example that was retracted since. */
+static enum err read_retracted(struct store_txn *txn, const struct key *key,
+                               struct example_served *example)
+{
+    struct retracted_example_record retracted;
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, TABLE_EXAMPLE_RETRACTED, key_slice(key), &value);
+
+    if (err == OK) {
+        err = record_decode_retracted_example(value, &retracted);
+    }
+    if (err != OK) {
+        return err;
+    }
+    example->is_retracted = true;
+    example->superseded_by_seq = retracted.superseded_by_seq;
+    return record_decode_example(retracted.row, &example->record);
+}
 
 static enum err read_row(struct store_txn *txn, const struct key_fingerprint *fingerprint,
                          struct example_served *example)
@@ -17,27 +37,10 @@ static enum err read_row(struct store_txn *txn, const struct key_fingerprint *fi
     struct slice value = {NULL, 0};
     enum err err = store_get(txn, TABLE_EXAMPLE, key_slice(&key), &value);
 
+    if (err == ERR_NOT_FOUND) {
+        return read_retracted(txn, &key, example);
+    }
     return err != OK ? err : record_decode_example(value, &example->record);
-}
-
-/* Reads the row of an example that was retracted since. */
-static enum err read_retracted(struct store_txn *txn, const struct key_fingerprint *fingerprint,
-                               struct example_served *example)
-{
-    const struct event *event = &example->event;
-    struct key key = key_example(event->org, fingerprint, event->created_at_us, event->seq);
-    struct retracted_example_record retracted;
-    struct slice value = {NULL, 0};
-    enum err err = store_get(txn, TABLE_EXAMPLE_RETRACTED, key_slice(&key), &value);
-
-    if (err == OK) {
-        err = record_decode_retracted_example(value, &retracted);
-    }
-    if (err != OK) {
-        return err;
-    }
-    example->superseded_by_seq = retracted.superseded_by_seq;
-    return record_decode_example(retracted.row, &example->record);
 }
 
 /* Finds the mark of an example: in the head of its layout, or in a row of its own. */
@@ -76,6 +79,7 @@ enum err example_served_find(struct store_txn *txn, struct org_id org, uint64_t 
     enum err err = log_read(txn, org, seq, &ret_example->event);
 
     ret_example->superseded_by_seq = 0;
+    ret_example->is_retracted = false;
     if (err == OK && ret_example->event.kind != EVENT_FEEDBACK) {
         err = ERR_NOT_FOUND;
     }
@@ -90,24 +94,40 @@ enum err example_served_find(struct store_txn *txn, struct org_id org, uint64_t 
     if (!ret_example->is_expired) {
         err = read_row(txn, &fingerprint, ret_example);
     }
-    if (err == OK) {
+    if (err == OK && !ret_example->is_retracted) {
         err = read_mark(txn, &fingerprint, ret_example);
-    } else if (err == ERR_NOT_FOUND) {
-        err = read_retracted(txn, &fingerprint, ret_example);
     }
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
-enum err example_served_encode(struct arena *arena, const struct example_served *example,
-                               uint64_t as_of_seq, struct slice *ret_example)
+/* Whether it was superseded after the event `as_of_seq`. */
+static enum err find_superseded(struct store_txn *txn, const struct example_served *example,
+                                uint64_t as_of_seq, bool *ret_superseded)
+{
+    if (example->superseded_by_seq != 0 && example->superseded_by_seq <= as_of_seq) {
+        *ret_superseded = true;
+        return OK;
+    }
+    return example_was_superseded(txn, example->event.org, example->event.seq, as_of_seq,
+                                  ret_superseded);
+}
+
+enum err example_served_encode(struct arena *arena, struct store_txn *txn,
+                               const struct example_served *example, uint64_t as_of_seq,
+                               struct slice *ret_example)
 {
     char id[UUID_TEXT_BYTES];
     uint8_t time[WIRE_TIMESTAMP_BYTES_MAX];
     size_t time_bytes =
         wire_write_timestamp(time, EXAMPLE_CREATED_AT_FIELD, example->event.created_at_us);
     struct slice fingerprint = example->view.layout_fingerprint;
-    uint64_t superseded_by_seq = example->superseded_by_seq;
+    bool superseded = false;
     struct buffer buffer;
+    enum err err = find_superseded(txn, example, as_of_seq, &superseded);
+
+    if (err != OK) {
+        return err;
+    }
 
     uuid_format(example->event.id, id);
     buffer_init(&buffer, arena,
@@ -117,7 +137,7 @@ enum err example_served_encode(struct arena *arena, const struct example_served 
     wire_put_bytes(&buffer, EXAMPLE_LAYOUT_FINGERPRINT_FIELD, fingerprint);
     buffer_append(&buffer, example->record.example);
     buffer_append(&buffer, slice_of(time, time_bytes));
-    if (superseded_by_seq != 0 && superseded_by_seq <= as_of_seq) {
+    if (superseded) {
         wire_put_varint(&buffer, EXAMPLE_SUPERSEDED_FIELD, 1);
     }
     *ret_example = buffer_slice(&buffer);

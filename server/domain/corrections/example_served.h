@@ -14,6 +14,7 @@ struct example_served {
     struct event event;
     struct feedback_event_view view; /* of `event` */
     bool is_expired; /* its content was removed: `record` is not set */
+    bool is_retracted; /* it was retracted since it was served */
     struct example_record record;
     uint64_t superseded_by_seq; /* the correction that superseded it by now; 0: none did */
 };
@@ -22,7 +23,8 @@ struct example_served {
 MUST_CHECK enum err example_served_find(struct store_txn *txn, struct org_id org, uint64_t seq,
                                         struct example_served *ret_example);
 /* Encodes the errata.v1.Example as it was after the event `as_of_seq`, without measured values, in the arena. */
-MUST_CHECK enum err example_served_encode(struct arena *arena, const struct example_served *example,
-                                          uint64_t as_of_seq, struct slice *ret_example);
+MUST_CHECK enum err example_served_encode(struct arena *arena, struct store_txn *txn,
+                                          const struct example_served *example, uint64_t as_of_seq,
+                                          struct slice *ret_example);
 
 #endif

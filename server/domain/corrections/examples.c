@@ -5,6 +5,7 @@
 #include "server/domain/corrections/examples.h"
 
 #include "server/domain/corrections/example_hints.h"
+#include "server/domain/corrections/example_past.h"
 #include "server/domain/corrections/examples_filter.h"
 #include "server/domain/corrections/keys.h"
 #include "server/domain/corrections/records.h"
@@ -13,9 +14,7 @@
 #include "server/domain/layouts/documents.h"
 #include "server/domain/layouts/keys.h"
 #include "server/domain/layouts/records.h"
-#include "store/base/bytes.h"
 #include "store/base/wire.h"
-#include "store/scan.h"
 
 #define CACHE_LINE_BYTES 64
 /* Of each row, from its front: a typical example. */
@@ -150,35 +149,6 @@ static void choose(struct lookup *lookup, const struct example_record *row, stru
     lookup->count++;
 }
 
-/* Time travel: whether an example was superseded until a retraction after the time that is asked about. */
-static enum err was_superseded(const struct lookup *lookup, uint64_t seq, bool *ret_superseded)
-{
-    uint64_t as_of_seq = lookup->filter.as_of_seq;
-    struct key after = key_example_freed(lookup->query->org, seq, as_of_seq);
-    const struct scan_range range = {
-        .table = TABLE_EXAMPLE_FREED,
-        .prefix = key_example_freed_prefix(lookup->query->org, seq),
-        .after = key_slice(&after),
-        .rows_max = 1,
-    };
-    struct scan scan = {.rows_max = 0};
-    struct slice key = {NULL, 0};
-    struct slice value = {NULL, 0};
-    enum err err = scan_init(&scan, lookup->txn, &range);
-
-    if (err == OK) {
-        err = scan_next(&scan, &key, &value);
-    }
-    if (err == OK && value.size != sizeof(as_of_seq)) {
-        err = ERR_CORRUPT;
-    }
-    if (err == OK) {
-        *ret_superseded = bytes_get_be64(value.data) <= as_of_seq;
-    }
-    scan_deinit(&scan);
-    return err == ERR_NOT_FOUND ? OK : err;
-}
-
 /* Whether an example was superseded at the time that is asked about. */
 static enum err find_superseded(const struct lookup *lookup, uint64_t seq,
                                 const struct example_mark_record *mark, bool *ret_superseded)
@@ -186,7 +156,8 @@ static enum err find_superseded(const struct lookup *lookup, uint64_t seq,
     *ret_superseded = examples_filter_is_superseded(&lookup->filter, mark->superseded_by_seq);
     return *ret_superseded || !lookup->query->has_as_of
                ? OK
-               : was_superseded(lookup, seq, ret_superseded);
+               : example_was_superseded(lookup->txn, lookup->query->org, seq,
+                                        lookup->filter.as_of_seq, ret_superseded);
 }
 
 /* Decodes a row. `ret_mark` is what changes about a retracted example; of others read_mark knows it. */

@@ -152,7 +152,7 @@ static enum err retract_example(struct ctx *ctx, struct store_txn *txn, const st
     return err != OK ? err : store_put(txn, TABLE_EXAMPLE_RETRACTED, key_slice(&key), value);
 }
 
-/* Removes the example from the family that its document is in now. */
+/* Removes the example from its layout family. */
 static enum err leave_family(struct store_txn *txn, const struct event *event,
                              const struct feedback_event_view *view,
                              const struct key_fingerprint *fingerprint)
@@ -182,10 +182,10 @@ enum err layout_rows_retract(struct ctx *ctx, struct store_txn *txn, const struc
     head.updated_at_us = event_written_at_us(retraction);
     if (view->is_example) {
         head.example_count--;
-        err = retract_example(ctx, txn, event, &fingerprint, &head, retraction->seq);
-    }
-    if (err == OK && view->is_example) {
         err = leave_family(txn, event, view, &fingerprint);
+        if (err == OK) {
+            err = retract_example(ctx, txn, event, &fingerprint, &head, retraction->seq);
+        }
     }
     return err != OK ? err : layout_head_write(ctx->arena, txn, &key, &head);
 }

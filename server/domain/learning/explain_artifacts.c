@@ -97,7 +97,7 @@ static enum err explain_example(struct explaining *explaining, struct store_txn 
             take_hint(explaining, &example.record);
         }
         view.has_example = true;
-        err = example_served_encode(explaining->ctx->arena, &example,
+        err = example_served_encode(explaining->ctx->arena, txn, &example,
                                     explaining->exposure.as_of_seq, &view.example);
     }
     if (err == OK) {

@@ -296,6 +296,10 @@ class Cli(ServerCase):
         self.assertIn("merged/a", listed)
         self.assertIn("merged/b", listed)
         self.assertIn("already merged", self.run_cli("layouts", "merge", *families, code=1))
+        self.run_cli("layouts", "split", families[0])
+        self.assertNotIn("merged/a", self.run_cli("layouts", "list", "--family", families[1]))
+        self.assertIn("merged/a", self.run_cli("layouts", "list", "--family", families[0]))
+        self.assertIn("not merged", self.run_cli("layouts", "split", families[0], code=1))
 
     def test_refused_documents_have_a_reason(self):
         """One file of each kind of trouble among good ones: each has its row, and its reason in full."""

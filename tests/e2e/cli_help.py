@@ -20,7 +20,7 @@ SECONDS = 60
 # Examples that end by themselves only where something happens, or that name an id that is made up.
 ENDLESS = ("errata events watch\n", "events watch --kind", "WatchEvents")
 NOT_THERE = ("token revoke 0123abcd", "corrections show 0192f0c0", "mappings show 0192f0c0",
-             "mappings confirm 0192f0c0", "layouts merge 0196f3a1")
+             "mappings confirm 0192f0c0", "layouts merge 0196f3a1", "layouts split 0196f3a1")
 
 
 class Help(CliCase):

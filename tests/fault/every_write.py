@@ -19,7 +19,7 @@ from erratad import (CHANNEL_OPTIONS, Client, admin, admin_grpc, event_log, even
 
 WRITES = (("capture", 36), ("batch", 10), ("extraction", 16), ("suggest", 6), ("confirm", 10), ("reject", 4), ("judge", 6),
           ("matches", 6), ("template", 3), ("settings", 1), ("token", 6), ("document", 6), ("upload", 2),
-          ("merge", 2),
+          ("merge", 2), ("split", 2),
           ("organization", 2))
 SUBJECTS = 12  # documents and drafts that writes share
 SKUS = 12  # of a customer, that writes share
@@ -45,6 +45,7 @@ PATHS = {"capture": "/errata.v1.FeedbackService/CaptureFeedbackEvent",
          "document": "/errata.v1.LayoutService/IngestDocument",
          "upload": "/errata.v1.LayoutService/IngestDocumentStream",
          "merge": "/errata.v1.LayoutService/MergeFamilies",
+         "split": "/errata.v1.LayoutService/SplitFamily",
          "token": "/errata.v1.AdminService/CreateToken",
          "revoke": "/errata.v1.AdminService/RevokeToken",
          "organization": "/errata.v1.AdminService/CreateOrganization"}
@@ -58,7 +59,7 @@ REPLIES = {"capture": feedback_service.CaptureFeedbackEventResponse, "batch": fe
            "confirm": mappings.ConfirmMappingResponse, "reject": mappings.RejectMappingResponse,
            "judge": mappings.BatchJudgeMappingsResponse,
            "matches": mappings.RecordMatchesResponse, "settings": admin.UpdateSettingsResponse,
-           "merge": layout.MergeFamiliesResponse}
+           "merge": layout.MergeFamiliesResponse, "split": layout.SplitFamilyResponse}
 
 
 def draw(moments, table):
@@ -202,12 +203,22 @@ class Load:
         if len(families) < 2:
             return
         at = number_of(key, len(families))
-        body = layout.MergeFamiliesRequest(
-            from_layout_family_id=families[at],
-            into_layout_family_id=families[at - 1]).SerializeToString()
-        reply = self.call("merge", key, token, body, (grpc.StatusCode.FAILED_PRECONDITION,), True)
+        self.change_families("merge", key, org, token, layout.MergeFamiliesRequest(
+            from_layout_family_id=families[at], into_layout_family_id=families[at - 1]))
+
+    def split(self, key, org, token):
+        """A family that may be an alias."""
+        with self.lock:
+            families = sorted(self.families.get(org, ()))
+        if families:
+            self.change_families("split", key, org, token, layout.SplitFamilyRequest(
+                layout_family_id=families[number_of(key, len(families))]))
+
+    def change_families(self, kind, key, org, token, request):
+        body = request.SerializeToString()
+        reply = self.call(kind, key, token, body, (grpc.StatusCode.FAILED_PRECONDITION,), True)
         if not isinstance(reply, grpc.RpcError):
-            self.keep("merge", org, key, body, reply, [layout.MergeFamiliesResponse.FromString(reply).event_id])
+            self.keep(kind, org, key, body, reply, [REPLIES[kind].FromString(reply).event_id])
 
     def suggest(self, key, org, token):
         """Of a SKU of its own, so that it is stored; those who judge find it."""
@@ -429,8 +440,8 @@ class Log:
             return reported.comment
         if payload == "document_ingested":
             return reported.document.document_id
-        if payload == "families_merged":
-            return "merged " + event.id
+        if payload in ("families_merged", "family_split"):
+            return "changed " + event.id
         if payload == "token_created":
             return "made " + reported.key_id
         if payload == "token_revoked":
@@ -453,8 +464,8 @@ def names_of(ack):
         return [("made " + ack.ids[0], None)]
     if ack.kind == "revoke":
         return [("revoked " + ack.ids[0], None)]
-    if ack.kind == "merge":
-        return [("merged " + ack.ids[0], ack.ids[0])]
+    if ack.kind in ("merge", "split"):
+        return [("changed " + ack.ids[0], ack.ids[0])]
     if ack.kind in ("organization", "settings"):
         return []
     return [(NAMED.get(ack.kind, "") + ack.key, None if ack.kind in ("document", "suggest") else ack.ids[0])]

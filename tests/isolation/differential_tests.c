@@ -18,7 +18,7 @@
 
 #define STEPS 800
 #define FAMILIES 7 /* layouts of documents: enough for merges */
-#define SEEDS 10
+#define SEEDS 16
 #define HAMMERING_MAX 3
 #define STEP_US 10000
 #define ARENA_BYTES (256u << 20)

@@ -54,6 +54,7 @@ static const struct {
     {"/errata.v1.LayoutService/ListFamilies", "VORSIA"},
     {"/errata.v1.LayoutService/ListProfiles", "VORSIA"},
     {"/errata.v1.LayoutService/MergeFamilies", "RA"},
+    {"/errata.v1.LayoutService/SplitFamily", "RA"},
     {"/errata.v1.EventService/GetEvent", "VORSIA"},
     {"/errata.v1.EventService/ListEvents", "VORSIA"},
     {"/errata.v1.EventService/RetractEvent", "ORA"},

@@ -349,6 +349,60 @@ static void test_merged_list(void **state)
     world_deinit(&world);
 }
 
+static int split(struct world *world, const char *key, const char *family,
+                 Errata__V1__SplitFamilyResponse **ret_response)
+{
+    const struct exchange_start start = {.path = "errata.v1.LayoutService/SplitFamily",
+                                         .authorization = world->admin,
+                                         .idempotency_key = key};
+    Errata__V1__SplitFamilyRequest request = ERRATA__V1__SPLIT_FAMILY_REQUEST__INIT;
+
+    request.layout_family_id = (char *)(uintptr_t)family;
+    return world_call(world, &start, &request.base, ret_response);
+}
+
+/* Goal: a merge is taken back: both families have their documents again, and those that came since are
+ * with the pages that they resemble; former aliases stay. Method: a merge into the second family of
+ * three after one into the first, a document like the first, the first split off. */
+static void test_split(void **state)
+{
+    struct world world;
+    Errata__V1__SplitFamilyResponse *answer = NULL;
+    Errata__V1__SplitFamilyResponse *again = NULL;
+    Errata__V1__Document *first = NULL;
+    Errata__V1__Document *second = NULL;
+    Errata__V1__Document *third = NULL;
+
+    (void)state;
+    world_init(&world);
+    first = ingest_page(&world, "first", 0, 1);
+    second = ingest_page(&world, "second", 500, 1);
+    third = ingest_page(&world, "third", 900, 1);
+    assert_int_equal(split(&world, NULL, first->id, NULL), STATUS_FAILED_PRECONDITION);
+    assert_int_equal(merge(&world, NULL, third->id, first->id, NULL), STATUS_OK);
+    assert_int_equal(merge(&world, NULL, first->id, second->id, NULL), STATUS_OK);
+    assert_string_equal(ingest_page(&world, "later", 1, 2)->layout_family_id, second->id);
+    assert_int_equal(split(&world, NULL, second->id, NULL), STATUS_FAILED_PRECONDITION);
+    assert_int_equal(split(&world, "s", first->id, &answer), STATUS_OK);
+    assert_int_equal(split(&world, "s", first->id, &again), STATUS_OK);
+    assert_string_equal(again->event_id, answer->event_id);
+    assert_string_equal(answer->family->id, first->id);
+    assert_int_equal(answer->family->document_count, 2);
+    assert_int_equal(answer->family->n_merged_family_ids, 0);
+    assert_string_equal(answer->remaining->id, second->id);
+    assert_int_equal(answer->remaining->n_merged_family_ids, 1);
+    assert_string_equal(answer->remaining->merged_family_ids[0], third->id);
+    assert_int_equal(split(&world, NULL, first->id, NULL), STATUS_FAILED_PRECONDITION);
+    assert_int_equal(split(&world, NULL, "01890000-0000-7000-8000-000000000001", NULL),
+                     STATUS_NOT_FOUND);
+    expect_filtered(&world, first->id, 2, 2);
+    expect_filtered(&world, second->id, 2, 1);
+    assert_string_equal(ingest_page(&world, "last", 1, 2)->layout_family_id, first->id);
+    assert_int_equal(merge(&world, NULL, first->id, third->id, NULL), STATUS_OK);
+    assert_string_equal(get_family(&world, first->id)->id, second->id);
+    world_deinit(&world);
+}
+
 /* Goal: what cannot be merged is refused with its reason, and aliases are flattened. Method: a chain of
  * merges, in both directions; ids of nothing and of a document that made no family; one merge more than
  * a family's limit. */
@@ -398,10 +452,10 @@ static void test_refused_merges(void **state)
 int run_family_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_family),     cmocka_unit_test(test_list_and_get),
-        cmocka_unit_test(test_filters),        cmocka_unit_test(test_nearest),
-        cmocka_unit_test(test_merge),          cmocka_unit_test(test_merged_list),
-        cmocka_unit_test(test_refused_merges),
+        cmocka_unit_test(test_one_family), cmocka_unit_test(test_list_and_get),
+        cmocka_unit_test(test_filters),    cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_merge),      cmocka_unit_test(test_merged_list),
+        cmocka_unit_test(test_split),      cmocka_unit_test(test_refused_merges),
     };
 
     return cmocka_run_group_tests_name("families", tests, NULL, NULL);

@@ -477,6 +477,7 @@ const ProtobufCMessageDescriptor *world_reply_of(const struct method_info *metho
         &errata__v1__list_families_response__descriptor,
         &errata__v1__get_family_response__descriptor,
         &errata__v1__merge_families_response__descriptor,
+        &errata__v1__split_family_response__descriptor,
         &errata__v1__get_nearest_families_response__descriptor,
         &errata__v1__suggest_mapping_response__descriptor,
         &errata__v1__confirm_mapping_response__descriptor,

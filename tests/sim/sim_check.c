@@ -143,6 +143,7 @@ static void check_event(struct tally *tally, const struct event *event)
     case EVENT_EXPOSURE_RECORDED:
     case EVENT_SETTINGS_UPDATED:
     case EVENT_FAMILIES_MERGED:
+    case EVENT_FAMILY_SPLIT:
         return;
     }
 }

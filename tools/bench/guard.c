@@ -65,6 +65,7 @@ static enum err read_event(struct slice event, enum evidence *ret_evidence)
     case EVENT_KIND_TOKEN_REVOKED:
     case EVENT_KIND_SETTINGS_UPDATED:
     case EVENT_KIND_FAMILIES_MERGED:
+    case EVENT_KIND_FAMILY_SPLIT:
         *ret_evidence = EVIDENCE_NONE;
         return OK;
     case EVENT_KIND_UNSPECIFIED:

@@ -108,6 +108,46 @@ enum err layout_service_merge_families_answer(struct layout_service_merge_famili
                                            MERGE_FAMILIES_RESPONSE_WARNINGS_FIELD, call->body);
 }
 
+enum err layout_service_split_family_write(struct layout_service_split_family_call *call)
+{
+    struct family_split split = {
+        .actor_user_id = service_actor(call->service),
+        .by_program = call->service->principal->user_id.size == 0,
+    };
+    enum err err = split.actor_user_id.size > 0 ? OK : ERR_MEMORY;
+
+    if (UNEXPECTED(!uuid_parse(slice_text(call->request->layout_family_id), &split.family))) {
+        return ERR_INTERNAL; /* check_request refuses it */
+    }
+    if (err == OK) {
+        err = family_split(call->ctx, call->txn, call->org, &split, &call->result->first_seq);
+    }
+    if (err == OK) {
+        call->result->count = 1;
+    }
+    return err;
+}
+
+enum err layout_service_split_family_answer(struct layout_service_split_family_call *call)
+{
+    struct split_family_response_view view = {.has_family = true, .has_remaining = true};
+    struct family_split_view facts;
+    struct event event;
+    enum err err = log_read(call->txn, call->result->org, call->result->first_seq, &event);
+
+    if (err == OK) {
+        err = family_split_of_event(&event, &facts);
+    }
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    view.family = facts.family;
+    view.remaining = facts.remaining;
+    view.event_id = event.id;
+    split_family_response_view_write(&view, call->body);
+    return OK;
+}
+
 enum err
 layout_service_get_nearest_families_read(struct layout_service_get_nearest_families_call *call)
 {

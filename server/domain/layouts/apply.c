@@ -193,6 +193,17 @@ static enum err apply_ingested(struct ctx *ctx, struct store_txn *txn, const str
     return err != OK ? err : apply_head(ctx, txn, event, &facts, &measured);
 }
 
+static enum err apply_kind(struct ctx *ctx, struct store_txn *txn, const struct event *event)
+{
+    if (event->kind == EVENT_FAMILIES_MERGED) {
+        return family_merge_apply(ctx, txn, event);
+    }
+    if (event->kind == EVENT_FAMILY_SPLIT) {
+        return family_split_apply(ctx, txn, event);
+    }
+    return apply_ingested(ctx, txn, event);
+}
+
 enum err layouts_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
 {
     struct ctx inner = *ctx;
@@ -202,8 +213,7 @@ enum err layouts_apply(struct ctx *ctx, struct store_txn *txn, const struct even
     ASSERT(layouts_applies(event->kind));
     arena_init(&arena, APPLY_BYTES_MAX);
     inner.arena = &arena;
-    err = event->kind == EVENT_FAMILIES_MERGED ? family_merge_apply(&inner, txn, event)
-                                               : apply_ingested(&inner, txn, event);
+    err = apply_kind(&inner, txn, event);
     arena_deinit(&arena);
     return err;
 }

@@ -30,4 +30,22 @@ MUST_CHECK enum err family_merge_of_event(const struct event *event,
 MUST_CHECK enum err family_merge_apply(struct ctx *ctx, struct store_txn *txn,
                                        const struct event *event);
 
+/* Which alias to make a family of its own again, and by whom. */
+struct family_split {
+    struct slice actor_user_id;
+    bool by_program; /* the token names no user */
+    struct uuid family;
+};
+
+/* Appends an EVENT_FAMILY_SPLIT and applies it. ERR_NOT_FOUND for an id that is of no family here,
+ * ERR_PRECONDITION for a family that is not an alias: both with a message. */
+MUST_CHECK enum err family_split(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                                 const struct family_split *change, uint64_t *ret_seq);
+/* The facts of such an event, borrowed from it. ERR_CORRUPT for another event. */
+MUST_CHECK enum err family_split_of_event(const struct event *event,
+                                          struct family_split_view *ret_facts);
+/* The rows of such an event. */
+MUST_CHECK enum err family_split_apply(struct ctx *ctx, struct store_txn *txn,
+                                       const struct event *event);
+
 #endif

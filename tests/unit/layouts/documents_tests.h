@@ -6,6 +6,7 @@
 
 int run_documents_tests(void);
 int run_families_tests(void);
+int run_family_changes_tests(void);
 int run_lists_tests(void);
 
 #endif

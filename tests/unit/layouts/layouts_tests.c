@@ -185,5 +185,5 @@ int main(int argc, char **argv)
         return answer_measures();
     }
     return cmocka_run_group_tests_name("layouts", tests, NULL, NULL) + run_documents_tests() +
-           run_families_tests() + run_lists_tests();
+           run_families_tests() + run_family_changes_tests() + run_lists_tests();
 }

@@ -366,6 +366,16 @@ const struct command layout_commands[] = {
                    NULL}},
      COMMAND_CALL("LayoutService/MergeFamilies")},
     {.group = "layouts",
+     .name = "split",
+     .arguments = "FAMILY",
+     .summary = "take the merge of a layout family back",
+     .help =
+         "Makes FAMILY, an alias of another family, a family of its own again, with the documents "
+         "that resemble its pages. `errata layouts family` lists the aliases of a family as "
+         "merged.",
+     .examples = {{"errata layouts split 0196f3a1-7c2e-7d0b-a1c4-5b8f2e9d6a10", NULL}},
+     COMMAND_CALL("LayoutService/SplitFamily")},
+    {.group = "layouts",
      .name = "nearest",
      .arguments = "DOCUMENT",
      .summary = "compare a document with the most similar layout families",

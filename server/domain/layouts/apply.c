@@ -6,8 +6,8 @@
  */
 
 #include "server/domain/layouts/document_facts.h"
-#include "server/domain/layouts/family_examples.h"
 #include "server/domain/layouts/family_change.h"
+#include "server/domain/layouts/family_examples.h"
 #include "server/domain/layouts/family_rows.h"
 #include "server/domain/layouts/keys.h"
 #include "server/domain/layouts/layout_head.h"

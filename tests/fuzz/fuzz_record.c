@@ -183,7 +183,7 @@ static void (*const checks[])(struct arena *arena, struct slice bytes) = {
     check_retracted_example, check_document,        check_profile,        check_counter,
     check_organization,      check_token,           check_idempotency,    check_meta,
     check_layout_stats,      check_extraction,      check_extraction_key, check_mapping,
-    check_mapping_confirmed, check_prompt_template, check_settings,     check_artifact,
+    check_mapping_confirmed, check_prompt_template, check_settings,       check_artifact,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -40,11 +40,13 @@ static enum err job_submit(struct document_job *job, void (*work)(void *user),
     return pdf_job_submit((struct pdf_job *)job, work, done, user);
 }
 
-static enum err job_measure(struct document_job *job, struct slice password, struct arena *arena,
-                            struct document_measured *ret_measured)
+static enum err job_measure(struct document_job *job, const struct document_request *request,
+                            struct arena *arena, struct document_measured *ret_measured)
 {
+    const struct pdf_job_request asked = {.password = request->password,
+                                          .flags = request->with_text ? PDF_JOB_TEXT : 0};
     struct document_measured measured = {0};
-    enum err err = pdf_job_measure((struct pdf_job *)job, password, arena, &measured.sha256,
+    enum err err = pdf_job_measure((struct pdf_job *)job, &asked, arena, &measured.sha256,
                                    &measured.size_bytes, &measured.answer);
 
     if (err == OK) {

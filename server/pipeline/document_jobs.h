@@ -16,6 +16,12 @@
 
 struct document_job; /* the implementor's */
 
+/* What to measure with. */
+struct document_request {
+    struct slice password; /* or empty */
+    bool with_text; /* of all pages: answer.pages */
+};
+
 /* The result of measuring. Slices live in the arena that measure was given. */
 struct document_measured {
     struct sha256_digest sha256; /* of the bytes */
@@ -43,8 +49,8 @@ struct document_jobs {
     /* Within `work`: blocks until the worker has answered or is stopped. ERR_CANCELLED after cancel;
      * ERR_UNAVAILABLE where it was not measured for a reason that is not the document's; ERR_MEMORY.
      * Every fault of the document's own is OK with a reason in the answer. */
-    enum err (*measure)(struct document_job *job, struct slice password, struct arena *arena,
-                        struct document_measured *ret_measured);
+    enum err (*measure)(struct document_job *job, const struct document_request *request,
+                        struct arena *arena, struct document_measured *ret_measured);
     /* On the loop, at any time: it ends soon. Twice is once. */
     void (*cancel)(struct document_job *job);
     /* On the loop: not between submit and done. */

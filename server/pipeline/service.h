@@ -80,6 +80,8 @@ struct service {
     struct document_job *job;
     /* Of the same methods, where they write: what an idempotency key binds to; X_prepare sets it. */
     struct sha256_digest request_sha256;
+    /* What X_prepare keeps for X_answer, in bytes: counted while the write is queued. */
+    size_t prepared_bytes;
     const struct principal *principal; /* NULL for open methods */
     const struct method_info *method;
     struct service_env *env;

@@ -128,8 +128,8 @@ void rpc_write_submit(struct rpc *rpc)
 
     write->arena = pipeline_take_arena(rpc->pipeline, PIPELINE_WRITE_BYTES_MAX);
     write->work.org = rpc->principal.org;
-    write->work.bytes =
-        (rpc_takes_document(rpc) ? WRITE_DOCUMENT_BYTES : rpc->message.size) + WRITE_OVERHEAD_BYTES;
+    write->work.bytes = (rpc_takes_document(rpc) ? WRITE_DOCUMENT_BYTES : rpc->message.size) +
+                        rpc->service.prepared_bytes + WRITE_OVERHEAD_BYTES;
     write->work.deadline_us = rpc->call->deadline_us;
     rpc->ctx.arena = &write->arena;
     write->work.ctx = &rpc->ctx;

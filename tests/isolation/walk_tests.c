@@ -21,7 +21,7 @@
 
 #define FAMILIES 11 /* layouts of documents: some remain after merges */
 #define ARENA_BYTES (256u << 20)
-#define OWNER_STEPS 800
+#define OWNER_STEPS 1200
 #define MESSAGES_MAX 16 /* that a request reaches */
 /* A number in the owner's log above those of the stranger's, and one in no one's, as long on the
  * wire and in text. */

@@ -96,10 +96,11 @@ static enum err job_submit(struct document_job *job, void (*work)(void *user),
     return OK;
 }
 
-static enum err job_measure(struct document_job *job, struct slice password, struct arena *arena,
-                            struct document_measured *ret_measured)
+static enum err job_measure(struct document_job *job, const struct document_request *request,
+                            struct arena *arena, struct document_measured *ret_measured)
 {
     struct fake_documents *documents = job->documents;
+    const struct slice password = request->password;
 
     (void)arena; /* what is answered lives in the world */
     assert_int_equal(job->state, JOB_WORKING);
@@ -122,6 +123,11 @@ static enum err job_measure(struct document_job *job, struct slice password, str
     *ret_measured = (struct document_measured){.sha256 = sha256(slice_of(job->bytes, job->size)),
                                                .size_bytes = job->size,
                                                .answer = documents->answer};
+    if (request->with_text) {
+        documents->texts++;
+    } else {
+        ret_measured->answer.pages = (struct pdf_pages){.count = 0};
+    }
     return OK;
 }
 
@@ -168,7 +174,10 @@ void fake_documents_init(struct fake_documents *documents)
                             .page_cells = 596 * 842,
                             .poppler_version = SLICE("22.12.0")},
                    .cut = PDF_CUT_NONE,
-                   .tables = {.table_count = 1}},
+                   .tables = {.table_count = 1},
+                   .pages = {.text = SLICE("Invoice 4711 of today\n"),
+                             .count = 1,
+                             .end = PDF_PAGES_WHOLE}},
     };
     fake_documents_set_sketch(documents, 0);
 }

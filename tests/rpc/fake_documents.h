@@ -29,6 +29,7 @@ struct fake_documents {
     unsigned closed;
     unsigned submitted;
     unsigned measured;
+    unsigned texts; /* measured with the text of all pages */
     unsigned cancelled;
     size_t held_bytes; /* of open jobs */
     struct org_id org; /* of the last job opened */

@@ -20,6 +20,7 @@ int main(void)
     failed += run_start_tests();
     failed += run_document_tests();
     failed += run_document_end_tests();
+    failed += run_document_text_tests();
     failed += run_layout_tests();
     failed += run_family_tests();
     failed += run_mapping_tests();

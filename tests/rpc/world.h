@@ -149,6 +149,7 @@ int run_isolation_tests(void);
 int run_start_tests(void);
 int run_document_tests(void);
 int run_document_end_tests(void);
+int run_document_text_tests(void);
 int run_layout_tests(void);
 int run_family_tests(void);
 int run_feedback_tests(void);

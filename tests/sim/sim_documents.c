@@ -191,15 +191,14 @@ static enum document_end draw_end(struct sim *sim, int64_t *ret_takes_us)
     return (enum document_end)(1 + sim_draw(sim, 3));
 }
 
-static enum err job_measure(struct document_job *job, struct slice password, struct arena *arena,
-                            struct document_measured *ret_measured)
+static enum err job_measure(struct document_job *job, const struct document_request *request,
+                            struct arena *arena, struct document_measured *ret_measured)
 {
     struct sim *sim = job->documents->sim;
     int64_t takes_us = 0;
     enum document_end end = draw_end(sim, &takes_us);
     int64_t until_us = sim_now(sim) + takes_us;
 
-    (void)password;
     ASSERT(job->working);
     while (sim_now(sim) < until_us && !job->cancelled && !sim_server_is_doomed(sim) &&
            sim->waits < SIM_WAITS_MAX && !sim->failed) {
@@ -217,6 +216,12 @@ static enum err job_measure(struct document_job *job, struct slice password, str
         ret_measured->answer.reason = PDF_CRASHED;
     } else {
         fill_answer(job, arena, end == DOCUMENT_CUT, &ret_measured->answer);
+        if (request->with_text) {
+            ret_measured->answer.pages =
+                (struct pdf_pages){.text = ret_measured->answer.text.snippet,
+                                   .count = ret_measured->answer.text.page_count,
+                                   .end = PDF_PAGES_WHOLE};
+        }
     }
     return OK;
 }

@@ -1,8 +1,10 @@
 /*
  * layout_ingest.c: LayoutService/IngestDocument and IngestDocumentStream. The bytes of a PDF go to its
  * document job, what the job measured becomes values for the domain, and the stored event the answer.
- * A password is handed to the job and goes no further. The reads are in layout_service.c.
+ * A password is handed to the job and goes no further. The text of all pages, if it was requested, is
+ * only in the answer. The reads are in layout_service.c.
  */
+#include "server/api/layouts/document_text.h"
 #include "server/domain/events/actor.h"
 #include "server/domain/layouts/documents.h"
 #include "server/pipeline/caller.h"
@@ -24,12 +26,31 @@ _Static_assert((int)INGEST_DOCUMENT_RESPONSE_PROFILE_FIELD ==
 
 _Static_assert(PDF_PAGES_MAX == 5000, "a text below says so");
 
-/* The received part of a stream. Lives as long as the call. */
-struct upload {
+_Static_assert((int)INGEST_DOCUMENT_RESPONSE_TEXT_FIELD ==
+                   (int)INGEST_DOCUMENT_STREAM_RESPONSE_TEXT_FIELD,
+               "both methods answer alike");
+
+/* What the caller says about a document. */
+struct named_document {
     struct slice document_id;
     struct slice password;
     struct event_time time;
+    bool include_text;
+};
+
+/* What an answer has beside lists and text: its numbers, ids and a snippet. */
+#define ANSWER_OTHER_BYTES 8192
+
+/* The received part of a stream. Lives as long as the call. */
+struct upload {
+    struct named_document named;
     uint64_t bytes; /* of content */
+};
+
+/* What was prepared. */
+struct ingest {
+    struct document_event *event;
+    struct slice text; /* a DocumentText; empty: not requested */
 };
 
 /* What is wrong with the document, and what would be right. */
@@ -121,24 +142,19 @@ static enum err translate(struct arena *arena, const struct document_measured *m
     return measures->fp_version.size > 0 ? copy_pages(arena, text, measures) : ERR_MEMORY;
 }
 
-/* What the caller says about a document. */
-struct named_document {
-    struct slice document_id;
-    struct slice password;
-    struct event_time time;
-};
-
-/* What an idempotency key binds to: the document's id, time and bytes. The password is left out: a stored
+/* What an idempotency key binds to: the document's id, time and bytes, and whether its text is
+ * returned. The password is left out: a stored
  * hash of it, with what is known of the document, would let it be guessed; and the same bytes are the same
  * document, with any password. */
 static struct sha256_digest hash_document(const struct named_document *named,
                                           const struct sha256_digest *content)
 {
+    const uint8_t flags = named->include_text ? 1 : 0;
     uint8_t time[sizeof(uint64_t)];
     /* The id is followed by one of two fixed numbers of bytes, so no two requests give the same. */
-    const struct slice pieces[] = {named->document_id,
-                                   slice_of(time, named->time.is_given ? sizeof(time) : 0),
-                                   slice_of(content->bytes, SHA256_BYTES)};
+    const struct slice pieces[] = {
+        named->document_id, slice_of(time, named->time.is_given ? sizeof(time) : 0),
+        slice_of(&flags, sizeof(flags)), slice_of(content->bytes, SHA256_BYTES)};
 
     bytes_put_be64(time, (uint64_t)named->time.created_at_us);
     return sha256_pieces(pieces, sizeof(pieces) / sizeof(pieces[0]));
@@ -160,50 +176,65 @@ static enum err check_caller(struct service *service, const struct event_time *t
     return err;
 }
 
-/* Measures the job's bytes and prepares the document's event. */
-static enum err prepare(struct service *service, const struct named_document *named,
-                        void **ret_prepared)
+/* Measures the job's bytes. */
+static enum err measure(struct service *service, const struct named_document *named,
+                        struct document_measured *ret_measured)
 {
-    struct arena *arena = service->ctx->arena;
-    struct document_measures *measures = arena_calloc(arena, 1, sizeof(*measures));
-    struct document_measured measured;
-    struct document_event *event = NULL;
-    struct slice actor = {NULL, 0};
-    enum err err = measures == NULL ? ERR_MEMORY : check_caller(service, &named->time, &actor);
+    const struct document_request request = {.password = named->password,
+                                             .with_text = named->include_text};
+    enum err err =
+        service->documents->measure(service->job, &request, service->ctx->arena, ret_measured);
 
-    if (err != OK) {
-        return err;
-    }
-    err = service->documents->measure(service->job, named->password, arena, &measured);
     if (err == ERR_UNAVAILABLE) {
         return fault_say(service->ctx->fault, err,
                          "document: not measured, because the machine had no processor time or "
                          "memory for it, or its worker was replaced; expected another attempt "
                          "after the given delay (a second one without processor time is final)");
     }
+    return err != OK ? err
+                     : refuse(service->ctx, ret_measured->answer.reason, named->password.size > 0);
+}
+
+/* Measures the job's bytes and prepares the document's event, and its text if it was requested. */
+static enum err prepare(struct service *service, const struct named_document *named,
+                        void **ret_prepared)
+{
+    struct arena *arena = service->ctx->arena;
+    struct document_measures *measures = arena_calloc(arena, 1, sizeof(*measures));
+    struct ingest *ingest = arena_calloc(arena, 1, sizeof(*ingest));
+    struct document_measured measured;
+    struct slice actor = {NULL, 0};
+    enum err err = measures == NULL || ingest == NULL ? ERR_MEMORY
+                                                      : check_caller(service, &named->time, &actor);
+
     if (err == OK) {
-        err = refuse(service->ctx, measured.answer.reason, named->password.size > 0);
+        err = measure(service, named, &measured);
     }
     if (err == OK) {
         err = translate(arena, &measured, named->document_id, measures);
     }
     if (err == OK) {
-        err = document_prepare(service->ctx, measures, actor, &event);
+        err = document_prepare(service->ctx, measures, actor, &ingest->event);
+    }
+    if (err == OK && named->include_text) {
+        err = document_text_encode(arena, &measured.answer, &ingest->text);
     }
     if (err != OK) {
         return err;
     }
-    document_date(event, &named->time);
+    document_date(ingest->event, &named->time);
     service->request_sha256 = hash_document(named, &measured.sha256);
-    *ret_prepared = event;
+    service->prepared_bytes = ingest->text.size;
+    *ret_prepared = ingest;
     return OK;
 }
 
 static enum err store(struct service *service, struct store_txn *txn, void *prepared,
                       struct work_result *result)
 {
-    enum err err = document_store(service->ctx, txn, service->principal->org,
-                                  (const struct document_event *)prepared, &result->first_seq);
+    const struct ingest *ingest = prepared;
+    enum err err = document_store(service->ctx, txn, service->principal->org, ingest->event,
+                                  &result->first_seq);
 
     if (err == OK) {
         result->count = 1; /* the answer's event, which may be an earlier one */
@@ -211,8 +242,11 @@ static enum err store(struct service *service, struct store_txn *txn, void *prep
     return err;
 }
 
-static enum err answer(struct store_txn *txn, const struct work_result *result, struct buffer *body)
+/* Answers with the stored event, and the text that this call extracted. */
+static enum err answer(struct store_txn *txn, const struct work_result *result,
+                       const void *prepared, struct buffer *body)
 {
+    const struct ingest *ingest = prepared;
     const struct document_detail detail = {.first_page_alone = false};
     struct document_view document;
     struct slice profile = {NULL, 0};
@@ -228,16 +262,19 @@ static enum err answer(struct store_txn *txn, const struct work_result *result, 
     if (err != OK) {
         return err;
     }
+    (void)buffer_reserve(body, document.page_dimensions.run.size + profile.size +
+                                   ingest->text.size + ANSWER_OTHER_BYTES);
     document_view_put(&document, INGEST_DOCUMENT_RESPONSE_DOCUMENT_FIELD, body);
     wire_put_bytes_given(body, INGEST_DOCUMENT_RESPONSE_PROFILE_FIELD, profile);
+    wire_put_bytes_given(body, INGEST_DOCUMENT_RESPONSE_TEXT_FIELD, ingest->text);
     return OK;
 }
 
 enum err layout_service_ingest_document_prepare(struct layout_service_ingest_document_call *call)
 {
-    const struct named_document named = {slice_text(call->request->document_id),
-                                         slice_text(call->request->password),
-                                         time_given(call->request->created_at)};
+    const struct named_document named = {
+        slice_text(call->request->document_id), slice_text(call->request->password),
+        time_given(call->request->created_at), call->request->include_text};
     enum err err = call->service->documents->append(
         call->service->job, slice_of(call->request->content.data, call->request->content.len));
 
@@ -251,7 +288,7 @@ enum err layout_service_ingest_document_write(struct layout_service_ingest_docum
 
 enum err layout_service_ingest_document_answer(struct layout_service_ingest_document_call *call)
 {
-    return answer(call->txn, call->result, call->body);
+    return answer(call->txn, call->result, call->prepared, call->body);
 }
 
 /* The first message names the document. */
@@ -268,11 +305,12 @@ static enum err begin_upload(struct service *service,
     }
     upload = arena_calloc(service->kept, 1, sizeof(*upload));
     if (upload == NULL ||
-        !arena_copy(service->kept, slice_text(request->document_id), &upload->document_id) ||
-        !arena_copy(service->kept, slice_text(request->password), &upload->password)) {
+        !arena_copy(service->kept, slice_text(request->document_id), &upload->named.document_id) ||
+        !arena_copy(service->kept, slice_text(request->password), &upload->named.password)) {
         return ERR_MEMORY;
     }
-    upload->time = time_given(request->created_at);
+    upload->named.time = time_given(request->created_at);
+    upload->named.include_text = request->include_text;
     *ret_upload = upload;
     return OK;
 }
@@ -281,7 +319,7 @@ static enum err check_later_message(struct service *service, const struct upload
                                     const Errata__V1__IngestDocumentStreamRequest *request)
 {
     if (request->document_id != NULL &&
-        !slice_equal(slice_text(request->document_id), upload->document_id)) {
+        !slice_equal(slice_text(request->document_id), upload->named.document_id)) {
         fault_add(service->ctx->fault, SLICE("document_id"),
                   "differs from that of the first message; expected one document per call");
     }
@@ -292,6 +330,10 @@ static enum err check_later_message(struct service *service, const struct upload
     if (request->created_at != NULL) {
         fault_add(service->ctx->fault, SLICE("created_at"),
                   "not in the first message; expected the time there");
+    }
+    if (request->include_text && !upload->named.include_text) {
+        fault_add(service->ctx->fault, SLICE("include_text"),
+                  "not in the first message; expected it there");
     }
     return fault_result(service->ctx->fault);
 }
@@ -320,7 +362,6 @@ enum err layout_service_ingest_document_stream_prepare(
     struct layout_service_ingest_document_stream_call *call)
 {
     const struct upload *upload = call->prepared;
-    struct named_document named;
 
     if (upload == NULL) {
         fault_add(call->ctx->fault, SLICE("document_id"),
@@ -333,8 +374,7 @@ enum err layout_service_ingest_document_stream_prepare(
                   "empty; expected the bytes of the PDF in one or more messages");
         return ERR_INVALID;
     }
-    named = (struct named_document){upload->document_id, upload->password, upload->time};
-    return prepare(call->service, &named, &call->prepared);
+    return prepare(call->service, &upload->named, &call->prepared);
 }
 
 enum err
@@ -346,5 +386,5 @@ layout_service_ingest_document_stream_write(struct layout_service_ingest_documen
 enum err layout_service_ingest_document_stream_answer(
     struct layout_service_ingest_document_stream_call *call)
 {
-    return answer(call->txn, call->result, call->body);
+    return answer(call->txn, call->result, call->prepared, call->body);
 }

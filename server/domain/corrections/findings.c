@@ -45,6 +45,7 @@ static struct slice sentence_of(struct arena *arena, enum warning_code code, con
     case WARNING_CODE_FOREIGN_LAYOUT:
     case WARNING_CODE_FAMILY_MERGED:
     case WARNING_CODE_UNUSED_VALUE:
+    case WARNING_CODE_TEXT_TRUNCATED:
         break;
     }
     return slice_of(NULL, 0);

@@ -42,8 +42,7 @@ static enum err put_lists(struct arena *arena, const struct document_measures *m
     return buffer_ok(&warning_run) && buffer_ok(&pages) ? OK : ERR_MEMORY;
 }
 
-/* Ends of pages and lines do not count as text. */
-static bool is_white(struct slice text)
+bool document_text_is_blank(struct slice text)
 {
     for (size_t i = 0; i < text.size; i++) {
         if (text.data[i] != ' ' && (text.data[i] < '\t' || text.data[i] > '\r')) {
@@ -77,7 +76,7 @@ static enum err fill_document(struct arena *arena, const struct document_measure
     document->sha256 = digest_text(arena, &measures->sha256);
     document->size_bytes = measures->size_bytes;
     document->fp_version = measures->fp_version;
-    if (!is_white(measures->input_snippet)) {
+    if (!document_text_is_blank(measures->input_snippet)) {
         document->input_snippet = measures->input_snippet;
     }
     return document->sha256.size > 0 ? put_lists(arena, measures, document) : ERR_MEMORY;

@@ -22,6 +22,9 @@
 /* A document that only lacks what the transaction gives it. */
 struct document_event;
 
+/* Returns whether a text is empty or has only ends of pages and lines, and other ASCII white space: the
+ * text of a scan. */
+bool document_text_is_blank(struct slice text);
 /* Fails only with ERR_MEMORY. The result lives in ctx->arena. */
 MUST_CHECK enum err document_prepare(struct ctx *ctx, const struct document_measures *measures,
                                      struct slice actor_user_id, struct document_event **ret_event);

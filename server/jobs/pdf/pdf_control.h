@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 /* Increased with any change here: an old worker program with a new server is refused. */
-#define PDF_CONTROL_VERSION 2
+#define PDF_CONTROL_VERSION 3
 /* The control socket's descriptor in the fork server. */
 #define PDF_CONTROL_FD 3
 /* Length of a password; PDF allows no longer ones (ISO 32000-2, 7.6.4.3.3). */
@@ -59,6 +59,8 @@ struct pdf_control_ready {
 /* Flags of a job. */
 #define PDF_JOB_EXPLAIN 1u
 #define PDF_JOB_PICTURE 2u
+#define PDF_JOB_TEXT 4u /* the text of all pages, up to PDF_PAGES_TEXT_BYTES_MAX */
+#define PDF_JOB_FLAGS (PDF_JOB_EXPLAIN | PDF_JOB_PICTURE | PDF_JOB_TEXT)
 
 struct pdf_control_job {
     uint32_t type;

@@ -376,12 +376,13 @@ static bool is_final(struct pdf_job *job, const struct sha256_digest *sha256)
 }
 
 /* Seals the bytes and has them measured; runs on the pool's thread. */
-static enum err measure_job(struct pdf_job *job, struct slice password, struct arena *arena,
-                            struct sha256_digest *ret_sha256)
+static enum err measure_job(struct pdf_job *job, const struct pdf_job_request *asked,
+                            struct arena *arena, struct sha256_digest *ret_sha256)
 {
     const struct pdf_request request = {.control = job->control,
                                         .bytes = &job->bytes,
-                                        .password = password,
+                                        .password = asked->password,
+                                        .flags = asked->flags,
                                         .cancel = &job->cancel};
     enum err err = OK;
 
@@ -408,9 +409,9 @@ static enum err measure_job(struct pdf_job *job, struct slice password, struct a
     return err;
 }
 
-enum err pdf_job_measure(struct pdf_job *job, struct slice password, struct arena *arena,
-                         struct sha256_digest *ret_sha256, uint64_t *ret_size_bytes,
-                         struct pdf_answer *ret_answer)
+enum err pdf_job_measure(struct pdf_job *job, const struct pdf_job_request *request,
+                         struct arena *arena, struct sha256_digest *ret_sha256,
+                         uint64_t *ret_size_bytes, struct pdf_answer *ret_answer)
 {
     struct sha256_digest sha256;
     uint64_t size_bytes = job->bytes.size;
@@ -419,7 +420,7 @@ enum err pdf_job_measure(struct pdf_job *job, struct slice password, struct aren
         return ERR_INTERNAL;
     }
     job->measured = true;
-    job->measure_result = measure_job(job, password, arena, &sha256);
+    job->measure_result = measure_job(job, request, arena, &sha256);
     pdf_bytes_close(&job->bytes);
     if (job->measure_result != OK) {
         return job->measure_result;

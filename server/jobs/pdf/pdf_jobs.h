@@ -36,6 +36,12 @@ struct uv_loop_s;
 struct pdf_jobs;
 struct pdf_job;
 
+/* What a job measures. */
+struct pdf_job_request {
+    struct slice password; /* or empty */
+    uint32_t flags; /* as struct pdf_request */
+};
+
 struct pdf_jobs_config {
     struct uv_loop_s *loop;
     struct pool *pool;
@@ -84,9 +90,9 @@ MUST_CHECK enum err pdf_job_submit(struct pdf_job *job, void (*work)(void *user)
                                    void (*done)(void *user, enum err result), void *user);
 /* Also ERR_UNAVAILABLE for a starved document the first time; the second time (pdf_starved.h) the
  * partial answer counts: a text without tables, or PDF_WALL_LIMIT. */
-MUST_CHECK enum err pdf_job_measure(struct pdf_job *job, struct slice password, struct arena *arena,
-                                    struct sha256_digest *ret_sha256, uint64_t *ret_size_bytes,
-                                    struct pdf_answer *ret_answer);
+MUST_CHECK enum err pdf_job_measure(struct pdf_job *job, const struct pdf_job_request *request,
+                                    struct arena *arena, struct sha256_digest *ret_sha256,
+                                    uint64_t *ret_size_bytes, struct pdf_answer *ret_answer);
 void pdf_job_cancel(struct pdf_job *job);
 void pdf_job_close(struct pdf_job *job);
 

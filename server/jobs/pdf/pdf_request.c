@@ -288,7 +288,8 @@ static enum err conclude_exchange(const struct exchange *exchange, struct arena 
         return ERR_UNAVAILABLE;
     }
     if (err != OK || (answer.explained && (flags & PDF_JOB_EXPLAIN) == 0) ||
-        (answer.picture.size > 0 && (flags & PDF_JOB_PICTURE) == 0)) {
+        (answer.picture.size > 0 && (flags & PDF_JOB_PICTURE) == 0) ||
+        (answer.pages.count > 0 && (flags & PDF_JOB_TEXT) == 0)) {
         answer = nothing;
     } else if (was_starved(end, &answer)) {
         answer.starved = true;
@@ -302,6 +303,15 @@ static enum err conclude_exchange(const struct exchange *exchange, struct arena 
     return OK;
 }
 
+static size_t answer_bytes_max(uint32_t flags)
+{
+    size_t bytes_max = (flags & (PDF_JOB_EXPLAIN | PDF_JOB_PICTURE)) != 0
+                           ? PDF_ANSWER_EXPLAINED_BYTES_MAX
+                           : PDF_ANSWER_BYTES_MAX;
+
+    return bytes_max + ((flags & PDF_JOB_TEXT) != 0 ? PDF_ANSWER_TEXT_BYTES_MAX : 0);
+}
+
 enum err pdf_worker_measure(const struct pdf_request *request, struct arena *arena,
                             struct pdf_answer *ret_answer)
 {
@@ -312,9 +322,7 @@ enum err pdf_worker_measure(const struct pdf_request *request, struct arena *are
         .answer = -1,
         .socket = -1,
         .deadline_us = clock_monotonic_us(clock_system()) + timeout_ms * 1000,
-        .bytes_max = (request->flags & (PDF_JOB_EXPLAIN | PDF_JOB_PICTURE)) != 0
-                         ? PDF_ANSWER_EXPLAINED_BYTES_MAX
-                         : PDF_ANSWER_BYTES_MAX,
+        .bytes_max = answer_bytes_max(request->flags),
     };
     enum err err = OK;
 

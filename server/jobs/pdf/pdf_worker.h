@@ -98,7 +98,7 @@ struct pdf_request {
     int control; /* of the fork server; the caller keeps it open during the job */
     const struct pdf_bytes *bytes; /* sealed */
     struct slice password; /* at most PDF_PASSWORD_BYTES_MAX */
-    uint32_t flags; /* PDF_JOB_EXPLAIN, PDF_JOB_PICTURE */
+    uint32_t flags; /* PDF_JOB_EXPLAIN, PDF_JOB_PICTURE, PDF_JOB_TEXT */
     uint32_t timeout_ms; /* 0: PDF_WALL_MS and PDF_WALL_GRACE_MS */
     struct pdf_cancel *cancel; /* or NULL */
 };

@@ -128,6 +128,14 @@ void sample_picture_frame(errata_worker_Frame *ret_frame)
     ret_frame->picture.png = sample_picture();
 }
 
+void sample_pages_frame(errata_worker_Frame *ret_frame)
+{
+    memset(ret_frame, 0, sizeof(*ret_frame));
+    ret_frame->has_pages = true;
+    ret_frame->pages.text = SLICE("Rechnung \xe2\x82\xac 12\n, page 2\n");
+    ret_frame->pages.count = 2;
+}
+
 void put_any_frame(struct buffer *buffer, const errata_worker_Frame *frame)
 {
     size_t size = 0;

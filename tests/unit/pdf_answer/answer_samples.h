@@ -27,10 +27,14 @@ void sample_text_frame(errata_worker_Frame *ret_frame);
 void sample_tables_frame(errata_worker_Frame *ret_frame);
 void sample_explanation_frame(errata_worker_Frame *ret_frame);
 void sample_picture_frame(errata_worker_Frame *ret_frame);
+/* The text of two pages of three. */
+void sample_pages_frame(errata_worker_Frame *ret_frame);
 /* Appends a frame with any values. */
 void put_any_frame(struct buffer *buffer, const errata_worker_Frame *frame);
 
-/* A test of this program: sketch_test.c. */
+/* Tests of this program: sketch_test.c, pages_test.c. */
 void test_sketch(void **state);
+void test_pages_break_no_rule(void **state);
+void test_pages_are_joined(void **state);
 
 #endif

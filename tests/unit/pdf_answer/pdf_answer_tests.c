@@ -486,13 +486,14 @@ enum kind {
     TEXT,
     TABLES,
     EXPLANATION,
-    PICTURE
+    PICTURE,
+    PAGES
 };
 
 static void (*const samples[])(errata_worker_Frame *) = {
     [REFUSAL] = sample_refusal_frame, [TEXT] = sample_text_frame,
     [TABLES] = sample_tables_frame,   [EXPLANATION] = sample_explanation_frame,
-    [PICTURE] = sample_picture_frame,
+    [PICTURE] = sample_picture_frame, [PAGES] = sample_pages_frame,
 };
 
 static const struct lie {
@@ -577,8 +578,9 @@ static void test_answer_that_breaks_a_rule_is_refused(void **state)
     }
 }
 
-/* Goal: frames come in order and once. Method: all runs of up to four frames, and the rule in
- * another form: each frame's follower. */
+/* Goal: frames come in order and once; a piece of the text of all pages may also come between text
+ * and tables. Method: all runs of up to four frames, and the rule in another form: each frame's
+ * follower. */
 static void test_frames_out_of_order_are_refused(void **state)
 {
     /* What may follow the start (row 0) and after each kind (rows 1 to 5). */
@@ -589,23 +591,31 @@ static void test_frames_out_of_order_are_refused(void **state)
     };
     struct world *world = *state;
 
-    for (unsigned run = 0; run < 6 * 6 * 6 * 6; run++) {
+    for (unsigned run = 0; run < 7 * 7 * 7 * 7; run++) {
         unsigned rest = run;
         unsigned last = 0;
         bool right = true;
+        bool has_pages = false;
+        bool ends = false; /* nothing may follow */
         struct pdf_answer answer;
 
         world->bytes.size = 0;
-        for (unsigned i = 0; i < 4 && rest > 0; i++, rest /= 6) {
-            unsigned kind = rest % 6;
+        for (unsigned i = 0; i < 4 && rest > 0; i++, rest /= 7) {
+            unsigned kind = rest % 7;
             errata_worker_Frame frame;
 
-            if (kind == 5) {
+            if (kind == 6) {
                 break;
             }
             samples[kind](&frame);
             put_any_frame(&world->bytes, &frame);
-            right = right && follows[last][kind];
+            if (kind == PAGES) {
+                right = right && last > REFUSAL + 1 && !has_pages;
+                has_pages = true;
+                ends = ends || last > TEXT + 1;
+                continue;
+            }
+            right = right && !ends && follows[last][kind];
             last = kind + 1;
         }
         assert_int_equal(decode_all(world, &answer), right ? OK : ERR_MALFORMED);
@@ -756,6 +766,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_lack_of_memory_is_not_malformed, set_up, tear_down),
         cmocka_unit_test(test_sketch),
+        cmocka_unit_test(test_pages_break_no_rule),
+        cmocka_unit_test(test_pages_are_joined),
         cmocka_unit_test(test_reasons_have_distinct_codes),
     };
 

@@ -144,6 +144,7 @@ static void open_document(struct world *world, uint8_t of_org, const char *text,
 
 static void work(void *user)
 {
+    const struct pdf_job_request request = {.flags = 0};
     struct document *document = user;
 
     document->worked = true;
@@ -152,7 +153,7 @@ static void work(void *user)
         assert_int_equal(pdf_job_append(document->job, slice_text(document->late)), OK);
     }
     document->measured =
-        pdf_job_measure(document->job, slice_of(NULL, 0), &document->arena, &document->sha256,
+        pdf_job_measure(document->job, &request, &document->arena, &document->sha256,
                         &document->size_bytes, &document->answer);
 }
 

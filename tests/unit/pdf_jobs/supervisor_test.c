@@ -176,7 +176,7 @@ static void test_worker_that_is_never_ready_is_given_up(void **state)
     begin(world, programs_make(&world->programs, "other-version"), 0, 0);
     run_until(world, 1);
     assert_int_equal(world->states[0], PDF_SUPERVISOR_PAUSED);
-    assert_non_null(strstr(world->supervisor.problem, "has protocol version 3"));
+    assert_non_null(strstr(world->supervisor.problem, "has protocol version 4"));
 }
 
 /* Lines with `text` in a file. */

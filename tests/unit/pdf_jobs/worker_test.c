@@ -65,7 +65,7 @@ static void test_program_that_is_not_the_worker_is_refused(void **state)
     } cases[] = {
         {"dies-at-start", "exited with status 13"},
         {"never-ready", "was not ready within 300 ms"},
-        {"other-version", "has protocol version 3, this program 2"},
+        {"other-version", "has protocol version 4, this program 3"},
         {"other-type", "first message is not"},
         {"odd-sandbox", "is malformed"},
         {"odd-text", "is malformed"},
@@ -181,6 +181,8 @@ static const struct ending {
     {"text unasked", OK, PDF_CRASHED, PDF_CUT_LIMIT, 0},
     {"text unasked", OK, PDF_CRASHED, PDF_CUT_LIMIT, PDF_JOB_PICTURE},
     {"text unasked", OK, PDF_CRASHED, PDF_CUT_LIMIT, PDF_JOB_EXPLAIN},
+    {"text pages tables", OK, PDF_CRASHED, PDF_CUT_LIMIT, PDF_JOB_EXPLAIN | PDF_JOB_PICTURE},
+    {"text tables flood", OK, PDF_CRASHED, PDF_CUT_LIMIT, PDF_JOB_TEXT},
     /* After the text. */
     {"text", OK, PDF_READ, PDF_CUT_LIMIT, 0},
     {"text signal=9", ERR_UNAVAILABLE, PDF_READ, PDF_CUT_NONE, 0},
@@ -276,6 +278,12 @@ static void test_requested_extras_and_password_arrive(void **state)
     assert_int_equal(measure(&worker, "text asked", PDF_JOB_PICTURE, &arena, &answer), OK);
     assert_false(answer.explained);
     assert_int_equal(answer.picture.size, 24);
+    assert_int_equal(measure(&worker, "text tables pages", PDF_JOB_TEXT, &arena, &answer), OK);
+    assert_true(slice_equal(answer.pages.text, SLICE("Invoice 2024-0001\n")));
+    assert_int_equal(answer.pages.end, PDF_PAGES_WHOLE);
+    assert_int_equal(measure(&worker, "text tables signal=24", PDF_JOB_TEXT, &arena, &answer), OK);
+    assert_int_equal(answer.reason, PDF_READ);
+    assert_int_equal(answer.pages.count, 0);
     make_bytes(&bytes, "password tables");
     assert_int_equal(pdf_worker_measure(&request, &arena, &answer), OK);
     assert_int_equal(answer.reason, PDF_READ);

@@ -186,6 +186,53 @@ static void test_snippet_ends_after_1500_characters(void **state)
     }
 }
 
+/* Pages of lines of 300 euro signs each, which are wider than the 3 points below which Poppler reads
+ * only 50,000 on a page. */
+static int write_euros(int pages, int lines)
+{
+    static struct pdf_writer writer;
+    struct arena arena;
+    struct buffer content;
+    char page[256];
+    int fd = -1;
+    int number = 0;
+
+    arena_init(&arena, 64 << 20);
+    buffer_init(&content, &arena, 0);
+    buffer_append(&content, SLICE("BT /F1 6 Tf 10 13900 Td 8 TL "));
+    for (int i = 0; i < lines; i++) {
+        buffer_append(&content, SLICE("("));
+        for (int j = 0; j < 300; j++) {
+            buffer_append(&content, SLICE("\\200"));
+        }
+        buffer_append(&content, SLICE(") Tj T* "));
+    }
+    buffer_append(&content, SLICE("ET"));
+    assert_true(buffer_ok(&content));
+    pdf_writer_init(&writer);
+    pdf_writer_object(&writer, "<< /Type /Catalog /Pages 2 0 R >>");
+    writer.offsets[writer.count++] = writer.bytes.size;
+    buffer_printf(&writer.bytes, "2 0 obj\n<< /Type /Pages /Count %d /Kids [", pages);
+    for (int i = 0; i < pages; i++) {
+        buffer_printf(&writer.bytes, "%d 0 R ", 5 + i);
+    }
+    buffer_printf(&writer.bytes, "] >>\nendobj\n");
+    pdf_writer_object(&writer, "<< /Type /Font /Subtype /Type1 /BaseFont /Courier /Encoding "
+                               "/WinAnsiEncoding >>");
+    number = pdf_writer_stream(&writer, "", buffer_slice(&content));
+    for (int i = 0; i < pages; i++) {
+        snprintf(page, sizeof page,
+                 "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 1200 14000] /Contents %d 0 R "
+                 "/Resources << /Font << /F1 3 0 R >> >> >>",
+                 number);
+        pdf_writer_object(&writer, page);
+    }
+    fd = pdf_writer_end(&writer);
+    pdf_writer_deinit(&writer);
+    arena_deinit(&arena);
+    return fd;
+}
+
 /* Goal: the snippet ends after 1,500 characters, not bytes. Method: a page of 20 lines of 100 euro signs
  * of 3 bytes. */
 static void test_snippet_counts_characters_not_bytes(void **state)
@@ -213,6 +260,89 @@ static void test_snippet_counts_characters_not_bytes(void **state)
     assert_true(text_is_utf8(text.snippet));
     measure_close(document);
     pdf_writer_deinit(&writer);
+}
+
+/* All pieces of a document's text, joined; returns the last one. */
+static struct pdf_pages join_pieces(struct measure_document *document, struct buffer *text)
+{
+    struct pdf_pages piece = {.count = 0};
+
+    while (measure_next_pages(document, &piece)) {
+        buffer_append(text, piece.text);
+    }
+    assert_true(buffer_ok(text));
+    return piece;
+}
+
+/* Goal: the text of all pages is that of each page with a line feed, begins with the snippet, and is
+ * given only on request, which changes no other result. Method: documents that end within the first
+ * piece, after it, and by a full snippet. */
+static void test_text_of_all_pages_begins_with_the_snippet(void **state)
+{
+    static const int pages[] = {1, 29, 31, 200};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
+        struct measure_document *document = NULL;
+        struct pdf_pages last = {.count = 0};
+        struct pdf_text plain = {0};
+        struct pdf_text text = {0};
+        struct arena arena;
+        struct buffer all;
+
+        arena_init(&arena, 1 << 20);
+        buffer_init(&all, &arena, 0);
+        document = open_text(write_pages(pages[i], 10), &plain);
+        assert_false(measure_next_pages(document, &last));
+        measure_close(document);
+        assert_int_equal(take_open(write_pages(pages[i], 10), &document), PDF_READ);
+        measure_keep_pages(document);
+        assert_int_equal(measure_text(document, &text), PDF_READ);
+        assert_int_equal(text.pages_read, pages[i] < 30 ? pages[i] : 30);
+        last = join_pieces(document, &all);
+        assert_int_equal(last.end, PDF_PAGES_WHOLE);
+        assert_int_equal(last.count, pages[i]);
+        assert_int_equal(all.size, 50 * pages[i]);
+        assert_memory_equal(all.data, text.snippet.data, text.snippet.size);
+        assert_memory_equal(all.data + 50 * (pages[i] - 1), all.data, 50);
+        measure_close(document);
+        arena_deinit(&arena);
+    }
+}
+
+/* Goal: the text is cut at 1 MiB, at the end of a character, on a first page as on a later one.
+ * Method: lines of 300 euro signs of 3 bytes, 1.3 MB of them on one page or on pages of 18 kB. */
+static void test_text_of_all_pages_is_cut_at_its_limit(void **state)
+{
+    static const struct {
+        int pages;
+        int lines;
+    } cases[] = {{1, 1500}, {75, 20}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct measure_document *document = NULL;
+        struct pdf_pages last = {.count = 0};
+        struct pdf_text text = {0};
+        struct arena arena;
+        struct buffer all;
+
+        arena_init(&arena, 8 << 20);
+        buffer_init(&all, &arena, 0);
+        assert_int_equal(take_open(write_euros(cases[i].pages, cases[i].lines), &document),
+                         PDF_READ);
+        measure_keep_pages(document);
+        assert_int_equal(measure_text(document, &text), PDF_READ);
+        last = join_pieces(document, &all);
+        assert_int_equal(last.end, PDF_PAGES_FULL);
+        assert_true(all.size <= PDF_PAGES_TEXT_BYTES_MAX);
+        assert_true(all.size > PDF_PAGES_TEXT_BYTES_MAX - 3);
+        assert_true(text_is_utf8(buffer_slice(&all)));
+        assert_memory_equal(all.data, text.snippet.data, text.snippet.size);
+        assert_true(last.count >= 1 && last.count <= text.page_count);
+        measure_close(document);
+        arena_deinit(&arena);
+    }
 }
 
 /* Goal: as many pages as the limit are read, one more is refused. Method: documents of 5,000 and
@@ -372,6 +502,8 @@ int run_document_tests(void)
         cmocka_unit_test(test_empty_page_has_a_line_feed_as_snippet),
         cmocka_unit_test(test_snippet_ends_after_1500_characters),
         cmocka_unit_test(test_snippet_counts_characters_not_bytes),
+        cmocka_unit_test(test_text_of_all_pages_begins_with_the_snippet),
+        cmocka_unit_test(test_text_of_all_pages_is_cut_at_its_limit),
         cmocka_unit_test(test_page_above_the_limit_is_refused),
         cmocka_unit_test(test_unreadable_file_has_its_reason),
         cmocka_unit_test(test_repaired_file_is_reported),

@@ -14,7 +14,7 @@
 #include "tools/errata/terminal/options.h"
 
 /* Of a command: more than a few are not read. */
-#define COMMAND_EXAMPLES_MAX 4
+#define COMMAND_EXAMPLES_MAX 5
 
 /* How the program ends; `errata help exit-codes` lists them. */
 enum cli_exit {

@@ -10,6 +10,7 @@
 #include "tools/errata/engine/failure.h"
 #include "tools/errata/engine/input.h"
 #include "tools/errata/layouts/ingest_progress.h"
+#include "tools/errata/layouts/ingest_text.h"
 #include "tools/errata/layouts/measures.h"
 #include "tools/errata/layouts/uploads.h"
 #include "tools/errata/terminal/files.h"
@@ -61,6 +62,8 @@ struct ingest {
     size_t stored;
     size_t refused; /* by the server */
     size_t unreadable;
+    struct ingest_text text;
+    size_t unwritten; /* stored, but their text could not be written */
     struct ingest_progress progress;
     struct table_layout layout; /* of all tables: one heading */
     struct row rows[ROWS_MAX];
@@ -193,7 +196,9 @@ static void add_failure(struct ingest *ingest, const struct upload_file *file, c
     note_reported(ingest, file->path, message);
 }
 
-static void add_stored(struct ingest *ingest, const struct upload_file *file, struct slice json)
+/* `text_warning` is what the note ends with. */
+static void add_stored(struct ingest *ingest, const struct upload_file *file, struct slice json,
+                       const char *text_warning)
 {
     struct cli *cli = ingest->cli;
     struct json_value reply = {JSON_NULL, {NULL, 0}};
@@ -210,7 +215,8 @@ static void add_stored(struct ingest *ingest, const struct upload_file *file, st
     cells[COLUMN_COVERAGE] = measures_number(cli, document, "textCoverageRatio");
     cells[COLUMN_LAYOUT] = measures_short_layout(cli, document);
     cells[COLUMN_SEEN] = reply_text(cli, reply_member(reply, "profile"), "seenCount");
-    cells[COLUMN_NOTE] = measures_warning_codes(cli, document, "warnings");
+    cells[COLUMN_NOTE] =
+        measures_with(cli, measures_warning_codes(cli, document, "warnings"), text_warning);
     add_row(ingest, file->index, cells, false);
 }
 
@@ -242,27 +248,53 @@ static void note_unreadable(struct ingest *ingest, const struct upload_file *fil
         arena_printf(&ingest->cli->arena, "%s%s", sentence ? "" : "it can't be read: ", problem));
 }
 
+/* Puts the text of a stored document where --text says. */
+static void put_text(struct ingest *ingest, const struct upload_file *file, struct slice text)
+{
+    struct slice problem = {NULL, 0};
+
+    progress_hide(&ingest->cli->progress);
+    if (!ingest_text_put(ingest->cli, &ingest->text, file->path, text, &problem)) {
+        ingest->unwritten++;
+        note_reported(ingest, file->path, problem);
+    }
+}
+
+/* Prints a stored document, and its text where it is asked for. */
+static void put_stored(struct ingest *ingest, const struct upload_file *file, struct slice reply)
+{
+    struct cli *cli = ingest->cli;
+    const bool in_json = cli->json && ingest_text_is_printed(&ingest->text);
+    struct slice json = {NULL, 0};
+    struct slice text = {NULL, 0};
+
+    ingest->stored++;
+    if (ingest_text_is_wanted(&ingest->text) && !in_json) {
+        ingest_text_split(&cli->arena, reply, &reply, &text);
+        put_text(ingest, file, text);
+    }
+    if (cli_decode(cli, cli_method("/errata.v1.LayoutService/IngestDocumentStream"), reply,
+                   &cli->arena, &json) != CLI_OK) {
+        return; /* it has been said; the document is stored all the same */
+    }
+    if (cli->json) {
+        print_json_stored(ingest, file->path, json);
+    } else if (!ingest_text_is_printed(&ingest->text)) {
+        add_stored(ingest, file, json, ingest_text_warning(text));
+    }
+}
+
 static void done(void *user, const struct upload_file *file, const struct upload_end *end)
 {
     struct ingest *ingest = user;
     struct cli *cli = ingest->cli;
-    struct slice json = {NULL, 0};
 
     arena_reset(&cli->arena);
     fault_init(&cli->fault, &cli->arena);
     ingest_progress_end(&ingest->progress, file);
     switch (end->kind) {
     case UPLOAD_STORED:
-        ingest->stored++;
-        if (cli_decode(cli, cli_method("/errata.v1.LayoutService/IngestDocumentStream"), end->reply,
-                       &cli->arena, &json) != CLI_OK) {
-            return; /* it has been said; the document is stored all the same */
-        }
-        if (cli->json) {
-            print_json_stored(ingest, file->path, json);
-        } else {
-            add_stored(ingest, file, json);
-        }
+        put_stored(ingest, file, end->reply);
         break;
     case UPLOAD_REFUSED:
         ingest->refused++;
@@ -462,7 +494,7 @@ static enum cli_exit conclude(struct ingest *ingest, const struct uploads_result
     }
     progress_hide(&cli->progress);
     if (!cli->json) {
-        print_reported(ingest, failed);
+        print_reported(ingest, failed + ingest->unwritten);
     }
     print_summary(ingest, failed, ingest->total - ingest->stored - failed);
     switch (result->stop) {
@@ -483,7 +515,7 @@ static enum cli_exit conclude(struct ingest *ingest, const struct uploads_result
     if (ingest->refused > 0) {
         return CLI_CALL_FAILED;
     }
-    return ingest->unreadable > 0 ? CLI_LOCAL : CLI_OK;
+    return ingest->unreadable > 0 || ingest->unwritten > 0 ? CLI_LOCAL : CLI_OK;
 }
 
 static enum cli_exit run(struct ingest *ingest, struct arena *kept)
@@ -502,9 +534,13 @@ static enum cli_exit run(struct ingest *ingest, struct arena *kept)
     if (read == CLI_OK) {
         read = count_files(ingest, options_has(&cli->options, "recursive"));
     }
+    if (read == CLI_OK) {
+        read = ingest_text_begin(cli, ingest->total, &ingest->text);
+    }
     if (read != CLI_OK) {
         return read;
     }
+    config.include_text = ingest_text_is_wanted(&ingest->text);
     cli_progress(cli);
     uploads_run(&config, kept, &result);
     return conclude(ingest, &result);

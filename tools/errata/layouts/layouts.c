@@ -250,6 +250,7 @@ static const struct option_spec ingest_options[] = {
     {"id-prefix", "TEXT", "prefix of each id, such as 2026-11/"},
     {"recursive", NULL, "look into the folders of folders, too"},
     {"password-file", "FILE", "the file whose one line opens encrypted PDFs"},
+    {"text", "FOLDER", "write the text of each PDF to FOLDER/NAME.txt; - prints that of one"},
     {"jobs", "N", "files at once, 1 to 16 (default 2); a server measures one a core"},
     {NULL, NULL, NULL}};
 static const struct option_spec list_options[] = {{"layout", "LAYOUT", "only this layout"},
@@ -288,11 +289,16 @@ const struct command layout_commands[] = {
              "in points, tables on page 1, how much of page 1 its letters cover, the layout's "
              "fingerprint (its beginning), and how many documents of that layout were seen. With "
              "`--json` there is one line a file: {\"file\", \"document\", \"profile\"} or "
-             "{\"file\", \"error\": {\"code\", \"reason\", \"message\"}}.",
+             "{\"file\", \"error\": {\"code\", \"reason\", \"message\"}}.\n\n`--text` returns the "
+             "text that the server extracts, up to 1 MiB a document, for a prompt: it begins as "
+             "the examples' snippets do. It replaces the files of earlier runs. `--text -` prints "
+             "the text of one PDF instead of the table; with `--json` it is in the line of each "
+             "file, as {\"text\": {\"text\", \"pagesRead\", \"warnings\"}}.",
      .examples = {{"errata layouts ingest invoice-17.pdf", NULL},
                   {"errata layouts ingest --recursive --id-prefix acme/ inbox/", NULL},
                   {"errata layouts ingest scan.pdf --document order-4711 --password-file pw.txt",
                    "an encrypted one"},
+                  {"errata layouts ingest --text - invoice-17.pdf", "its text, for a prompt"},
                   {"errata layouts ingest --json inbox/ | jq -r 'select(.error) | .file'",
                    "which did not go in"}},
      .exits = "0 where all are stored, 1 where the server refused some, 4 where some could not be "

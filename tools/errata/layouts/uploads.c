@@ -22,7 +22,7 @@
 #include <unistd.h>
 #include <uv.h>
 
-/* A reply: 5,000 page sizes and a snippet. */
+/* A reply: 5,000 page sizes, a snippet, and a text of 1 MiB. */
 #define REPLY_ARENA_BYTES_MAX ((size_t)4 * 1024 * 1024)
 /* A piece with its prefix. */
 #define PIECE_ARENA_BYTES_MAX ((size_t)1024 * 1024)
@@ -175,6 +175,8 @@ static bool read_piece(struct upload *upload)
         if (password.size > 0) {
             wire_put_bytes(&message, INGEST_DOCUMENT_STREAM_REQUEST_PASSWORD_FIELD, password);
         }
+        wire_put_varint_given(&message, INGEST_DOCUMENT_STREAM_REQUEST_INCLUDE_TEXT_FIELD,
+                              upload->uploads->config->include_text ? 1 : 0);
     }
     wire_put_bytes(&message, INGEST_DOCUMENT_STREAM_REQUEST_CONTENT_FIELD,
                    slice_of(upload->block, (size_t)size));

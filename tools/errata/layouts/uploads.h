@@ -82,6 +82,7 @@ struct uploads_config {
     struct cli *cli;
     unsigned at_once; /* files, 1 to UPLOADS_MAX */
     struct slice password; /* or empty */
+    bool include_text; /* the replies have the documents' text */
     struct uploads_handlers handlers;
 };
 

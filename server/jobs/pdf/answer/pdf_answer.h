@@ -5,7 +5,9 @@
  * arena, and returns ERR_MALFORMED if the worker breaks a rule.
  * An answer is a sequence of frames, each a length (4 bytes, little-endian) and a message: first a
  * refusal or the text, then, for a document that was read, the tables, then the optional parts
- * (explanation, picture). It may end after any complete frame, if the worker was stopped there.
+ * (explanation, picture). The text of all pages is sent in pieces: that of the pages that the
+ * snippet needed before the tables, the rest last. An answer may end after any complete frame, if
+ * the worker was stopped there.
  */
 #ifndef ERRATA_SERVER_JOBS_PDF_ANSWER_PDF_ANSWER_H
 #define ERRATA_SERVER_JOBS_PDF_ANSWER_PDF_ANSWER_H
@@ -31,8 +33,12 @@
 #define PDF_TABLES_MAX 30000
 /* Length of Poppler's version, such as 22.12.0. */
 #define PDF_POPPLER_VERSION_BYTES_MAX 31
-/* Size of an answer: a plain one, and one with explanation and picture. */
+/* Size of the text of all pages: a long report has 3 KiB a page. */
+#define PDF_PAGES_TEXT_BYTES_MAX ((size_t)1 << 20)
+/* Size of an answer: a plain one; what the text of all pages adds, each page in a frame with its
+ * numbers; and one with explanation and picture. */
 #define PDF_ANSWER_BYTES_MAX ((size_t)1 << 20)
+#define PDF_ANSWER_TEXT_BYTES_MAX (PDF_PAGES_TEXT_BYTES_MAX + (size_t)32 * PDF_PAGES_MAX)
 #define PDF_ANSWER_EXPLAINED_BYTES_MAX ((size_t)24 << 20)
 
 /* Why a document was refused; the numbers are used on the pipe. */
@@ -72,6 +78,20 @@ struct pdf_text {
     bool page_too_large; /* a side of some page over 14,400 points */
     bool cmaps_unavailable; /* poppler-data is missing */
     struct slice poppler_version; /* letters, digits, `.`, `+`, `-` and `~`; not empty */
+};
+
+/* How the text of all pages ends. */
+enum pdf_pages_end {
+    PDF_PAGES_STOPPED = 0, /* after a page, by a limit of time or memory, or a crash */
+    PDF_PAGES_WHOLE = 1, /* after the last page */
+    PDF_PAGES_FULL = 2 /* at PDF_PAGES_TEXT_BYTES_MAX, at the end of a character */
+};
+
+/* The text of all pages, only on request: a line feed after each page, `pdf_text.snippet` first. */
+struct pdf_pages {
+    struct slice text; /* UTF-8 without NUL; at most PDF_PAGES_TEXT_BYTES_MAX */
+    uint32_t count; /* pages that it covers, from page 1, the last perhaps in part; 0: none */
+    enum pdf_pages_end end;
 };
 
 /* The second phase: rulings and tables of page 1, and its sketch. */
@@ -133,6 +153,7 @@ struct pdf_answer {
     bool explained;
     struct pdf_explanation explanation;
     struct slice picture; /* PNG, or empty */
+    struct pdf_pages pages;
     uint64_t cpu_us; /* CPU time of the worker's child; set by the driver */
     uint64_t memory_bytes; /* its largest resident size; set by the driver */
     bool starved; /* stopped at the wall limit because the machine gave it no processor: measuring
@@ -153,6 +174,9 @@ MUST_CHECK enum err pdf_answer_put_tables(struct buffer *buffer, enum pdf_cut cu
 MUST_CHECK enum err pdf_answer_put_explanation(struct buffer *buffer,
                                                const struct pdf_explanation *explanation);
 MUST_CHECK enum err pdf_answer_put_picture(struct buffer *buffer, struct slice png);
+/* One piece of the text of all pages: `piece->text` follows that of the earlier pieces,
+ * `piece->count` includes their pages, and only the last piece has an `end`. */
+MUST_CHECK enum err pdf_answer_put_pages(struct buffer *buffer, const struct pdf_pages *piece);
 
 /* The server's side. Bytes that end early: OK with the complete frames (PDF_CUT_LIMIT, or the
  * reason PDF_CRASHED without the text). ERR_MALFORMED if a rule above is broken. The answer borrows

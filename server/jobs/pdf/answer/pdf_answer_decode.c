@@ -8,20 +8,23 @@
 #include <pb_decode.h>
 #include <pb_encode.h>
 
-/* The last frame; frames come in this order, each at most once. */
+/* The last frame; frames come in this order, each at most once. Pieces of the text of all pages also
+ * come after the text, and change no step there. */
 enum step {
     STEP_START,
     STEP_REFUSED,
     STEP_TEXT,
     STEP_TABLES,
     STEP_EXPLANATION,
-    STEP_PICTURE
+    STEP_PICTURE,
+    STEP_PAGES
 };
 
 struct decoder {
     struct arena *arena;
     enum step step;
     struct pdf_answer answer;
+    struct buffer pages; /* the text of all pages, so far; in `arena` */
 };
 
 /* Called by the generated descriptors. Decoding: records the position of the bytes, and skips them.
@@ -239,6 +242,52 @@ static enum err take_picture(struct decoder *decoder, struct slice frame,
     return OK;
 }
 
+/* Checks a piece of the text of all pages against those before it. The first one starts with the
+ * snippet, and only the last one has an end. */
+static bool piece_follows(const struct decoder *decoder, const struct pdf_pages *piece)
+{
+    const struct pdf_answer *answer = &decoder->answer;
+    const struct slice snippet = answer->text.snippet;
+
+    if (decoder->step == STEP_START || decoder->step == STEP_REFUSED ||
+        answer->pages.end != PDF_PAGES_STOPPED || !pdf_pages_piece_is_right(piece) ||
+        piece->count > answer->text.page_count || piece->count <= answer->pages.count ||
+        piece->text.size > PDF_PAGES_TEXT_BYTES_MAX - decoder->pages.size) {
+        return false;
+    }
+    if (answer->pages.count == 0 &&
+        (piece->text.size < snippet.size ||
+         !slice_equal(slice_of(piece->text.data, snippet.size), snippet))) {
+        return false;
+    }
+    return piece->end != PDF_PAGES_WHOLE || piece->count == answer->text.page_count;
+}
+
+static enum err take_pages(struct decoder *decoder, struct slice frame,
+                           const errata_worker_Pages *pages)
+{
+    struct pdf_pages piece = {.text = pages->text, .count = pages->count};
+
+    if (!lies_in(frame, pages->text) || pages->end > PDF_PAGES_FULL) {
+        return ERR_MALFORMED;
+    }
+    piece.end = (enum pdf_pages_end)pages->end;
+    if (!piece_follows(decoder, &piece)) {
+        return ERR_MALFORMED;
+    }
+    if (decoder->answer.pages.count == 0) {
+        buffer_init(&decoder->pages, decoder->arena, 0);
+    }
+    buffer_append(&decoder->pages, piece.text);
+    if (!buffer_ok(&decoder->pages)) {
+        return ERR_MEMORY;
+    }
+    piece.text = buffer_slice(&decoder->pages);
+    decoder->answer.pages = piece;
+    decoder->step = decoder->step == STEP_TEXT ? STEP_TEXT : STEP_PAGES;
+    return OK;
+}
+
 static enum err take_message(struct decoder *decoder, struct slice bytes)
 {
     pb_istream_t stream = pb_istream_from_buffer(bytes.data, bytes.size);
@@ -249,7 +298,7 @@ static enum err take_message(struct decoder *decoder, struct slice bytes)
         return ERR_MALFORMED;
     }
     if (frame.has_refusal + frame.has_text + frame.has_tables + frame.has_explanation +
-            frame.has_picture !=
+            frame.has_picture + frame.has_pages !=
         1) {
         return ERR_MALFORMED;
     }
@@ -261,6 +310,9 @@ static enum err take_message(struct decoder *decoder, struct slice bytes)
     }
     if (frame.has_tables) {
         return take_tables(decoder, bytes, &frame.tables);
+    }
+    if (frame.has_pages) {
+        return take_pages(decoder, bytes, &frame.pages);
     }
     return frame.has_explanation ? take_explanation(decoder, bytes, &frame.explanation)
                                  : take_picture(decoder, bytes, &frame.picture);

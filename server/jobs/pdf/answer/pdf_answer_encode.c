@@ -91,6 +91,20 @@ enum err pdf_answer_put_tables(struct buffer *buffer, enum pdf_cut cut,
     return put_frame(buffer, &frame);
 }
 
+enum err pdf_answer_put_pages(struct buffer *buffer, const struct pdf_pages *piece)
+{
+    errata_worker_Frame frame;
+
+    if (UNEXPECTED(!pdf_pages_piece_is_right(piece))) {
+        return ERR_INTERNAL;
+    }
+    memset(&frame, 0, sizeof(frame));
+    frame.has_pages = true;
+    frame.pages =
+        (errata_worker_Pages){.text = piece->text, .count = piece->count, .end = piece->end};
+    return put_frame(buffer, &frame);
+}
+
 /* Returns the tables in their packed form; NULL if the arena is full. */
 static struct pdf_table_bytes *pack_tables(struct arena *arena,
                                            const struct pdf_explanation *explanation)

@@ -31,6 +31,7 @@ _Static_assert(sizeof(struct pdf_table_bytes) == 32, "tables have no padding");
 bool pdf_reason_is_refusal(uint32_t reason);
 bool pdf_cut_is_known(uint32_t cut);
 bool pdf_text_is_right(const struct pdf_text *text);
+bool pdf_pages_piece_is_right(const struct pdf_pages *piece);
 bool pdf_tables_are_right(enum pdf_cut cut, const struct pdf_tables *tables);
 bool pdf_table_kind_is_known(uint32_t kind);
 bool pdf_explanation_is_right(const struct pdf_explanation *explanation);

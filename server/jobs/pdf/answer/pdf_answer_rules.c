@@ -121,6 +121,19 @@ bool pdf_text_is_right(const struct pdf_text *text)
            text->covered_cells <= text->page_cells && version_is_right(text->poppler_version);
 }
 
+/* A piece has text, unless none of it fits any more. */
+bool pdf_pages_piece_is_right(const struct pdf_pages *piece)
+{
+    if (piece->count < 1 || piece->count > PDF_PAGES_MAX || piece->end > PDF_PAGES_FULL) {
+        return false;
+    }
+    if (piece->text.size == 0) {
+        return piece->end == PDF_PAGES_FULL;
+    }
+    return piece->text.size <= PDF_PAGES_TEXT_BYTES_MAX &&
+           memchr(piece->text.data, 0, piece->text.size) == NULL && text_is_utf8(piece->text);
+}
+
 bool pdf_tables_are_right(enum pdf_cut cut, const struct pdf_tables *tables)
 {
     if (cut != PDF_CUT_NONE) {

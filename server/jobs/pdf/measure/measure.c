@@ -88,6 +88,7 @@ enum pdf_reason measure_open(int fd, struct slice password, struct measure_docum
     document = g_new0(struct measure_document, 1);
     arena_init(&document->arena, DOCUMENT_BYTES_MAX);
     arena_init(&document->explanation, SCRATCH_BYTES_MAX);
+    arena_init(&document->piece, SCRATCH_BYTES_MAX);
     document->poppler = poppler;
     document->repaired = damage_is_found(fd);
     *ret_document = document;
@@ -104,6 +105,7 @@ void measure_close(struct measure_document *document)
     }
     g_object_unref(document->poppler);
     g_free(document->first_text);
+    arena_deinit(&document->piece);
     arena_deinit(&document->explanation);
     arena_deinit(&document->arena);
     g_free(document);

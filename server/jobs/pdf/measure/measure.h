@@ -36,6 +36,12 @@ void measure_on_cut(struct measure_document *document, void (*on_cut)(void *user
                     void *user);
 /* Runs the first phase. Its result is valid until measure_close. */
 enum pdf_reason measure_text(struct measure_document *document, struct pdf_text *ret_text);
+/* Has measure_text keep the text of the pages that it reads; call before it. */
+void measure_keep_pages(struct measure_document *document);
+/* Returns the next piece of the text of all pages (struct pdf_pages), after measure_text: first that
+ * of the pages it read, then page by page. The piece is valid until the next call or measure_close.
+ * False after the piece that has an end, or if a page can't be read. */
+bool measure_next_pages(struct measure_document *document, struct pdf_pages *ret_piece);
 /* Runs the second phase for page `page` (from 0; a document's tables are those of page 0).
  * PDF_CUT_NONE with `ret_explanation`, which is valid until the next call or measure_close; the
  * document's tables are its `counted` ones. */

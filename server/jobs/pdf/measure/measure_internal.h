@@ -22,6 +22,11 @@ struct measure_document {
     PopplerPage *first_page; /* kept, since Poppler keeps its text with it; NULL until needed */
     struct glyph_list first_glyphs; /* of page 1, once it was read; in `arena` */
     char *first_text; /* of page 1; g_free */
+    bool keeps_pages;
+    struct pdf_pages last_piece; /* of the text of all pages; its text is in `piece` */
+    struct arena piece;
+    size_t pages_bytes; /* text of all pieces so far */
+    bool gave_piece; /* the first one was returned */
     bool repaired;
     void (*on_cut)(void *user, enum pdf_cut cut);
     void *user;

@@ -1,6 +1,6 @@
 /*
  * text.c: the first phase: sizes of all pages, text and glyphs of page 1, and text of further pages
- * only until the snippet is full.
+ * only until the snippet is full. On request also the text of all pages, in pieces.
  */
 #include "server/jobs/pdf/measure/measure_internal.h"
 
@@ -184,6 +184,63 @@ static bool add_later_page(struct measure_document *document, struct buffer *buf
     return true;
 }
 
+/* Keeps the text of further pages as a piece, as far as it fits. */
+static bool keep_piece(struct measure_document *document, struct slice text, uint32_t count)
+{
+    const int page_count = poppler_document_get_n_pages(document->poppler);
+    struct pdf_pages piece = {.count = count};
+
+    piece.text = text_first_bytes(text, PDF_PAGES_TEXT_BYTES_MAX - document->pages_bytes);
+    if (piece.text.size < text.size) {
+        piece.end = PDF_PAGES_FULL;
+    } else if ((int64_t)count >= page_count) {
+        piece.end = PDF_PAGES_WHOLE;
+    }
+    document->pages_bytes += piece.text.size;
+    if (!arena_copy(&document->piece, piece.text, &piece.text)) {
+        return false;
+    }
+    document->last_piece = piece;
+    return true;
+}
+
+void measure_keep_pages(struct measure_document *document)
+{
+    document->keeps_pages = true;
+}
+
+bool measure_next_pages(struct measure_document *document, struct pdf_pages *ret_piece)
+{
+    const struct pdf_pages last = document->last_piece;
+    struct arena scratch;
+    struct buffer buffer;
+    size_t characters = 0;
+    bool ok = false;
+
+    if (last.count == 0) {
+        return false;
+    }
+    /* The first piece was kept by the first phase. */
+    if (!document->gave_piece) {
+        document->gave_piece = true;
+        *ret_piece = last;
+        return true;
+    }
+    if (last.end != PDF_PAGES_STOPPED) {
+        return false;
+    }
+    arena_reset(&document->piece);
+    arena_init(&scratch, SCRATCH_BYTES_MAX);
+    buffer_init(&buffer, &scratch, 0);
+    ok = add_later_page(document, &buffer, last.count, &characters) && buffer_ok(&buffer) &&
+         keep_piece(document, buffer_slice(&buffer), last.count + 1);
+    arena_deinit(&scratch);
+    if (ok) {
+        *ret_piece = document->last_piece;
+    }
+    return ok;
+}
+
 /* Reads page after page until the snippet is full, into a buffer of the call. */
 static enum pdf_reason read_snippet(struct measure_document *document, struct buffer *buffer,
                                     struct pdf_text *text)
@@ -205,7 +262,8 @@ static enum pdf_reason read_snippet(struct measure_document *document, struct bu
         return PDF_TEXT_LIMIT;
     }
     snippet = text_first_characters(buffer_slice(buffer), PDF_SNIPPET_CHARACTERS_MAX);
-    if (!arena_copy(&document->arena, snippet, &text->snippet)) {
+    if (!arena_copy(&document->arena, snippet, &text->snippet) ||
+        (document->keeps_pages && !keep_piece(document, buffer_slice(buffer), read))) {
         return PDF_TEXT_LIMIT;
     }
     text->pages_read = read;

@@ -25,8 +25,9 @@ enum child_fd {
 /* Above all of them, so that moving one never closes another. */
 #define CHILD_FD_ASIDE 16
 
-/* Memory for a plain answer and an explained one: the frames, and the buffer's earlier sizes. */
-#define CHILD_ARENA_BYTES_MAX (4 * PDF_ANSWER_BYTES_MAX)
+/* Memory for a plain answer and an explained one: the frames, and the buffer's earlier sizes. A frame
+ * with the text of pages is not larger than a plain answer. */
+#define CHILD_ARENA_BYTES_MAX (8 * PDF_ANSWER_BYTES_MAX)
 #define CHILD_ARENA_EXPLAINED_BYTES_MAX (4 * PDF_ANSWER_EXPLAINED_BYTES_MAX)
 
 /* Moves descriptors to `to`, `to` + 1 and so on; skips -1. */
@@ -120,28 +121,45 @@ static uint32_t count_tables(const struct pdf_explanation *explanation)
     return count;
 }
 
-/* Ends the child at a counted limit, so that the same bytes always end here, without waiting for
- * the rest of the page. */
-static void end_cut(void *user, enum pdf_cut cut)
+/* The answer about tables, while they are measured. */
+struct tables_answer {
+    struct buffer *buffer;
+    bool continues; /* after a cut: the text of all pages follows */
+    bool is_cut; /* the cut was answered */
+    enum pdf_exit result; /* of that */
+};
+
+/* Answers a cut at a counted limit at once, so that the same bytes always end here: the rest of the
+ * page may take longer than the child has. Ends the child, unless more follows. */
+static void answer_cut(void *user, enum pdf_cut cut)
 {
     const struct pdf_tables none = {.table_count = 0};
-    struct buffer *buffer = user;
+    struct tables_answer *answer = user;
 
-    _exit(flush_frames(pdf_answer_put_tables(buffer, cut, &none), buffer));
+    answer->result =
+        flush_frames(pdf_answer_put_tables(answer->buffer, cut, &none), answer->buffer);
+    answer->is_cut = true;
+    if (!answer->continues) {
+        _exit(answer->result);
+    }
 }
 
-/* Answers rulings and tables of page 1, then the optional parts. */
+/* Answers rulings and tables of page 1, then the optional parts of them. */
 static enum pdf_exit answer_tables(struct measure_document *document, uint32_t flags,
                                    struct buffer *buffer)
 {
+    struct tables_answer answer = {.buffer = buffer, .continues = (flags & PDF_JOB_TEXT) != 0};
     struct pdf_explanation explanation = {0};
     struct pdf_tables tables = {.table_count = 0};
     struct slice png = {NULL, 0};
     enum pdf_exit result = PDF_EXIT_ANSWERED;
     enum pdf_cut cut = PDF_CUT_NONE;
 
-    measure_on_cut(document, end_cut, buffer);
+    measure_on_cut(document, answer_cut, &answer);
     cut = measure_tables(document, 0, &explanation);
+    if (answer.is_cut) {
+        return answer.result;
+    }
     if (cut == PDF_CUT_NONE) {
         tables.table_count = count_tables(&explanation);
         measure_sketch(document, &explanation, &tables.sketch);
@@ -157,15 +175,53 @@ static enum pdf_exit answer_tables(struct measure_document *document, uint32_t f
     return result;
 }
 
+/* Answers up to `pieces_max` pieces of the text of all pages. */
+static enum pdf_exit answer_pages(struct measure_document *document, uint32_t pieces_max,
+                                  struct buffer *buffer)
+{
+    enum pdf_exit result = PDF_EXIT_ANSWERED;
+    struct pdf_pages piece;
+
+    for (uint32_t i = 0;
+         i < pieces_max && result == PDF_EXIT_ANSWERED && measure_next_pages(document, &piece);
+         i++) {
+        result = flush_frames(pdf_answer_put_pages(buffer, &piece), buffer);
+    }
+    return result;
+}
+
+/* Answers a document that was opened, and whose text was read. The text of the pages that were read
+ * comes first, since it is there; that of the others last, since the tables must not miss the time
+ * that it takes. */
+static enum pdf_exit answer_document(struct measure_document *document, const struct pdf_text *text,
+                                     uint32_t flags, struct buffer *buffer)
+{
+    const bool with_pages = (flags & PDF_JOB_TEXT) != 0;
+    enum pdf_exit result = flush_frames(pdf_answer_put_text(buffer, text), buffer);
+
+    if (result == PDF_EXIT_ANSWERED && with_pages) {
+        result = answer_pages(document, 1, buffer);
+    }
+    if (result == PDF_EXIT_ANSWERED) {
+        result = answer_tables(document, flags, buffer);
+    }
+    if (result == PDF_EXIT_ANSWERED && with_pages) {
+        result = answer_pages(document, PDF_PAGES_MAX, buffer);
+    }
+    return result;
+}
+
 static enum pdf_exit answer_job(const struct child *child, struct buffer *buffer)
 {
     const struct pdf_control_job *job = child->job;
     const struct slice password = slice_of(job->password, job->password_bytes);
     struct measure_document *document = NULL;
     struct pdf_text text = {0};
-    enum pdf_exit result = PDF_EXIT_ANSWERED;
     enum pdf_reason reason = measure_open(CHILD_DOCUMENT_FD, password, &document);
 
+    if (reason == PDF_READ && (job->flags & PDF_JOB_TEXT) != 0) {
+        measure_keep_pages(document);
+    }
     if (reason == PDF_READ) {
         reason = measure_text(document, &text);
     }
@@ -175,11 +231,7 @@ static enum pdf_exit answer_job(const struct child *child, struct buffer *buffer
     if (child->sandbox->kind == PDF_SANDBOX_CLOSED) {
         text.cmaps_unavailable = true;
     }
-    result = flush_frames(pdf_answer_put_text(buffer, &text), buffer);
-    if (result != PDF_EXIT_ANSWERED) {
-        return result;
-    }
-    return answer_tables(document, job->flags, buffer);
+    return answer_document(document, &text, job->flags, buffer);
 }
 
 void child_run(const struct child *child)

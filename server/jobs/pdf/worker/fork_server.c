@@ -334,8 +334,7 @@ static bool job_is_right(const struct delivery *delivery)
 
     return !delivery->cut && delivery->size == sizeof(*job) && job->type == PDF_CONTROL_JOB &&
            job->version == PDF_CONTROL_VERSION && delivery->descriptor_count == PDF_JOB_FDS &&
-           (job->flags & ~(PDF_JOB_EXPLAIN | PDF_JOB_PICTURE)) == 0 &&
-           job->password_bytes <= PDF_PASSWORD_BYTES_MAX;
+           (job->flags & ~PDF_JOB_FLAGS) == 0 && job->password_bytes <= PDF_PASSWORD_BYTES_MAX;
 }
 
 /* Starts a child; true if the job has one, whose slot then owns the socket. */

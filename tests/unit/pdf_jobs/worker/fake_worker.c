@@ -130,6 +130,12 @@ static enum err put_word(struct buffer *buffer, const char *word, const struct j
     if (strcmp(word, "cut") == 0) {
         return pdf_answer_put_tables(buffer, PDF_CUT_RULINGS, NULL);
     }
+    if (strcmp(word, "pages") == 0) {
+        const struct pdf_pages pages = {
+            .text = SLICE("Invoice 2024-0001\n"), .count = 1, .end = PDF_PAGES_WHOLE};
+
+        return pdf_answer_put_pages(buffer, &pages);
+    }
     if (strcmp(word, "refuse") == 0) {
         return pdf_answer_put_refusal(buffer, PDF_NO_PAGES);
     }

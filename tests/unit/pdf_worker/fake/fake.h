@@ -15,6 +15,7 @@
 #define FAKE_CUT_EARLY "cut early" /* reported while the page is rendered, which then never ends */
 #define FAKE_SLEEP "sleep" /* for ever, ahead of the text */
 #define FAKE_SLEEP_LATER "sleep later" /* after it */
+#define FAKE_SLEEP_PAGES "sleep pages" /* after the first piece of the text of all pages */
 #define FAKE_SPIN "spin" /* for ever, ahead of the text */
 #define FAKE_ABORT "abort"
 #define FAKE_TRAP "trap"

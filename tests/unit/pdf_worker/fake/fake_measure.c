@@ -19,6 +19,8 @@ struct measure_document {
     size_t password_bytes;
     void (*on_cut)(void *user, enum pdf_cut cut);
     void *user;
+    bool keeps_pages;
+    uint32_t pieces; /* that were returned */
 };
 
 static struct measure_document the_document;
@@ -107,7 +109,8 @@ void measure_on_cut(struct measure_document *document, void (*on_cut)(void *user
 enum pdf_reason measure_text(struct measure_document *document, struct pdf_text *ret_text)
 {
     pages[0] = (struct pdf_page_size){.width = 612, .height = 792};
-    *ret_text = (struct pdf_text){.page_count = 1,
+    pages[1] = pages[0];
+    *ret_text = (struct pdf_text){.page_count = document->keeps_pages ? 2 : 1,
                                   .pages = pages,
                                   .pages_read = 1,
                                   .page_cells = 612 * 792,
@@ -134,6 +137,28 @@ enum pdf_reason measure_text(struct measure_document *document, struct pdf_text 
     return PDF_READ;
 }
 
+void measure_keep_pages(struct measure_document *document)
+{
+    document->keeps_pages = true;
+}
+
+/* Two pieces: page 1, then page 2, which may never come. */
+bool measure_next_pages(struct measure_document *document, struct pdf_pages *ret_piece)
+{
+    if (!document->keeps_pages || document->pieces == 2) {
+        return false;
+    }
+    if (document->pieces == 1 && is(document, FAKE_SLEEP_PAGES)) {
+        sleep_for_ever();
+    }
+    document->pieces++;
+    *ret_piece =
+        (struct pdf_pages){.text = SLICE("page\n"),
+                           .count = document->pieces,
+                           .end = document->pieces == 2 ? PDF_PAGES_WHOLE : PDF_PAGES_STOPPED};
+    return true;
+}
+
 enum pdf_cut measure_tables(struct measure_document *document, uint32_t page,
                             struct pdf_explanation *ret_explanation)
 {
@@ -147,6 +172,9 @@ enum pdf_cut measure_tables(struct measure_document *document, uint32_t page,
         return PDF_CUT_RULINGS;
     } else if (is(document, FAKE_CUT_EARLY)) {
         document->on_cut(document->user, PDF_CUT_PATHS);
+        if (document->keeps_pages) {
+            return PDF_CUT_PATHS; /* the rest of the page is rendered */
+        }
         sleep_for_ever();
     }
     return PDF_CUT_NONE;

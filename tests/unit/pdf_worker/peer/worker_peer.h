@@ -50,5 +50,7 @@ void peer_close_job(struct peer_job *job);
 bool peer_wait_closed(int fd);
 /* True once there is something to read, or the end. */
 bool peer_wait_readable(int fd, int timeout_ms);
+/* Returns whether the kernel counts how long a process waits for a processor. */
+bool peer_counts_waiting(void);
 
 #endif

@@ -154,6 +154,7 @@ static void test_worker_is_killed_before_the_server(void **state)
 static void test_job_is_answered_with_its_costs(void **state)
 {
     const struct pdf_control_job explained = peer_message(PDF_JOB_EXPLAIN | PDF_JOB_PICTURE, "");
+    const struct pdf_control_job with_text = peer_message(PDF_JOB_TEXT, "");
     struct peer peer;
     struct pdf_answer answer;
     struct pdf_control_end end;
@@ -184,6 +185,16 @@ static void test_job_is_answered_with_its_costs(void **state)
     assert_true(answer.explained);
     assert_int_equal(answer.explanation.words, 7);
     assert_int_equal(answer.picture.size, sizeof(FAKE_PICTURE) - 1);
+    assert_int_equal(answer.pages.count, 0);
+    run_message(&peer, &with_text, FAKE_PLAIN, &answer, &end);
+    assert_int_equal(answer.cut, PDF_CUT_NONE);
+    assert_int_equal(answer.pages.end, PDF_PAGES_WHOLE);
+    assert_int_equal(answer.pages.text.size, 10);
+    /* A cut at a counted limit does not end the child: its text follows. */
+    run_message(&peer, &with_text, FAKE_CUT_EARLY, &answer, &end);
+    assert_int_equal(end.code, PDF_EXIT_ANSWERED);
+    assert_int_equal(answer.cut, PDF_CUT_PATHS);
+    assert_int_equal(answer.pages.end, PDF_PAGES_WHOLE);
     stop(&peer);
 }
 
@@ -255,6 +266,7 @@ static void test_closed_job_socket_kills_the_child(void **state)
 static void test_child_is_killed_at_the_wall_limit(void **state)
 {
     static const char *const brief[] = {"--wall-ms", "200", NULL};
+    const struct pdf_control_job with_text = peer_message(PDF_JOB_TEXT, "");
     struct peer peer;
     struct peer_job flooding;
     struct pdf_answer answer;
@@ -271,29 +283,16 @@ static void test_child_is_killed_at_the_wall_limit(void **state)
     assert_int_equal(end.end, PDF_END_WALL);
     assert_int_equal(answer.reason, PDF_READ);
     assert_int_equal(answer.cut, PDF_CUT_LIMIT);
+    run_message(&peer, &with_text, FAKE_SLEEP_PAGES, &answer, &end);
+    assert_int_equal(end.end, PDF_END_WALL);
+    assert_int_equal(answer.cut, PDF_CUT_NONE);
+    assert_int_equal(answer.pages.count, 1);
+    assert_int_equal(answer.pages.end, PDF_PAGES_STOPPED);
     assert_true(peer_read_end(&flooding, &end));
     assert_int_equal(end.end, PDF_END_WALL);
     peer_close_job(&flooding);
     assert_serves(&peer);
     stop(&peer);
-}
-
-/* Whether the kernel counts how long a process waits for a processor. */
-static bool counts_waiting(void)
-{
-    FILE *file = fopen("/proc/self/schedstat", "r");
-    char text[80] = "";
-    char *at = text;
-    unsigned long long runs = 0;
-
-    if (file != NULL) {
-        (void)!fread(text, 1, sizeof(text) - 1, file);
-        (void)fclose(file);
-    }
-    for (int i = 0; i < 3; i++) {
-        runs = strtoull(at, &at, 10);
-    }
-    return runs != 0;
 }
 
 /* Processes that take all of a processor, until they are killed. */
@@ -359,7 +358,7 @@ static void test_starved_child_reports_its_waiting_time(void **state)
     pid_t hog = 0;
 
     (void)state;
-    if (!counts_waiting()) {
+    if (!peer_counts_waiting()) {
         print_message("this kernel does not count how long a process waits\n");
         skip();
     }
@@ -382,7 +381,7 @@ static void test_killed_child_without_cpu_does_not_delay_its_end(void **state)
     bool reported = false;
 
     (void)state;
-    if (!counts_waiting()) {
+    if (!peer_counts_waiting()) {
         print_message("this kernel does not count how long a process waits\n");
         skip();
     }
@@ -521,7 +520,7 @@ static void test_invalid_message_starts_nothing(void **state)
     wrong.version = PDF_CONTROL_VERSION + 1;
     send_wrong(&peer, slice_of(&wrong, sizeof(wrong)), 3, true);
     wrong = right;
-    wrong.flags = 4;
+    wrong.flags = PDF_JOB_FLAGS + 1;
     send_wrong(&peer, slice_of(&wrong, sizeof(wrong)), 3, true);
     wrong = right;
     wrong.password_bytes = PDF_PASSWORD_BYTES_MAX + 1;

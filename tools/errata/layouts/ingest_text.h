@@ -1,0 +1,33 @@
+/*
+ * ingest_text.h: the texts that `errata layouts ingest --text` asks the server for: printed, or each
+ * written to a file of its own.
+ */
+#ifndef ERRATA_TOOLS_ERRATA_LAYOUTS_INGEST_TEXT_H
+#define ERRATA_TOOLS_ERRATA_LAYOUTS_INGEST_TEXT_H
+
+#include "tools/errata/cli.h"
+
+struct ingest_text {
+    const char *folder; /* of the files; "-": standard output; NULL: no text is asked for */
+};
+
+/* Checks --text against the number of files, and makes its folder if that is missing. */
+MUST_CHECK enum cli_exit ingest_text_begin(struct cli *cli, size_t files,
+                                           struct ingest_text *ret_text);
+static inline bool ingest_text_is_wanted(const struct ingest_text *text)
+{
+    return text->folder != NULL;
+}
+/* Whether it is printed instead of the table. */
+bool ingest_text_is_printed(const struct ingest_text *text);
+/* Takes the DocumentText out of an encoded response. `ret_rest` is the response without it; both are
+ * empty slices if the response has none, or has no room in the arena. */
+void ingest_text_split(struct arena *arena, struct slice reply, struct slice *ret_rest,
+                       struct slice *ret_text);
+/* What the note of a file ends with: whether its text is cut. */
+const char *ingest_text_warning(struct slice document_text);
+/* Prints or writes the text of a file at `path`. False with `ret_problem`, in the cli's arena. */
+bool ingest_text_put(struct cli *cli, const struct ingest_text *text, const char *path,
+                     struct slice document_text, struct slice *ret_problem);
+
+#endif

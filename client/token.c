@@ -64,7 +64,8 @@ bool token_read_file(const char *path, const struct problem *problem,
         memcpy(ret_token, bytes, size);
         ret_token[size] = '\0';
     } else if (size == 0) {
-        problem_say(problem, "token_file: \"%s\" is empty; expected a token", shown.text);
+        problem_say(problem, "token_file: \"%s\" is empty; expected a file with a token",
+                    shown.text);
     } else {
         problem_say(problem,
                     "token_file: \"%s\" holds no valid token; expected one line of printable ASCII "

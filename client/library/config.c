@@ -17,7 +17,7 @@
 /* The valid values of a number in the configuration. */
 struct range {
     const char *name;
-    int64_t value; /* 0: the default */
+    int64_t value; /* 0 selects the default */
     int64_t usual;
     int64_t min;
     int64_t max;
@@ -59,7 +59,7 @@ static bool read_number(const struct range *range, const struct problem *problem
                     "%s: %" PRId64 " is out of range; expected %" PRId64 " to %" PRId64
                     ", or 0 for the default (%" PRId64 ")%s",
                     range->name, range->value, range->min, range->max, range->usual,
-                    range->or_never ? ", or -1 for none" : "");
+                    range->or_never ? ", or -1 to disable it" : "");
         return false;
     }
     *ret_number = range->value;
@@ -191,8 +191,9 @@ static bool read_user_agent(const struct errata_channel_config *config,
     }
     for (size_t at = 0; at < name.size; at++) {
         if (name.data[at] < 0x20 || name.data[at] > 0x7e) {
-            problem_say(problem, "%s",
-                        "user_agent: not printable ASCII; expected a name such as importer/2.1");
+            problem_say(
+                problem, "%s",
+                "user_agent: invalid character; expected printable ASCII, such as importer/2.1");
             return false;
         }
     }

@@ -23,7 +23,7 @@ static bool read_day(const struct service *service, struct slice path, const cha
     if (text[0] == '\0' || day_parse(slice_text(text), day)) {
         return true;
     }
-    fault_add(service->ctx->fault, path, "not a date; expected YYYY-MM-DD");
+    fault_add(service->ctx->fault, path, "invalid date; expected YYYY-MM-DD");
     return false;
 }
 
@@ -50,7 +50,7 @@ static enum err read_range(const struct service *service,
     }
     if (first > last) {
         fault_add(service->ctx->fault, SLICE("start_date"),
-                  "after end_date (default: today); expected the same day or an earlier one");
+                  "after end_date (default: today); expected end_date or an earlier day");
         return ERR_INVALID;
     }
     days = last - first + 1;

@@ -146,7 +146,7 @@ static void become_ready(struct app *app)
     enum err err = listen_and_publish(app);
 
     if (err != OK) {
-        app_log_failure(app, "cannot serve", err);
+        app_log_failure(app, "cannot serve calls", err);
         app->exit_status = APP_EXIT_FAILED;
         move_to(app, APP_CLOSING);
         net_server_close(app->net, on_net_closed, app);
@@ -587,7 +587,7 @@ int app_run(const struct config *config)
         err = start_app(&app);
     }
     if (err != OK) {
-        app_log_failure(&app, "cannot start", err);
+        app_log_failure(&app, "the server cannot start", err);
         app.exit_status = err == ERR_CORRUPT ? APP_EXIT_DAMAGED : APP_EXIT_FAILED;
         app_close_handles(&app);
     }

@@ -44,7 +44,7 @@ static enum err check_room(struct copy_check *check)
     check->used_bytes = stats.map_used_bytes;
     if (free_bytes < stats.map_used_bytes + VERIFIER_ROOM_BYTES) {
         return fault_say(check->fault, ERR_DISK_FULL,
-                         "%s: a copy made while a server had the original open; checking "
+                         "%s: a copy made while a server was writing; checking "
                          "it needs %" PRIu64 " MiB of room, and %" PRIu64 " MiB are free",
                          check->config->data, (stats.map_used_bytes + VERIFIER_ROOM_BYTES) / MIB,
                          free_bytes / MIB);
@@ -77,8 +77,8 @@ static enum err say_torn(const struct copy_check *check)
     const struct replay_report *report = &check->report;
 
     return fault_say(check->fault, ERR_CORRUPT,
-                     "%s: a copy made while a server had the original open, and its "
-                     "tables do not match its log (rows that differ: %" PRIu64
+                     "%s: inconsistent copy, made while a server was writing: its tables do not "
+                     "match its log (rows that differ: %" PRIu64
                      ", organisations whose log is broken: %" PRIu64 "); " BACKUP_ADVICE,
                      check->config->data, report->difference_count, report->broken_count);
 }
@@ -93,7 +93,7 @@ enum err app_check_copy(const struct config *config, struct store_backend *backe
                    STORE_LMDB_REBUILD_FOLDER);
     logger_printf(
         LOGGER_WARNING,
-        "%s: a copy made while a server had the original open; it is "
+        "%s: a copy made while a server was writing; it is "
         "checked completely before it is served. For backups use `errata admin backup FILE`",
         config->data);
     err = check_room(&check);

@@ -190,9 +190,10 @@ static void on_tick(uv_timer_t *timer)
         backup->read_us = now_us;
     }
     if (now_us - backup->read_us > BACKUP_STALL_US) {
-        fail_slow(backup, "some bytes every 30 s");
+        fail_slow(backup, "the client to read at least some bytes every 30 s");
     } else if (now_us - backup->start_us > whole_us) {
-        fail_slow(backup, "all bytes within 10 minutes and 1 s for each 4 MiB");
+        fail_slow(backup,
+                  "the client to read the whole backup within 10 minutes plus 1 s for each 4 MiB");
     }
 }
 
@@ -206,9 +207,9 @@ static enum err start(void *user, struct org_id org, struct fault *fault)
     int code = 0;
 
     if (backup->owned || backup->phase != BACKUP_IDLE) {
-        return fault_say(fault, ERR_PRECONDITION,
-                         "another backup is running; only one may run at a time: try again when it "
-                         "has ended");
+        return fault_say(
+            fault, ERR_PRECONDITION,
+            "backup: another one is running; expected another attempt after it has ended");
     }
     err = store_stats(backup->config.backend, &stats);
     if (err == OK) {

@@ -38,7 +38,7 @@ struct option {
 #define GIB (1024ull * 1024 * 1024)
 #define MIB (1024ull * 1024)
 
-_Static_assert(PDF_SLOTS_MAX == 2, "the texts below give the limit");
+_Static_assert(PDF_SLOTS_MAX == 2, "the texts of --pdf-slots below contain the limit");
 
 static const struct option options[] = {
     {"data", OPTION_PATH, offsetof(struct config, data), 0, 0, "the path of a folder"},
@@ -75,9 +75,9 @@ static const char help[] =
     "  erratad --data DIR [--listen ADDRESS:PORT] [options]\n"
     "\n"
     "  --data DIR                 the store's folder; created if missing. Required\n"
-    "  --listen ADDRESS:PORT      default 127.0.0.1:7443; port 0 picks one; printed, and written "
-    "to\n"
-    "                             DIR/address\n"
+    "  --listen ADDRESS:PORT      default 127.0.0.1:7443; port 0 selects a free port. The address "
+    "is\n"
+    "                             printed and written to DIR/address\n"
     "  --config FILE              file of `name = value` lines with these names; variables such "
     "as\n"
     "                             ERRATA_LOG_LEVEL override it, and flags override both\n"
@@ -96,17 +96,17 @@ static const char help[] =
     "  --log-format FORMAT        text (default) or json\n"
     "  --map-size SIZE            maximum size of the store, default 256GiB (sparse)\n"
     "  --message-bytes-max SIZE   maximum size of a request, default 16MiB\n"
-    "  --connections-max N        default 10000; near it the longest idle ones are closed\n"
+    "  --connections-max N        default 10000; near the limit, the longest idle ones are closed\n"
     "  --connections-per-address N\n"
-    "                             default 2500; raise it if many clients share one proxy\n"
+    "                             default 2500; raise it if many clients share a proxy\n"
     "  --drain-timeout TIME       time for running calls to finish at shutdown, default 30s\n"
     "  --pdf-worker PATH          the program that reads PDFs, default errata-pdf-worker beside "
     "erratad;\n"
-    "                             without it everything except documents is served\n"
+    "                             without it, only calls that send documents fail\n"
     "  --pdf-slots N              PDFs measured at once, 1 or 2; default one per core\n"
-    "  --insecure-allow-remote    accept connections of other hosts in cleartext, which others can "
-    "read\n"
-    "                             on the way; only for networks that are protected otherwise\n"
+    "  --insecure-allow-remote    accept cleartext connections from other hosts; only for "
+    "networks\n"
+    "                             that are otherwise protected against eavesdropping\n"
     "  --version, --help\n"
     "\n"
     "The first start creates the organisation `default` and writes an administrator's token to\n"
@@ -252,8 +252,9 @@ static bool apply_line(struct config *config, char *line, unsigned number,
     name = config_value_trim(name);
     option = find_option(name, strlen(name));
     if (option == NULL) {
-        return refuse_config(ret_problem, "%s: unknown option '%.64s'; see erratad --help", where,
-                             name);
+        return refuse_config(
+            ret_problem, "%s: unknown option '%.64s'; expected an option that erratad --help lists",
+            where, name);
     }
     return apply_option(config, option, value, where, ret_problem);
 }
@@ -371,7 +372,7 @@ static bool take_flag(struct config *config, int argc, char *const *argv, int *a
     } else if (*at + 1 < argc && strncmp(argv[*at + 1], "--", 2) != 0) {
         value = argv[++*at];
     } else {
-        return refuse_config(ret_problem, "%s: no value; expected one", flag);
+        return refuse_config(ret_problem, "%s: no value; expected a value after this option", flag);
     }
     if (path != NULL) {
         return config_value_text(value, path, CONFIG_PATH_BYTES_MAX) ||
@@ -388,8 +389,9 @@ static bool read_flags(struct config *config, int argc, char *const *argv, bool 
             continue;
         }
         if (strncmp(argv[at], "--", 2) != 0) {
-            return refuse_config(ret_problem, "unexpected argument '%.64s'; see erratad --help",
-                                 argv[at]);
+            return refuse_config(
+                ret_problem,
+                "unexpected argument '%.64s'; expected only options: see erratad --help", argv[at]);
         }
         if (!take_flag(config, argc, argv, &at, first_pass, ret_problem)) {
             return false;

@@ -101,7 +101,7 @@ static enum err say_broken(struct rebuild *rebuild)
         return fault_say(
             rebuild->fault, ERR_CORRUPT,
             "event %" PRIu64 " of the organisation %.*s has format version %" PRIu64
-            ", which this program reads only without documents; expected a store of version %d "
+            ", which this program supports only without documents; expected a store of version %d "
             "or later: use the program that wrote it, or an empty --data folder",
             report->broken_seq, UUID_TEXT_BYTES, org, store_lmdb_format(rebuild->old),
             DOCUMENTS_SINCE);

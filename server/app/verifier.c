@@ -393,9 +393,9 @@ static enum err start(void *user, struct org_id org, struct fault *fault)
     int code = 0;
 
     if (verifier->owned || verifier->phase != VERIFIER_IDLE) {
-        return fault_say(fault, ERR_PRECONDITION,
-                         "another verification is running; only one may run at a "
-                         "time: try again when it has ended");
+        return fault_say(
+            fault, ERR_PRECONDITION,
+            "verification: another one is running; expected another attempt after it has ended");
     }
     memset(&verifier->state, 0, sizeof(verifier->state));
     err = check_room(verifier, fault);

@@ -269,8 +269,8 @@ enum err auth_resolve_org(struct ctx *ctx, struct store_txn *txn, struct org_id 
         return err;
     }
     shown = fault_shorten(ctx->fault, org_id);
-    return fault_say(
-        ctx->fault, err,
-        "org_id: '%.*s' not found; expected an organisation of this token, or none for its own",
-        (int)shown.size, (const char *)shown.data);
+    return fault_say(ctx->fault, err,
+                     "org_id: '%.*s' not found; expected an organisation that this token may use, "
+                     "or no value for the token's own",
+                     (int)shown.size, (const char *)shown.data);
 }

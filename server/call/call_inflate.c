@@ -23,20 +23,21 @@ static void call_refuse_packed(struct call_core *core, enum err err)
     size_t max = core->inflation.max;
 
     if (err == ERR_TOO_LARGE && max < core->server->config.message_bytes_max) {
-        call_refuse_text(
-            core, err,
-            arena_printf(
-                &core->arena,
-                "message: inflates to more than %d times its size; expected it uncompressed",
-                CALL_INFLATED_TIMES_MAX));
-    } else if (err == ERR_TOO_LARGE) {
         call_refuse_text(core, err,
                          arena_printf(&core->arena,
-                                      "message: too large; expected at most %zu bytes, inflated",
-                                      max));
+                                      "message: decompresses to more than %d times its size; "
+                                      "expected an uncompressed message",
+                                      CALL_INFLATED_TIMES_MAX));
+    } else if (err == ERR_TOO_LARGE) {
+        call_refuse_text(
+            core, err,
+            arena_printf(&core->arena,
+                         "message: too large; expected at most %zu bytes after decompression",
+                         max));
     } else if (err == ERR_MALFORMED) {
-        call_refuse_err(core, err,
-                        "message: cannot be inflated; expected gzip, as grpc-encoding says");
+        call_refuse_err(
+            core, err,
+            "message: cannot be decompressed; expected gzip, as announced by grpc-encoding");
     } else {
         call_refuse_err(core, err, NULL);
     }
@@ -101,8 +102,8 @@ static void call_inflation_wait(struct call_core *core)
     if (!call_may_wait(core)) {
         call_refuse_err(
             core, ERR_BUSY,
-            "message: too many compressed messages wait, of this connection or of all; expected "
-            "another attempt after the given delay, or an uncompressed message");
+            "message: too many compressed messages are waiting, for this connection or for the "
+            "server; expected another attempt after the given delay, or an uncompressed message");
         return;
     }
     share->packed_bytes += inflation->packed.size;

@@ -29,7 +29,8 @@ void call_begin_message(struct call_core *core, uint32_t bytes, bool compressed)
     input->size = 0;
     input->capacity = 0;
     if (input->message_count > 0 && method_has_one_request(core->call.method)) {
-        call_refuse_err(core, ERR_UNIMPLEMENTED, "request: a second message; expected one");
+        call_refuse_err(core, ERR_UNIMPLEMENTED,
+                        "request: more than one message; expected one message");
         return;
     }
     if (bytes > config->message_bytes_max) {
@@ -55,7 +56,7 @@ bool call_take_budget(struct call_core *core, size_t bytes)
     if (server->body_bytes >= max || bytes > max - server->body_bytes) {
         call_refuse_err(
             core, ERR_BUSY,
-            "server: its memory for request messages is used up; expected another attempt");
+            "server: its memory for request messages is exhausted; expected another attempt");
         return false;
     }
     server->body_bytes += bytes;
@@ -203,13 +204,13 @@ static void call_end_input(struct call_core *core)
     }
     if (input->begun) {
         call_refuse_err(core, ERR_MALFORMED,
-                        "request: ended inside a message; expected a complete one");
+                        "request: ended inside a message; expected a complete message");
         return;
     }
     if (!method_has_one_request(core->call.method)) {
         arena_deinit(&core->input_arena); /* the call may last long, and needs none of it */
     } else if (input->message_count == 0) {
-        call_refuse_err(core, ERR_UNIMPLEMENTED, "request: no message; expected one");
+        call_refuse_err(core, ERR_UNIMPLEMENTED, "request: no message; expected one message");
         return;
     } else {
         call_deliver(core, input->first);

@@ -111,7 +111,8 @@ void call_server_check_bodies(struct call_server *server, int64_t now_us)
         if (call_body_is_late(core, before_us)) {
             server->stats.calls_expired++;
             call_refuse_err(core, ERR_DEADLINE,
-                            "request: incomplete at its deadline; expected all of it earlier");
+                            "request: incomplete at its deadline; expected the whole request "
+                            "before the deadline");
         }
     }
 }

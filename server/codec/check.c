@@ -15,9 +15,8 @@
 static enum err malformed(struct checker *checker, struct slice path)
 {
     return fault_say(checker->ctx->fault, ERR_MALFORMED,
-                     "request: its bytes cannot be decoded at `%.*s`; expected a %.*s",
-                     (int)path.size, (const char *)path.data,
-                     (int)checker->frames[0].message->full_name.size,
+                     "request: cannot be decoded at `%.*s`; expected a %.*s", (int)path.size,
+                     (const char *)path.data, (int)checker->frames[0].message->full_name.size,
                      (const char *)checker->frames[0].message->full_name.data);
 }
 

@@ -107,7 +107,7 @@ static void check_page_token(struct checker *checker, const struct checked_value
 
         fault_add(checker->ctx->fault, path_of(checker, value),
                   "invalid page token `%.*s`; expected the next_page_token of the previous page, "
-                  "or none for the first page",
+                  "or no value for the first page",
                   SHOWN(shown));
     }
 }
@@ -391,7 +391,7 @@ static void check_timestamp(struct checker *checker, const struct frame *frame)
     if (frame->seconds * 1000000 + frame->nanos / 1000 > now_us) {
         size = timestamp_format(frame->seconds, (int32_t)frame->nanos, text);
         fault_add(ctx->fault, check_frame_path(checker),
-                  "%.*s is in the future; expected a past time, or none", (int)size, text);
+                  "%.*s is in the future; expected a past time, or no value", (int)size, text);
     }
 }
 

@@ -19,7 +19,7 @@ static bool refuse_value(struct refusal *refusal, const char *expected)
 static bool refuse_for_memory(struct refusal *refusal)
 {
     refusal->no_memory = true;
-    return refuse_value(refusal, "a value that fits into memory");
+    return refuse_value(refusal, "a value small enough for the available memory");
 }
 
 /* Returns the text of a number, unquoted; false if it is not a number. */

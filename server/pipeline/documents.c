@@ -12,17 +12,16 @@ static enum err say_why(struct fault *fault, enum err err)
 {
     if (err == ERR_BUSY) {
         return fault_say(fault, err,
-                         "document: the server handles as many documents, or bytes of them, as it "
-                         "can; expected another attempt after the given delay");
+                         "document: the server's limit of concurrent documents, or of their bytes, "
+                         "is reached; expected another attempt after the given delay");
     }
     if (err == ERR_QUOTA) {
-        return fault_say(
-            fault, err,
-            "document: the server handles as many documents of this organisation, or bytes of "
-            "them, as it may; expected another attempt after the given delay");
+        return fault_say(fault, err,
+                         "document: this organisation's limit of concurrent documents, or of their "
+                         "bytes, is reached; expected another attempt after the given delay");
     }
     if (err == ERR_TOO_LARGE) {
-        return fault_say(fault, err, "document: larger than %zu MiB; expected at most that",
+        return fault_say(fault, err, "document: too large; expected at most %zu MiB",
                          PDF_DOCUMENT_BYTES_MAX >> 20);
     }
     if (err == ERR_UNAVAILABLE) {

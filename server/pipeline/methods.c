@@ -196,8 +196,9 @@ static enum err admit(struct rpc *rpc)
         return ERR_DRAINING;
     }
     if (rpc->call->authorization_repeated) {
-        return fault_say(&rpc->fault, ERR_UNAUTHENTICATED,
-                         "authorization: given several times; expected one 'Bearer errata_...'");
+        return fault_say(
+            &rpc->fault, ERR_UNAUTHENTICATED,
+            "authorization: given several times; expected one header with 'Bearer errata_...'");
     }
     err = rpc_authenticate(rpc);
     if (err != OK) {
@@ -310,7 +311,7 @@ static enum err refuse_empty(struct rpc *rpc)
         return ERR_INTERNAL;
     }
     return fault_say(&rpc->fault, ERR_INVALID,
-                     "request: no message; expected for %.*s one or more of %.*s",
+                     "request: no message; %.*s expects one or more messages of type %.*s",
                      (int)rpc->method->path.size - 1, (const char *)rpc->method->path.data + 1,
                      (int)rpc->method->request->full_name.size,
                      (const char *)rpc->method->request->full_name.data);

@@ -64,7 +64,7 @@ enum err page_token_read(const struct service *service, const struct sha256_dige
         }
     }
     fault_add(service->ctx->fault, SLICE("page_token"),
-              "not a token of this list and filter; expected the next_page_token of the previous "
-              "page, or none for the first page");
+              "not a page token of this list and filter; expected the next_page_token of the "
+              "previous page, or no value for the first page");
     return ERR_INVALID;
 }

@@ -50,8 +50,8 @@ static enum err join_line(struct rpc *rpc)
     }
     if (reads->waiting_count == PIPELINE_POOL_READS_WAITING_MAX || of_org >= ORG_WAITING_MAX) {
         return fault_say(&rpc->fault, ERR_BUSY,
-                         "server: too many long reads wait, of this organisation or of all; "
-                         "expected another attempt after the given delay");
+                         "server: too many long reads are waiting, for this organisation or for "
+                         "the server; expected another attempt after the given delay");
     }
     *end = rpc;
     rpc->read_next = NULL;

@@ -22,10 +22,10 @@ struct key {
     uint32_t hash;
 };
 
-/* One open object or array. */
+/* State of one open object or array. */
 struct level {
     uint32_t *slots; /* indices of keys from first_key on, plus 1; 0: free */
-    uint32_t slot_count; /* used by the open object; 0: keys are compared one by one */
+    uint32_t slot_count; /* slots of the open object; 0: keys are compared one by one */
     uint32_t slot_capacity; /* allocated */
     uint32_t first_key;
     bool is_object;
@@ -47,7 +47,7 @@ struct checker {
     const char *what; /* the first problem, and its offset */
     size_t what_at;
     bool no_memory;
-    bool key_has_escape; /* of the last scanned string */
+    bool key_has_escape; /* the last scanned string contains an escape */
     uint64_t seed;
     unsigned depth;
     struct key *keys;
@@ -140,7 +140,7 @@ static int32_t hex4(struct slice text, size_t at)
 static bool scan_unicode_escape(struct checker *checker)
 {
     struct slice text = checker->text;
-    size_t at = checker->at; /* of the backslash */
+    size_t at = checker->at; /* position of the backslash */
     int32_t unit = hex4(text, at + 2);
     int32_t low = -1;
 
@@ -156,7 +156,7 @@ static bool scan_unicode_escape(struct checker *checker)
         low = hex4(text, checker->at + 2);
     }
     if (low < 0xdc00 || low > 0xdfff) {
-        return problem(checker, at, "a surrogate without its other half");
+        return problem(checker, at, "an unpaired surrogate");
     }
     checker->at += 6;
     return true;
@@ -182,7 +182,7 @@ static bool scan_escape(struct checker *checker)
     case 'u':
         return scan_unicode_escape(checker);
     default:
-        return problem(checker, checker->at, "an escape that JSON does not have");
+        return problem(checker, checker->at, "an unknown escape sequence");
     }
 }
 
@@ -217,7 +217,7 @@ static bool scan_string(struct checker *checker)
         }
         bytes = text_sequence_bytes(slice_after(text, checker->at));
         if (bytes == 0) {
-            return problem(checker, checker->at, "bytes that are not UTF-8");
+            return problem(checker, checker->at, "invalid UTF-8");
         }
         checker->at += bytes;
     }
@@ -248,7 +248,7 @@ static bool scan_digits(struct checker *checker, size_t start)
 static bool scan_word(struct checker *checker, struct slice word)
 {
     if (!slice_starts_with(slice_after(checker->text, checker->at), word)) {
-        return problem(checker, checker->at, "a word that is not a value");
+        return problem(checker, checker->at, "an unknown literal");
     }
     checker->at += word.size;
     return true;
@@ -293,7 +293,7 @@ static bool open_container(struct checker *checker, bool is_object, enum state *
     struct level *level = NULL;
 
     if (checker->depth >= checker->rules->depth_max) {
-        return problem(checker, checker->at, "nesting that is too deep");
+        return problem(checker, checker->at, "values nested too deeply");
     }
     level = &checker->levels[checker->depth++];
     level->is_object = is_object;
@@ -343,11 +343,11 @@ static bool scan_value(struct checker *checker, enum state *state)
     case 'N':
         return checker->rules->allow_nan
                    ? scan_word(checker, SLICE("NaN"))
-                   : problem(checker, checker->at, "NaN, which is not a JSON number");
+                   : problem(checker, checker->at, "NaN, which is not a valid JSON number");
     case 'I':
         return checker->rules->allow_nan
                    ? scan_word(checker, SLICE("Infinity"))
-                   : problem(checker, checker->at, "Infinity, which is not a JSON number");
+                   : problem(checker, checker->at, "Infinity, which is not a valid JSON number");
     default:
         return problem(checker, checker->at, "a character that cannot begin a value");
     }
@@ -415,7 +415,7 @@ static bool make_slots(struct checker *checker, struct level *level, uint32_t co
     memset(level->slots, 0, (size_t)count * sizeof(*level->slots));
     level->slot_count = count;
     for (uint32_t i = level->first_key; i + 1 < checker->key_count; i++) {
-        (void)put_slot(checker, level, i); /* they are known to differ */
+        (void)put_slot(checker, level, i); /* the keys are known to be different */
     }
     return true;
 }
@@ -570,11 +570,11 @@ static bool scan_document(struct checker *checker, struct json_value *ret_value)
     size_t start = 0;
 
     if (checker->text.size > UINT32_MAX) {
-        return problem(checker, 0, "a text of more than 4 GiB");
+        return problem(checker, 0, "more than 4 GiB of text");
     }
     skip_spaces(checker);
     if (checker->at >= checker->text.size) {
-        return problem(checker, checker->at, "no value at all");
+        return problem(checker, checker->at, "no value");
     }
     start = checker->at;
     if (!scan_top(checker)) {

@@ -58,11 +58,10 @@ enum err backup_head_read(const uint8_t head[BACKUP_HEAD_BYTES], const char *nam
                                .created_at_us = (int64_t)bytes_get_be64(head + HEAD_CREATED_AT)};
 
     if (is_later(head)) {
-        return fault_say(
-            fault, ERR_INVALID,
-            "%s: backup of version %c, this program reads version 1; expected the newer "
-            "program that wrote it",
-            name, head[VERSION_AT]);
+        return fault_say(fault, ERR_INVALID,
+                         "%s: backup of version %c, this program supports version 1; expected the "
+                         "program that wrote it, which is newer",
+                         name, head[VERSION_AT]);
     }
     if (memcmp(head, head_mark, MARK_BYTES) != 0) {
         return fault_say(fault, ERR_INVALID,
@@ -70,16 +69,16 @@ enum err backup_head_read(const uint8_t head[BACKUP_HEAD_BYTES], const char *nam
                          name);
     }
     if (info.format > STORE_FORMAT_VERSION) {
-        return fault_say(
-            fault, ERR_INVALID,
-            "%s: contains a store of format version %" PRIu32
-            ", this program reads version %d; expected the newer program that wrote it",
-            name, info.format, STORE_FORMAT_VERSION);
+        return fault_say(fault, ERR_INVALID,
+                         "%s: contains a store of format version %" PRIu32
+                         ", this program supports version %d; expected the program that wrote it, "
+                         "which is newer",
+                         name, info.format, STORE_FORMAT_VERSION);
     }
     if (info.format < STORE_FORMAT_OLDEST) {
         return fault_say(fault, ERR_INVALID,
                          "%s: contains a store of format version %" PRIu32
-                         ", which this program can't migrate; expected version %d or later",
+                         ", which this program cannot migrate; expected version %d or later",
                          name, info.format, STORE_FORMAT_OLDEST);
     }
     *ret_info = info;
@@ -93,11 +92,10 @@ enum err backup_end_check(const uint8_t end[BACKUP_END_BYTES], uint64_t file_byt
 
     if (memcmp(end, end_mark, MARK_BYTES) != 0 ||
         bytes_get_be64(end + END_FILE_BYTES_AT) != file_bytes) {
-        return fault_say(
-            fault, ERR_CORRUPT,
-            "%s: incomplete or changed: it has %" PRIu64
-            " bytes and does not end as a backup of that size; expected the whole file",
-            name, file_bytes);
+        return fault_say(fault, ERR_CORRUPT,
+                         "%s: incomplete or changed: it has %" PRIu64
+                         " bytes and no valid end; expected the complete file",
+                         name, file_bytes);
     }
     sha256_add(state, slice_of(end, END_DIGEST_AT));
     digest = sha256_read(state);

@@ -33,11 +33,11 @@ struct table {
     char name[TABLE_NAME_BYTES_MAX];
     bool keys_are_numbers;
     bool is_names;
-    uint64_t entries; /* so far */
+    uint64_t entries; /* number of entries so far */
 };
 
 struct level {
-    struct lmdb_page page; /* its bytes are in check.bytes */
+    struct lmdb_page page; /* page whose bytes are in check.bytes */
     uint32_t count;
     uint32_t next; /* index of the next entry */
     struct slice low, high; /* bounds of its keys; NULL data: no bound */
@@ -53,9 +53,9 @@ struct check {
     const char *path;
     struct fault *fault;
     const struct store_lmdb_check_limits *limits;
-    int64_t end_us; /* of the monotonic clock */
+    int64_t end_us; /* deadline by the monotonic clock */
     int fd;
-    uint64_t file_pages; /* complete ones */
+    uint64_t file_pages; /* number of complete pages */
     struct lmdb_meta meta;
     uint8_t *bytes; /* LMDB_DEPTH_MAX pages, and one for runs */
     uint8_t *used; /* one bit per page: used in a tree, or free */
@@ -64,7 +64,7 @@ struct check {
     size_t table_count;
     const struct table *table; /* the current one */
     uint64_t pages; /* read */
-    uint64_t pages_end; /* limit of this walk */
+    uint64_t pages_end; /* end of the pages covered by this walk */
     uint64_t free_pages_unwritten; /* free pages after the file's end */
     bool stopped; /* a limit of this walk was reached */
     bool is_late; /* the time limit: nothing more is read */
@@ -87,7 +87,7 @@ static enum err read_bytes(const struct check *check, uint64_t offset, uint8_t *
             continue;
         }
         if (got <= 0) {
-            return fault_say(check->fault, ERR_IO, "%s can't be read (%s)", check->path,
+            return fault_say(check->fault, ERR_IO, "%s: cannot be read: %s", check->path,
                              got == 0 ? "unexpected end of file" : strerrordesc_np(errno));
         }
         to += got;
@@ -348,7 +348,7 @@ static enum err visit_leaf(struct check *check, struct table *table, uint32_t de
     return err;
 }
 
-/* Goes to a page, which may be left out: *ret_entered says whether the walk is now in it. */
+/* Enters a page, unless it is to be skipped; sets *ret_entered if the walk has entered it. */
 static enum err enter_page(struct check *check, struct table *table, uint32_t depth,
                            uint64_t number, bool *ret_entered)
 {
@@ -384,7 +384,7 @@ static void set_bounds(struct check *check, uint32_t depth, uint32_t entry)
 
 static enum err walk_tree(struct check *check, struct table *table, enum walk_part part)
 {
-    uint32_t depth = 0; /* of the next page */
+    uint32_t depth = 0; /* depth of the next page */
     bool entered = false;
     enum err err = OK;
 
@@ -483,7 +483,7 @@ static enum err open_file(struct check *check)
 
     check->fd = open(check->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (check->fd < 0 || fstat(check->fd, &info) != 0) {
-        return fault_say(check->fault, ERR_IO, "%s can't be opened (%s)", check->path,
+        return fault_say(check->fault, ERR_IO, "%s: cannot be opened: %s", check->path,
                          strerrordesc_np(errno));
     }
     if (!S_ISREG(info.st_mode)) {
@@ -504,7 +504,8 @@ static enum err prepare_check(struct check *check)
 {
     uint64_t page_count = check->meta.last_page + 1;
 
-    ASSERT(check->meta.page_bytes >= LMDB_PAGE_BYTES_MIN); /* lmdb_meta_read refuses others */
+    ASSERT(check->meta.page_bytes >=
+           LMDB_PAGE_BYTES_MIN); /* lmdb_meta_read refuses smaller sizes */
     check->file_pages /= check->meta.page_bytes;
     if (check->file_pages < LMDB_META_COUNT ||
         (page_count > check->file_pages && page_count - check->file_pages > UNWRITTEN_PAGES_MAX)) {
@@ -572,8 +573,8 @@ static uint32_t choose(uint32_t count, double *way)
     return entry;
 }
 
-/* Goes from the root to the leaf at this fraction of the table, and visits it. Pages still in the
- * levels from the previous way are not read again. */
+/* Walks from the root to the leaf at this fraction of the table, and checks it. Pages of the
+ * previous path are not read again. */
 static enum err visit_leaf_at(struct check *check, struct table *table, double way)
 {
     uint64_t number = table->tree.root;

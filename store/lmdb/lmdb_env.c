@@ -24,8 +24,8 @@
 #define READERS_MAX 64
 /* The lock file's header and most of the readers' slots. */
 #define LOCK_BYTES 4096
-/* No write-mapped pages (SIGBUS on a full disk) and no unsynced commits (acknowledged writes lost),
- * except that a bulk load of a new store, which acknowledges nothing, does not sync. */
+/* Do not use write-mapped pages (SIGBUS on a full disk) or unsynced commits (acknowledged writes
+ * lost), except that a bulk load of a new store, which acknowledges nothing, does not sync. */
 #define ENV_FLAGS (MDB_NOTLS | MDB_NORDAHEAD)
 #define BULK_FLAGS (MDB_NOSYNC | MDB_NOMEMINIT)
 #define FORMAT_RECORD_ARENA_BYTES 4096
@@ -304,12 +304,12 @@ static enum err check_format(struct lmdb_backend *lmdb, MDB_txn *txn, struct fau
         return OK;
     }
     return fault_say(fault, ERR_PRECONDITION,
-                     "%s: has format version %llu, this program reads version %d; %s", lmdb->path,
-                     (unsigned long long)record.number, STORE_FORMAT_VERSION,
+                     "%s: has format version %llu, this program supports version %d; %s",
+                     lmdb->path, (unsigned long long)record.number, STORE_FORMAT_VERSION,
                      record.number > STORE_FORMAT_VERSION
                          ? "use the newer program that wrote it (nothing was changed)"
                      : is_older(record.number) ? "start the server to migrate it"
-                                               : "it can't be migrated by this program");
+                                               : "this program cannot migrate it");
 }
 
 static enum err check_file(const struct lmdb_backend *lmdb, struct fault *fault)
@@ -324,10 +324,10 @@ static enum err check_file(const struct lmdb_backend *lmdb, struct fault *fault)
     if (err == ERR_CORRUPT && lmdb->copied) {
         struct slice why = fault->message;
 
-        return fault_say(fault, err,
-                         "%s: a copy made while a server had the original open, and its "
-                         "pages are inconsistent (%.*s); " BACKUP_ADVICE,
-                         lmdb->path, (int)why.size, (const char *)why.data);
+        return fault_say(
+            fault, err,
+            "%s: inconsistent copy, made while a server was writing (%.*s); " BACKUP_ADVICE,
+            lmdb->path, (int)why.size, (const char *)why.data);
     }
     return err;
 }
@@ -398,7 +398,7 @@ static enum err open_existing(struct lmdb_backend *lmdb, struct fault *fault)
     if (err == OK) {
         err = lmdb_settle(lmdb);
     }
-    return err == ERR_DISK_FULL ? OK : err; /* it can still be read; the first write tries again */
+    return err == ERR_DISK_FULL ? OK : err; /* the store can be read; the first write tries again */
 }
 
 static enum err prepare_folder(struct lmdb_backend *lmdb, struct fault *fault)
@@ -606,7 +606,7 @@ void store_lmdb_check_readers(struct store_backend *backend)
 {
     int dead = 0;
 
-    /* if it fails, dead readers cost space until the next time */
+    /* if this fails, the slots of dead readers stay in use until the next check */
     (void)mdb_reader_check(((struct lmdb_backend *)backend)->env, &dead);
 }
 

@@ -35,7 +35,7 @@ struct restoring {
     uint8_t *piece;
     int folder; /* the data folder, locked; -1: not open */
     bool made_folder;
-    bool made_unfinished; /* DIR/db.new must be removed */
+    bool made_unfinished; /* DIR/db.new was created and must be removed */
     int copy; /* DIR/db.new/data.mdb; -1: not open */
 };
 
@@ -90,8 +90,10 @@ static enum err read_at(struct restoring *restoring, uint64_t at, uint8_t *bytes
             continue;
         }
         if (count == 0) {
-            return fault_say(restoring->fault, ERR_IO, "%s: became shorter while it was read",
-                             restoring->restore->file);
+            return fault_say(
+                restoring->fault, ERR_IO,
+                "%s: changed while it was read; expected a file that no other program changes",
+                restoring->restore->file);
         }
         if (count < 0) {
             return say_failed(restoring, restoring->restore->file, "read");
@@ -184,8 +186,7 @@ static enum err check_empty(struct restoring *restoring)
         return OK;
     }
     return fault_say(restoring->fault, ERR_PRECONDITION,
-                     "%s: is not empty, it has %s; expected an empty or missing folder: "
-                     "move its content away",
+                     "%s: not empty (contains %s); expected an empty or missing folder",
                      restoring->restore->path, found);
 }
 
@@ -200,7 +201,7 @@ static enum err lock_folder(struct restoring *restoring)
     if (!restoring->made_folder && errno != EEXIST) {
         return say_failed(restoring, path, "made");
     }
-    err = disk_make_folder(path); /* syncs its parent */
+    err = disk_make_folder(path); /* also syncs the parent folder */
     if (err == OK) {
         err = disk_find_network(path, &network);
     }
@@ -299,7 +300,7 @@ static enum err take_place(struct restoring *restoring)
         return say_failed(restoring, to.text, "made");
     }
     restoring->made_unfinished = false;
-    restoring->made_folder = false; /* it has a store now */
+    restoring->made_folder = false; /* the folder contains a store now */
     return disk_sync_folder(restoring->restore->path) == OK
                ? OK
                : say_failed(restoring, restoring->restore->path, "synced");
@@ -308,7 +309,7 @@ static enum err take_place(struct restoring *restoring)
 static enum err restore_all(struct restoring *restoring)
 {
     static enum err (*const steps[])(struct restoring *) = {
-        check_empty, /* before reading for minutes; lock_folder checks it again */
+        check_empty, /* checked before reading for minutes; lock_folder checks it again */
         open_file,   read_backup, lock_folder, check_room, make_copy, check_copy, take_place,
     };
 

@@ -78,7 +78,7 @@ static void test_early_refusals_match_those_of_grpc(void **state)
         {"\n5\nabc", STATUS_INTERNAL, "ended inside a message"},
         {"\n1", STATUS_INTERNAL, "ended inside a message"},
         {"\n", STATUS_UNIMPLEMENTED, "request: no message"},
-        {"\n0\n0\n", STATUS_UNIMPLEMENTED, "request: a second message"},
+        {"\n0\n0\n", STATUS_UNIMPLEMENTED, "request: more than one message"},
         {"\n2\nab", STATUS_INTERNAL, ""},
     };
     struct world world;

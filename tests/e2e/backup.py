@@ -233,7 +233,7 @@ class CutOff(Case):
         with self.assertRaises(grpc.RpcError) as second:
             next(self.client.admin.Backup(admin.BackupRequest()))
         self.assertEqual(second.exception.code(), grpc.StatusCode.FAILED_PRECONDITION)
-        self.assertIn("only one may run at a time", second.exception.details())
+        self.assertIn("another one is running", second.exception.details())
         self.client.capture(event_type=LINE, layout_fingerprint="beside", after_json='{"qty":1}')
         call.cancel()
         self.assert_idle()

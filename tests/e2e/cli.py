@@ -166,7 +166,7 @@ class Cli(ServerCase):
         self.assertIn(key_id, self.run_cli("token", "list"))
         self.run_cli("token", "revoke", key_id)
         self.assertIn("UNAUTHENTICATED", self.run_cli("--token-file", file, "examples", "x", code=1))
-        self.assertIn("--role is missing", self.run_cli("token", "create", code=2))
+        self.assertIn("--role: missing", self.run_cli("token", "create", code=2))
 
     def test_any_method_is_called_by_json(self):
         """Any method by a short name; unknown members and names are refused with what is near."""
@@ -202,7 +202,7 @@ class Cli(ServerCase):
         one = os.path.join(self.folder.name, "one")
         self.run_cli("proto", "errata/v1/role.proto", "--out", one)
         self.assertEqual(os.listdir(os.path.join(one, "errata", "v1")), ["role.proto"])
-        self.assertIn('no file "role.proto"', self.run_cli("proto", "role.proto", code=2))
+        self.assertIn('PROTO "role.proto": unknown file', self.run_cli("proto", "role.proto", code=2))
         self.assertIn("--out: empty", self.run_cli("proto", "--out", "", code=2))
         self.assertIn("cannot be written", self.run_cli("proto", "--out", "/dev/null/x", code=4))
 
@@ -458,7 +458,7 @@ class Cli(ServerCase):
         self.assertRegex(refused.stdout, "refused +not_a_pdf: it is not a PDF")
         self.assertIn("is a folder",
                       self.run_cli("layouts", "explain", self.folder.name, code=4))
-        self.assertIn("would overwrite", self.run_cli("layouts", "explain", words, "--png", words,
+        self.assertIn("the same file as the PDF", self.run_cli("layouts", "explain", words, "--png", words,
                                                       code=2))
         self.assertIn("cannot start", self.run_cli("layouts", "explain", words, "--worker",
                                                        "/nonexistent", code=4))

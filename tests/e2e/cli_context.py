@@ -92,14 +92,14 @@ class Contexts(CliCase):
         """Each error has the expected form; nothing is stored."""
         self.add("home")
         before = self.config.read_text()
-        for words, words_said in ((("add", "home", "--server", "a:1"), "--replace changes it"),
-                                  (("add", "new"), "--server is missing"),
+        for words, words_said in ((("add", "home", "--server", "a:1"), "--replace to change it"),
+                                  (("add", "new"), "--server: missing"),
                                   (("add", "a/b", "--server", "a:1"), "invalid name"),
                                   (("add", "new", "--server", "http://a:1"), "without http://"),
                                   (("use", "hom"), 'did you mean "home"?'),
-                                  (("use",), "give the name of a context, or --none"),
-                                  (("rename", "home", "home"), "there is a context"),
-                                  (("remove", "none"), "there is no context"),
+                                  (("use",), "CONTEXT: missing"),
+                                  (("rename", "home", "home"), "already exists"),
+                                  (("remove", "none"), "unknown context"),
                                   (("show", "homer"), 'did you mean "home"?')):
             self.assertIn(words_said, self.cli("context", *words, code=2)[1])
         self.cli("context", "add", "new", "--server", "a:1", "--token-file", "/nonexistent", code=4)

@@ -217,22 +217,22 @@ class Failures(CliCase):
         capture = ("corrections", "capture")
         typed = (*capture, "--type", "customer_selected")
         for words, code, said in (
-                (capture, 2, "--type is missing"),
+                (capture, 2, "--type: missing"),
                 ((*capture, "--type", "line"), 2, "did you mean EXTRACTION_LINE_CORRECTED?"),
                 ((*typed, "--before", "{qty: 1}"), 1, "event.before_json: invalid JSON"),
                 ((*typed, "--after", "[1]"), 1, "event.after_json: an array, `[1]`; expected a JSON object"),
                 ((*typed, "--before", "@none"), 4, "none can't be read"),
-                ((*typed, "--before", "-", "--after", "-"), 2, "can be given only once"),
+                ((*typed, "--before", "-", "--after", "-"), 2, "given more than once"),
                 ((*typed, "--entity", "line"), 2, "expected TYPE/ID"),
-                ((*typed, "--created-at", "tomorrow"), 2, "not a time"),
+                ((*typed, "--created-at", "tomorrow"), 2, "invalid time"),
                 ((*typed, "--created-at", "2099-01-01T00:00:00Z"), 1, "in the future"),
-                ((*typed, "--snippet", "x", "--meta", "{}"), 2, "put it into the latter"),
-                ((*capture, "{bad"), 2, "the event is not valid JSON: a key that is not in double quotes, at byte 1"),
-                ((*capture, "[]"), 2, "is not an event"),
-                ((*capture, "customer_selected"), 2, "is not an event"),
+                ((*typed, "--snippet", "x", "--meta", "{}"), 2, "--snippet: given together with --meta"),
+                ((*capture, "{bad"), 2, "the event: invalid JSON: a key that is not in double quotes (at byte 1)"),
+                ((*capture, "[]"), 2, "expected a JSON object"),
+                ((*capture, "customer_selected"), 2, "expected a JSON object"),
                 ((*capture, '{"eventType": "NOPE"}'), 2, "MAPPING_CONFIRMED"),
                 ((*capture, '{"eventType": "CUSTOMER_SELECTED", "x": 1}'), 2, 'unknown field "x"'),
-                ((*typed, "{}"), 2, "not both"),
+                ((*typed, "{}"), 2, "EVENT: given together with options"),
                 ((*typed, "--document", "x" * 200), 1, "at most 128")):
             self.assertIn(said, self.said(*words, code=code))
         self.assertEqual(self.run_cli("events", "list", "--limit", "1", "--json")[0], before)

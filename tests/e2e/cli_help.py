@@ -66,9 +66,9 @@ class Help(CliCase):
                             (["token", "create", "--role", "admn"], "did you mean ADMIN?"),
                             (["events", "list", "--kind", "token"], "did you mean TOKEN_"),
                             (["call", "GetExampels"], "did you mean GetExamples?"),
-                            (["examples"], "LAYOUT is missing: errata examples LAYOUT"),
-                            (["call", "GetExamples", "{a:", "1}"], "needs quotes"),
-                            (["corrections", "capture", "x"], "is not an event"),
+                            (["examples"], "LAYOUT: missing; expected"),
+                            (["call", "GetExamples", "{a:", "1}"], "inside quotes"),
+                            (["corrections", "capture", "x"], "expected a JSON object"),
                             (["quite", "different"], "unknown command \"quite\"")):
             self.assertIn(said, self.run_cli(*words, code=2)[1])
 

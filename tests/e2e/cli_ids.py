@@ -73,7 +73,7 @@ class Ids(CliCase):
 
     def test_an_ambiguous_prefix_lists_its_candidates(self):
         _, said = self.run_cli("corrections", "show", self.made[0][:6], code=1)
-        self.assertIn("is ambiguous", said)
+        self.assertIn("ambiguous prefix", said)
         for whole in self.made:
             self.assertIn(whole, said)
         _, said = self.run_cli("corrections", "show", self.made[0][:6], "--json", code=1)
@@ -84,7 +84,7 @@ class Ids(CliCase):
                       ("events", "show", "ffffffff"), ("token", "revoke", "fffffff"),
                       ("org", "settings", "ffffffff")):
             _, said = self.run_cli(*words, code=1)
-            self.assertIn("no id begins so", said)
+            self.assertIn("not found; expected an id", said)
 
     def test_prefixes_of_every_kind_of_id_are_resolved(self):
         events = json.loads(self.run_cli("events", "list", "--all", "--json")[0])["events"]
@@ -122,7 +122,7 @@ class Ids(CliCase):
         words = ["examples", "--document", document]
         self.assertNotIn('"qty"', self.run_cli(*words)[0])  # its own would give away the answer
         self.assertIn('{"qty": 2}', self.run_cli(*words, "--include-own")[0].replace('{"qty":2}', '{"qty": 2}'))
-        self.assertIn("LAYOUT is missing", self.run_cli("examples", code=2)[1])
+        self.assertIn("LAYOUT: missing", self.run_cli("examples", code=2)[1])
         self.assertEqual(self.run_cli("examples", "--document", "unknown")[0], "")
 
     def test_completion_offers_ids_by_their_prefix(self):

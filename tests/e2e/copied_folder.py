@@ -17,7 +17,7 @@ from erratad import BIN, Server, admin, feedback, feedback_service, main
 
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 META_BYTES = 2 * 4096
-COPY = "a copy made while a server had the original open"
+COPY = "made while a server was writing"
 EXIT_DAMAGED = 65
 
 

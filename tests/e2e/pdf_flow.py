@@ -399,7 +399,7 @@ class Deaths(FlowCase):
 
 
 class Busy(FlowCase):
-    """A worker that reports for each document that the machine had no processor time for it."""
+    """A worker that reports for each document that the machine lacked CPU time for it."""
 
     def setUp(self):
         self.serve(arguments=("--pdf-worker", FAKE_WORKER, "--pdf-slots", "1")).wait_for_pdf()
@@ -407,7 +407,7 @@ class Busy(FlowCase):
     def assert_to_be_repeated(self, client, document_id, content):
         error = ingest_later(client, document_id, content).exception()
         self.assertEqual(error.code(), grpc.StatusCode.UNAVAILABLE, error.details())
-        self.assertIn("no processor time", error.details())
+        self.assertIn("lacked CPU time", error.details())
         self.assertTrue(has_retry_info(error))
 
     def test_the_second_time_is_final(self):

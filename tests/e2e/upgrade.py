@@ -193,7 +193,7 @@ class Version3Documents(unittest.TestCase):
                                   capture_output=True, text=True, timeout=SECONDS)
             self.assertEqual(done.returncode, 65, done)
             self.assertRegex(done.stderr, r"event 59 of the organisation .* has format version 3, which this "
-                                          r"program reads only without documents; expected .*--data")
+                                          r"program supports only without documents; expected .*--data")
             self.assertEqual(set(os.listdir(os.path.join(data, "db"))), {"data.mdb", "lock.mdb", "state"})
 
 

@@ -178,7 +178,7 @@ class Running(unittest.TestCase):
         with self.assertRaises(grpc.RpcError) as second:
             next(self.client.admin.Verify(admin.VerifyRequest()))
         self.assertEqual(second.exception.code(), grpc.StatusCode.FAILED_PRECONDITION)
-        self.assertIn("only one may run at a time", second.exception.details())
+        self.assertIn("another one is running", second.exception.details())
         call.cancel()
         wait_until(lambda: has_ended(child), "the child's end", SECONDS)
         self.assert_whole_again()

@@ -170,8 +170,8 @@ static void test_invalid_stream_is_refused_at_once(void **state)
     exchange_send_end(&exchange);
     assert_true(exchange.ended);
     assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
-    assert_true(
-        slice_has(exchange.message, "one or more of errata.v1.IngestDocumentStreamRequest"));
+    assert_true(slice_has(exchange.message,
+                          "one or more messages of type errata.v1.IngestDocumentStreamRequest"));
     exchange_close(&exchange);
 
     ingest_open(&exchange, &world, INGEST_STREAM);
@@ -225,18 +225,18 @@ struct trouble {
 
 static const struct trouble troubles[] = {
     {offsetof(struct fake_documents, open_result), ERR_BUSY, STATUS_UNAVAILABLE,
-     "as many documents, or bytes", true},
+     "the server's limit of concurrent documents", true},
     {offsetof(struct fake_documents, open_result), ERR_QUOTA, STATUS_RESOURCE_EXHAUSTED,
-     "as many documents of this organisation", true},
+     "this organisation's limit of concurrent documents", true},
     {offsetof(struct fake_documents, open_result), ERR_UNAVAILABLE, STATUS_UNAVAILABLE,
      "errata.pdf", true},
     {offsetof(struct fake_documents, reserve_result), ERR_BUSY, STATUS_UNAVAILABLE,
-     "as many documents, or bytes", true},
+     "the server's limit of concurrent documents", true},
     {offsetof(struct fake_documents, reserve_result), ERR_TOO_LARGE, STATUS_RESOURCE_EXHAUSTED,
-     "larger than 64 MiB", false},
+     "at most 64 MiB", false},
     {offsetof(struct fake_documents, append_result), ERR_MEMORY, STATUS_INTERNAL, "", false},
     {offsetof(struct fake_documents, submit_result), ERR_BUSY, STATUS_UNAVAILABLE,
-     "as many documents, or bytes", true},
+     "the server's limit of concurrent documents", true},
     {offsetof(struct fake_documents, measure_result), ERR_UNAVAILABLE, STATUS_UNAVAILABLE,
      "expected another attempt", true},
     {offsetof(struct fake_documents, done_result), ERR_UNAVAILABLE, STATUS_UNAVAILABLE,

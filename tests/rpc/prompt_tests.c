@@ -246,7 +246,7 @@ static void test_invalid_prompt_request_is_refused_by_field(void **state)
     expect_refused(&world, &filled, "context", "invalid key");
     prompts_set_context(&filled, &entries, "A", "x");
     prompts_set_trusted(&filled, &entries, "A", "y");
-    expect_refused(&world, &filled, "trusted_context", "key 'A' is in context, too");
+    expect_refused(&world, &filled, "trusted_context", "key 'A' is also in context");
     prompts_set_trusted(&filled, &entries, "hint_examples", "y");
     expect_refused(&world, &filled, "trusted_context", "hint_examples");
     prompts_set_trusted(&filled, &entries, "unused", "y");

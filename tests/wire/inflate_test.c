@@ -146,7 +146,7 @@ static void test_stated_size_only_selects_where_to_inflate(void **state)
         scene.world.pool_waits = false;
         wire_run(&scene.world);
         wire_assert_status(&scene.world, i * 2 + 1, STATUS_INTERNAL);
-        assert_true(wire_has_field(wire_answer(&scene.world, i * 2 + 1), "cannot be inflated"));
+        assert_true(wire_has_field(wire_answer(&scene.world, i * 2 + 1), "cannot be decompressed"));
     }
     assert_true(scene.world.jobs_taken >= 3);
     assert_int_equal(scene.world.messages, 0);

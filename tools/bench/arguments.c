@@ -11,20 +11,22 @@
 #define NS_A_SECOND UINT64_C(1000000000)
 
 const struct option_spec arguments_options[] = {
-    {"server", "HOST:PORT", "the server; default: ERRATA_SERVER, then " ARGUMENTS_SERVER_DEFAULT},
-    {"token-file", "FILE", "a file with a token; may be repeated; default: ERRATA_TOKEN_FILE"},
-    {"tokens", "FILE", "a file with a token in each line; connections use them in turn"},
-    {"header", "NAME:VALUE", "a header of each call; may be repeated"},
+    {"server", "HOST:PORT",
+     "server to call; default: ERRATA_SERVER, then " ARGUMENTS_SERVER_DEFAULT},
+    {"token-file", "FILE", "file with a token; may be repeated; default: ERRATA_TOKEN_FILE"},
+    {"tokens", "FILE", "file with one token per line; connections use them round-robin"},
+    {"header", "NAME:VALUE", "header to send with each call; may be repeated"},
     {"mix", "NAME=WEIGHT,...",
-     "the calls to make: names from the list below, --call or --requests"},
+     "calls and their weights: names from the list below, --call or --requests"},
     {"call", "NAME=METHOD@FILE",
      "define a call by a template file, or by NAME=METHOD{\"json\": ...}"},
-    {"requests", "NAME=METHOD@FILE", "define a call by a file of request bodies"},
+    {"requests", "NAME=METHOD@FILE", "define a call by a file of encoded requests"},
     {"descriptors", "FILE",
-     "descriptors of other services: the output of protoc --descriptor_set_out"},
+     "descriptors of other services, written by protoc --descriptor_set_out"},
     {"layouts", "N", "number of layouts for ${layout}; default 5000"},
     {"skew", "S", "zipf skew of ${layout}; default 0: uniform"},
-    {"serial-from", "N", "first value of ${serial}; default: from the clock, so that runs differ"},
+    {"serial-from", "N",
+     "first value of ${serial}; default: taken from the clock, so that runs differ"},
     {"idempotency-keys", NULL, "send a unique idempotency key with each call"},
     {"allow-writes", NULL, "allow writes to organisations that have other data"},
     {"plain", NULL, "plain HTTP/2 instead of gRPC: POST a body, expect status 200"},
@@ -35,37 +37,38 @@ const struct option_spec arguments_options[] = {
     {"connections", "N", "number of connections; default 1"},
     {"duration", "SPAN", "length of the measurement; default 10s"},
     {"calls", "N", "stop after N answered calls"},
-    {"warm-up", "SPAN", "the same load before the measurement, not counted; default 1s"},
+    {"warm-up", "SPAN", "length of the warm-up with the same load, not measured; default 1s"},
     {"lag-max", "SPAN",
-     "largest p99 of this program's own delay in a valid run; default: 1ms, or half of the time "
+     "maximum p99 of this program's own delay in a valid run; default: 1ms, or half of the time "
      "between two calls if other programs use its core"},
     {"seed", "N", "seed of all random values; default 1"},
-    {"cpu", "N", "run on this core only"},
+    {"cpu", "N", "run only on this CPU core"},
     {"headers", "indexed|literal",
-     "send path and token by HPACK index, or in full; default indexed"},
+     "send the path and the token as HPACK index or in full; default: indexed"},
     {"sweep", "FROM..TO[xF|+R]", "open loop at rising rates, to find the highest sustained rate"},
     {"knee-p99", "SPAN", "p99 limit of --sweep; default: ten times the p99 of the lowest rate"},
     {"expect-status", "[NAME=]CODE", "expected status, by name or number; default OK"},
     {"expect-bytes", "[NAME=]A..B",
-     "expected length of answers, including gRPC's prefix of 5 bytes"},
+     "expected length of responses, including gRPC's prefix of 5 bytes"},
     {"server-pid", "PID",
-     "process whose CPU and memory are reported; default: the listener at the port"},
+     "process whose CPU and memory to report; default: the process that listens at the port"},
     {"json", "FILE", "write the report as JSON; - is standard output"},
     {"csv", "FILE", "write the report, or the comparison, as CSV; - is standard output"},
-    {"html", "FILE", "write the report as an HTML page without references"},
-    {"compare", "A.json B.json", "print the ratio of each figure of two reports, do not measure"},
+    {"html", "FILE", "write the report as a self-contained HTML page"},
+    {"compare", "A.json B.json", "compare two reports: print the ratio of each figure"},
     {"title", "TEXT", "title of the report"},
     {"quiet", NULL, "print no table and no progress"},
-    {"no-color", NULL, "print no colours, like the variable NO_COLOR"},
+    {"no-color", NULL, "disable colours, as the variable NO_COLOR does"},
     {"preload", "EVENTS", "fill a new store with EVENTS events (such as 1M) instead of measuring"},
     {"data", "DIR", "with --preload: the data folder; new or empty"},
     {"organizations", "N", "with --preload: number of organisations; default 10"},
-    {"event-bytes", "N", "with --preload: size of an event in an answer of examples; default 1242"},
+    {"event-bytes", "N",
+     "with --preload: size of an event in a response with examples; default 1242"},
     {"extractions", "N",
      "with --preload: number of extractions, each correcting the one before it; default 0"},
     {"mappings", "N", "with --preload: number of confirmed mappings; default 0"},
     {"customers", "N", "with --preload: customers of each organisation; default 100"},
-    {"one-by-one", NULL, "with --preload: write each event by the store's own functions; slow"},
+    {"one-by-one", NULL, "with --preload: write each event through the store's functions; slow"},
     {"list-calls", NULL, "list the named calls for --mix, with their templates"},
     {"help", NULL, "print this help"},
     {"version", NULL, "print the version"},
@@ -106,14 +109,15 @@ static enum err read_span(const struct options *options, const char *name, uint6
     const char *text = options_get(options, name);
 
     if (text != NULL && !parse_span(text, value_ns)) {
-        return fault_say(fault, ERR_INVALID,
-                         "--%s: invalid time span \"%s\"; expected one such as 500ms, 10s or 2m",
-                         name, text);
+        return fault_say(
+            fault, ERR_INVALID,
+            "--%s: invalid duration \"%s\"; expected a duration such as 500ms, 10s or 2m", name,
+            text);
     }
     return OK;
 }
 
-/* One of two words; the first is the default. */
+/* Reads an option that has two possible words; the first word is the default. */
 static enum err read_choice(const struct options *options, const char *name, const char *first,
                             const char *second, bool *ret_is_second, struct fault *fault)
 {
@@ -138,8 +142,8 @@ static enum err read_list(const struct options *options, const char *name,
 
     while ((value = options_next(options, name, &at)) != NULL) {
         if (list->count == ARGUMENTS_LIST_MAX) {
-            return fault_say(fault, ERR_INVALID, "--%s: given more than %d times", name,
-                             ARGUMENTS_LIST_MAX);
+            return fault_say(fault, ERR_INVALID, "--%s: given too often; expected at most %d times",
+                             name, ARGUMENTS_LIST_MAX);
         }
         list->values[list->count++] = value;
     }
@@ -179,7 +183,7 @@ static enum err check_sweep_length(const struct sweep_range *range, struct fault
     for (size_t runs = 1; rate < range->to; runs++) {
         if (runs == ARGUMENTS_SWEEP_RUNS_MAX) {
             return fault_say(fault, ERR_INVALID,
-                             "--sweep: more than %d runs; expected a larger step",
+                             "--sweep: more than %d runs; expected fewer rates or a larger step",
                              ARGUMENTS_SWEEP_RUNS_MAX);
         }
         rate = range->step == SWEEP_TIMES ? rate * range->by : rate + range->by;
@@ -187,7 +191,8 @@ static enum err check_sweep_length(const struct sweep_range *range, struct fault
     return OK;
 }
 
-/* Which loop: --rate, --sweep or --in-flight, and what goes with each. */
+/* Reads the options of the load: --rate, --sweep or --in-flight, and the options that depend on
+ * them. */
 static enum err read_loop(struct arguments *arguments, struct fault *fault)
 {
     const struct options *options = &arguments->options;
@@ -227,7 +232,8 @@ static enum err read_loop(struct arguments *arguments, struct fault *fault)
                          "--arrival: given for a closed loop; expected --rate or --sweep");
     }
     if (!arguments->sweep && options_has(options, "knee-p99")) {
-        return fault_say(fault, ERR_INVALID, "--knee-p99: given without --sweep");
+        return fault_say(fault, ERR_INVALID,
+                         "--knee-p99: given without --sweep; expected both or neither");
     }
     return OK;
 }
@@ -288,10 +294,12 @@ static enum err read_reports(struct arguments *arguments, struct fault *fault)
     if (arguments->json != NULL && arguments->csv != NULL && strcmp(arguments->json, "-") == 0 &&
         strcmp(arguments->csv, "-") == 0) {
         return fault_say(fault, ERR_INVALID,
-                         "--csv: --json is written to standard output, too; expected a file name");
+                         "--csv: --json already uses standard output; expected a file name");
     }
     if (arguments->html != NULL && strcmp(arguments->html, "-") == 0) {
-        return fault_say(fault, ERR_INVALID, "--html: -; expected a file name, such as load.html");
+        return fault_say(
+            fault, ERR_INVALID,
+            "--html: standard output is not supported; expected a file name, such as load.html");
     }
     return OK;
 }
@@ -330,7 +338,9 @@ static enum err read_preload(struct arguments *arguments, struct fault *fault)
     if (!options_has(options, "preload")) {
         for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
             if (options_has(options, others[i])) {
-                return fault_say(fault, ERR_INVALID, "--%s: given without --preload", others[i]);
+                return fault_say(fault, ERR_INVALID,
+                                 "--%s: given without --preload; expected both or neither",
+                                 others[i]);
             }
         }
         return OK;
@@ -345,7 +355,7 @@ static enum err read_preload(struct arguments *arguments, struct fault *fault)
     return read_numbers(options, numbers, sizeof(numbers) / sizeof(numbers[0]), fault);
 }
 
-/* What a command line that says nothing means. */
+/* Returns the defaults of all options. */
 static struct arguments defaults(void)
 {
     return (struct arguments){.way = ARGUMENTS_MEASURE,
@@ -403,7 +413,7 @@ enum err arguments_read(struct arena *arena, int count, char **words, struct fau
         err = read_compare(&arguments, fault);
     } else if (arguments.options.word_count > 0) {
         return fault_say(fault, ERR_INVALID,
-                         "unknown argument \"%s\"; expected options, which begin with --",
+                         "unknown argument \"%s\"; expected an option that begins with --",
                          arguments.options.words[0]);
     } else {
         err = read_all(arena, &arguments, fault);

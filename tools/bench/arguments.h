@@ -14,7 +14,8 @@
 #define ARGUMENTS_CALLS_MAX 16
 /* Tokens, header fields and process ids given one by one. */
 #define ARGUMENTS_LIST_MAX 32
-/* As a server of thousands of clients sees; each has a buffer and a socket of its own. */
+/* Limits the connections to a number that simulates thousands of clients; each connection has its
+ * own buffer and socket. */
 #define ARGUMENTS_CONNECTIONS_MAX 10000
 #define ARGUMENTS_IN_FLIGHT_MAX 10000
 /* Faster than any one core sends. */
@@ -28,19 +29,19 @@ enum arguments_source {
     SOURCE_BUILT_IN, /* a call of mixes.h */
     SOURCE_TEMPLATE_FILE, /* proto JSON with placeholders */
     SOURCE_TEMPLATE_TEXT,
-    SOURCE_REQUESTS /* ready-made bodies */
+    SOURCE_REQUESTS /* ready-made request bodies */
 };
 
-/* What is right for an answer. */
+/* The expected properties of a correct answer. */
 struct arguments_expect {
-    uint32_t status; /* of gRPC; of HTTP where calls are plain */
-    uint64_t bytes_min; /* of the answer's body, gRPC's prefix of 5 with it */
+    uint32_t status; /* gRPC status; HTTP status if calls are plain */
+    uint64_t bytes_min; /* minimum size of the answer's body, including gRPC's prefix of 5 bytes */
     uint64_t bytes_max;
 };
 
 struct arguments_call {
     const char *name;
-    const char *method; /* "errata.v1.Service/Method" or a path; NULL of a built-in one */
+    const char *method; /* "errata.v1.Service/Method" or a path; NULL for a built-in call */
     enum arguments_source source;
     const char *text; /* the file's name, or the template itself */
     uint32_t weight; /* 0: defined, but not in the mix */
@@ -58,7 +59,7 @@ enum arguments_way {
     ARGUMENTS_COMPARE,
     ARGUMENTS_HELP,
     ARGUMENTS_VERSION,
-    ARGUMENTS_CALLS /* list the calls of Errata that can be named */
+    ARGUMENTS_CALLS /* list Errata's calls that have names */
 };
 
 /* All texts are borrowed from argv, the environment or the arena. */
@@ -74,34 +75,34 @@ struct arguments {
     struct arguments_call calls[ARGUMENTS_CALLS_MAX];
     size_t call_count;
     const char *descriptors; /* a FileDescriptorSet; NULL: the contract only */
-    uint64_t layout_count; /* that ${layout} draws from */
-    double skew; /* of ${layout}; 0: all alike */
+    uint64_t layout_count; /* number of layouts for ${layout} */
+    double skew; /* zipf skew of ${layout}; 0: uniform */
     bool has_serial;
     uint64_t serial_from;
     bool idempotency_keys;
-    bool allow_writes; /* also to organisations that have data of others */
+    bool allow_writes; /* allow writes to organisations with other data */
     bool plain;
     bool get;
 
-    double rate; /* calls a second in all; 0: closed loop */
+    double rate; /* calls per second in total; 0: closed loop */
     bool poisson;
-    uint64_t in_flight; /* closed loop: on each connection */
+    uint64_t in_flight; /* closed loop: concurrent calls of each connection */
     uint64_t connection_count;
-    uint64_t duration_ns; /* 0: until call_limit */
-    uint64_t call_limit; /* 0: until duration_ns */
+    uint64_t duration_ns; /* 0: until call_limit is reached */
+    uint64_t call_limit; /* 0: until duration_ns has passed */
     uint64_t warm_up_ns;
-    uint64_t lag_max_ns; /* 0: by the run (judge.h) */
+    uint64_t lag_max_ns; /* 0: chosen for the run (judge.h) */
     uint64_t seed;
     int cpu; /* -1: any */
     bool literal_headers;
 
     bool sweep;
     struct sweep_range sweep_range;
-    uint64_t knee_p99_ns; /* 0: ten times the lowest rate's */
+    uint64_t knee_p99_ns; /* 0: ten times the p99 of the lowest rate */
 
     struct arguments_list server_pids;
-    const char *json; /* "-" is standard output */
-    const char *csv; /* "-" is standard output */
+    const char *json; /* file name; "-" is standard output */
+    const char *csv; /* file name; "-" is standard output */
     const char *html;
     const char *compared[2]; /* files of the reports to compare */
     const char *title;
@@ -113,7 +114,7 @@ struct arguments {
     uint64_t organization_count;
     uint64_t extraction_count;
     uint64_t mapping_count;
-    uint64_t customer_count; /* of each organisation */
+    uint64_t customer_count; /* customers of each organisation */
     uint64_t event_bytes;
     bool preload_plain;
 };

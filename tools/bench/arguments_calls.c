@@ -30,7 +30,8 @@ static enum err add_call(struct arguments *arguments, const struct arguments_cal
                          "--call: \"%s\" is defined twice; expected different names", call->name);
     }
     if (arguments->call_count == ARGUMENTS_CALLS_MAX) {
-        return fault_say(fault, ERR_INVALID, "--call: more than %d calls", ARGUMENTS_CALLS_MAX);
+        return fault_say(fault, ERR_INVALID, "--call: too many calls; expected at most %d",
+                         ARGUMENTS_CALLS_MAX);
     }
     arguments->calls[arguments->call_count++] = *call;
     return OK;
@@ -135,7 +136,8 @@ static enum err weigh_call(struct arguments *arguments, const char *name, uint32
         return refuse_name(arguments, "mix", name, fault);
     }
     if (call->weight > 0) {
-        return fault_say(fault, ERR_INVALID, "--mix: \"%s\" is given twice", name);
+        return fault_say(fault, ERR_INVALID,
+                         "--mix: \"%s\" is given twice; expected each call once", name);
     }
     call->weight = weight;
     return OK;
@@ -177,7 +179,7 @@ static enum err read_mix(struct arena *arena, struct arguments *arguments, const
     return err;
 }
 
-/* Without --mix: everything that was defined, alike; without that, lookups. */
+/* Without --mix, all defined calls get the same weight; without defined calls, lookups are used. */
 static enum err weigh_all(struct arguments *arguments, struct fault *fault)
 {
     if (arguments->call_count == 0) {
@@ -259,7 +261,9 @@ enum err arguments_read_calls(struct arena *arena, struct arguments *arguments, 
     arguments->plain = options_has(options, "plain");
     arguments->get = options_has(options, "get");
     if (arguments->get && !arguments->plain) {
-        return fault_say(fault, ERR_INVALID, "--get: given without --plain; gRPC calls are POSTs");
+        return fault_say(
+            fault, ERR_INVALID,
+            "--get: given without --plain; expected --plain, since gRPC calls use POST");
     }
     if (skew != NULL && (!parse_number(skew, &arguments->skew) || arguments->skew > 10)) {
         return fault_say(fault, ERR_INVALID, "--skew: invalid number \"%s\"; expected 0 to 10",

@@ -52,7 +52,7 @@ static const struct figure call_figures[] = {{"calls/s", "rate"},
                                              {"p99, us", "latency_us/p99"},
                                              {NULL, NULL}};
 
-/* One report. */
+/* One of the two reports. */
 struct side {
     const char *path;
     uint8_t *bytes; /* owned; everything else is borrowed from it */
@@ -311,7 +311,7 @@ static void warn_of_differences(struct comparison *to, struct arena *arena,
         if (json_string(arena, key, &name) != OK || slice_equal(name, SLICE("server")) ||
             (json_member(objects[1], name, &values[1]) &&
              json_equal(arena, values[0], values[1], &equal) == OK && equal)) {
-            continue; /* where the server listens does not matter */
+            continue; /* the server's address is not compared */
         }
         if (!json_member(objects[1], name, &values[1]) || values[0].text.size > QUOTED_BYTES_MAX ||
             values[1].text.size > QUOTED_BYTES_MAX) {

@@ -18,21 +18,22 @@
 /* The settings, the environment, the problems of both reports. */
 #define COMPARE_WARNINGS_MAX 64
 
-/* One figure in both reports, as written there; empty if a report has none. */
+/* A figure of both reports, as written there; empty if a report does not have it. */
 struct compare_row {
-    struct slice figure; /* "examples: p99, us" */
+    struct slice figure; /* name of the figure, such as "examples: p99, us" */
     struct slice values[2];
-    struct slice ratio; /* second to first, with three decimals; empty if there is none */
+    struct slice
+        ratio; /* ratio of the second to the first, with three decimals; empty if unknown */
 };
 
 /* All texts are in the arena. */
 struct comparison {
-    struct slice names[2]; /* title, or else file name, of each report */
+    struct slice names[2]; /* title or file name of each report */
     struct compare_row rows[COMPARE_ROWS_MAX];
     size_t row_count;
     struct slice warnings[COMPARE_WARNINGS_MAX];
     size_t warning_count;
-    bool valid; /* both reports are */
+    bool valid; /* both reports are valid */
 };
 
 /* Compares the reports in two files. ERR_INVALID with a message for a file that cannot be read or is not

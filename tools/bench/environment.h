@@ -8,7 +8,7 @@
 
 /* Texts are in the arena; what is not known is empty or 0. */
 struct environment {
-    struct slice cpu; /* its model */
+    struct slice cpu; /* model of the CPU */
     long cores;
     uint64_t memory_bytes;
     struct slice kernel;

@@ -15,11 +15,11 @@
 /* "%.*s" of a slice. */
 #define SHOWN(slice) (int)(slice).size, (const char *)(slice).data
 #define GET_EVENT "/errata.v1.EventService/GetEvent"
-/* One event with all its texts, and the call's status. */
+/* Limits the reply of one event with all its texts, and the call's status. */
 #define REPLY_ARENA_BYTES_MAX ((size_t)32 << 20)
 #define CALL_TIMEOUT_MS 10000
 
-/* What an event says of its organisation. */
+/* Conclusion about the owner of the organisation's data, drawn from one event. */
 enum evidence {
     EVIDENCE_NONE, /* the organisation, a token or the settings were changed */
     EVIDENCE_OWN,
@@ -50,7 +50,7 @@ static enum err read_event(struct slice event, enum evidence *ret_evidence)
     for (; err == OK; err = wire_next(&reader, &field)) {
         if (field.number == EVENT_KIND_FIELD && field.type == WIRE_VARINT &&
             !event_kind_from_wire((int32_t)field.value, &kind)) {
-            kind = EVENT_KIND_UNSPECIFIED; /* of a newer server */
+            kind = EVENT_KIND_UNSPECIFIED; /* a kind of a newer server */
         }
         if (field.number == EVENT_ACTOR_USER_ID_FIELD && field.type == WIRE_BYTES) {
             is_own = slice_equal(field.bytes, SLICE(PRELOAD_ACTOR));
@@ -103,11 +103,10 @@ static enum err refuse(struct ctx *ctx, const struct arguments *arguments,
         return fault_say(ctx->fault, ERR_UNAVAILABLE, "cannot reach %s: %.*s", arguments->server,
                          SHOWN(status->message));
     }
-    return fault_say(
-        ctx->fault, ERR_INVALID,
-        "%s: the server does not say whether the organisation has data (%.*s); expected "
-        "a token that may read it, or --allow-writes",
-        write, SHOWN(status->message));
+    return fault_say(ctx->fault, ERR_INVALID,
+                     "%s: cannot determine whether the organisation has data (%.*s); expected a "
+                     "token with the right to read it, or --allow-writes",
+                     write, SHOWN(status->message));
 }
 
 /* Looks at the organisation of the client's token. */
@@ -145,11 +144,10 @@ static enum err check_organisation(struct ctx *ctx, const struct arguments *argu
     if (evidence == EVIDENCE_OWN) {
         return OK;
     }
-    return fault_say(
-        ctx->fault, ERR_INVALID,
-        "%s: writes to an organisation that has data of others; expected one without data, "
-        "or --allow-writes",
-        write);
+    return fault_say(ctx->fault, ERR_INVALID,
+                     "%s: the organisation contains data of other programs; expected an empty "
+                     "organisation, or --allow-writes",
+                     write);
 }
 
 /* A token as the client takes it. */

@@ -7,8 +7,9 @@
 
 #include "tools/bench/plan.h"
 
-/* How many events of a log are looked at for the first one that holds data; those before it say that the
- * organisation and its tokens were made. A log that begins with more of them counts as used. */
+/* Maximum number of events read to find the first one with data. The events before it only record
+ * that the organisation and its tokens were created. A log that starts with more of those counts as
+ * used. */
 #define GUARD_EVENTS_MAX 64
 
 /* OK if no call of the mix writes to Errata, if --allow-writes is given, or if the organisation of each

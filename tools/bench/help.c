@@ -22,14 +22,12 @@ static const char usage[] =
     "       errata-bench --compare A.json B.json [--csv FILE]\n\n";
 
 static const char head[] =
-    "Open loop (--rate, --sweep): calls start by a schedule, and their latency counts from the\n"
-    "scheduled time, so that a stall of the server shows in every call that it delays. Closed "
-    "loop\n"
-    "(--in-flight): each answer starts the next call. Every answer is checked; one wrong answer "
-    "makes\n"
-    "the run invalid.\n\n"
-    "Calls that write are sent only to an organisation without data, or whose first data this\n"
-    "program wrote, unless --allow-writes is given.\n\n"
+    "Open loop (--rate, --sweep): calls start on a schedule, and latency is measured from the\n"
+    "scheduled time, so a stall of the server affects every call that it delays. Closed loop\n"
+    "(--in-flight): each response starts the next call. Every response is checked; one wrong\n"
+    "response makes the run invalid.\n\n"
+    "Calls that write are sent only to an organisation without data, or to one whose first data\n"
+    "this program wrote, unless --allow-writes is given.\n\n"
     "Options:\n";
 
 static const char tail[] =

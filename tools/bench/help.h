@@ -7,7 +7,7 @@
 #include "tools/errata/terminal/print.h"
 
 void help_print(struct printer *out);
-/* How it is called, for who gave no arguments. */
+/* Prints the usage line, for a call without arguments. */
 void help_print_usage(struct printer *out);
 /* The calls that --mix knows, each with its template, in the form that --call takes. */
 void help_print_calls(struct printer *out);

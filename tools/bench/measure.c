@@ -8,14 +8,14 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* What a progress line needs is thrown away after it. */
+/* Size of the arena for a progress line, which is freed after printing. */
 #define LINE_ARENA_BYTES_MAX ((size_t)64 * 1024)
 
 struct display {
     struct progress progress;
     struct printer *printer;
     struct arena arena;
-    double rate; /* of this run of a sweep; 0: there is one run */
+    double rate; /* rate of this run of a sweep; 0: a single run */
 };
 
 /* The newest whole interval says how it goes. */
@@ -60,7 +60,7 @@ static void show(void *user, const struct run *run)
     progress_show(&display->progress, &state);
 }
 
-/* One run, added to the report. */
+/* Measures one run and adds it to the report. */
 static enum err measure_one(struct ctx *ctx, struct report *report, double rate,
                             struct display *display, const volatile sig_atomic_t *stop)
 {

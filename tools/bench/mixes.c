@@ -40,14 +40,14 @@ const struct mix_call mix_calls[] = {
      "the examples of a layout"},
     {"hints", PROMPTS "GetExamples",
      "{\"layoutFingerprint\": \"bench-layout-${layout}\", \"view\": \"EXAMPLE_VIEW_HINTS\"}",
-     "the same as a piece of prompt"},
+     "the examples of a layout as JSON text for a prompt"},
     {"capture", FEEDBACK "CaptureFeedbackEvent", "{\"event\": " CAPTURED_EVENT "}",
      "one durable correction of 1.2 KB"},
     {"capture-batch", FEEDBACK "BatchCaptureFeedbackEvents",
      "{\"events\": [" CAPTURED_EVENT ", " CAPTURED_EVENT ", " CAPTURED_EVENT ", " CAPTURED_EVENT
      ", " CAPTURED_EVENT ", " CAPTURED_EVENT ", " CAPTURED_EVENT ", " CAPTURED_EVENT
      ", " CAPTURED_EVENT ", " CAPTURED_EVENT "]}",
-     "ten of them in one call"},
+     "ten durable corrections in one call"},
     {"extraction", EXTRACTIONS "RecordExtraction",
      "{\"extraction\": {\"actorUserId\": \"" PRELOAD_ACTOR "\", "
      "\"documentId\": \"document-${serial}\", \"layoutFingerprint\": "
@@ -62,8 +62,8 @@ const struct mix_call mix_calls[] = {
      "\"LIVE-${serial}\", \"internalSku\": \"I-${uniform:0..9999:%010d}\","
      " \"actorUserId\": \"" PRELOAD_ACTOR "\"}",
      "one durable confirmation of a new mapping"},
-    {"analytics", ANALYTICS "GetLearningAnalytics", "{}", "what the last 30 days learned"},
-    {"experiments", ANALYTICS "GetExperimentReport", "{}", "whether examples help"},
+    {"analytics", ANALYTICS "GetLearningAnalytics", "{}", "learning analytics of the last 30 days"},
+    {"experiments", ANALYTICS "GetExperimentReport", "{}", "experiment report: effect of examples"},
     {"list-feedback", FEEDBACK "ListFeedbackEvents",
      "{\"layoutFingerprint\": \"bench-layout-${layout}\", \"pageSize\": 20}",
      "the newest 20 corrections of a layout"},
@@ -71,18 +71,17 @@ const struct mix_call mix_calls[] = {
     {"get-event", EVENTS "GetEvent", "{\"seq\": ${uniform:3..10000}}",
      "one event of the log by its number"},
     {"get-layout", LAYOUTS "GetProfile", "{\"layoutFingerprint\": \"bench-layout-${layout}\"}",
-     "a layout's profile; layouts without a document answer NOT_FOUND"},
+     "a layout's profile; NOT_FOUND for layouts without a document"},
     {"list-layouts", LAYOUTS "ListProfiles", "{\"pageSize\": 20}",
-     "the 20 layouts that were seen last"},
+     "the 20 most recently seen layouts"},
     {"list-documents", LAYOUTS "ListDocuments", "{\"pageSize\": 20}", "the newest 20 documents"},
     {"fingerprint", LAYOUTS "ComputeFingerprint",
      "{\"metadataJson\": \"{\\\"page_count\\\":1,\\\"page_dimensions\\\":[{\\\"width\\\":612.0,"
      "\\\"height\\\":${uniform:100..999}.0}],\\\"table_count\\\":1,"
      "\\\"text_coverage_ratio\\\":0.${uniform:10..99}}\"}",
-     "the fingerprint of measures: computed, nothing read"},
+     "a computed fingerprint, without access to the store"},
     {"server-info", "errata.v1.AdminService/GetServerInfo", "{}", "the server's counters"},
-    {"health", "grpc.health.v1.Health/Check", "{}",
-     "gRPC's health check, which any server may have"},
+    {"health", "grpc.health.v1.Health/Check", "{}", "gRPC's standard health check"},
     {NULL, NULL, NULL, NULL}};
 
 const struct mix_call *mix_find(const char *name)

@@ -12,7 +12,7 @@ struct mix_call {
     const char *summary;
 };
 
-/* Ends with a call without a name. */
+/* The list ends with a call without a name. */
 extern const struct mix_call mix_calls[];
 
 /* NULL where none has that name. */

@@ -74,7 +74,8 @@ static enum err add_token(struct ctx *ctx, struct plan *plan, struct slice token
         }
     }
     if (plan->token_count == PLAN_TOKENS_MAX) {
-        return fault_say(ctx->fault, ERR_INVALID, "%s: more than %d tokens", path, PLAN_TOKENS_MAX);
+        return fault_say(ctx->fault, ERR_INVALID, "%s: too many tokens; expected at most %d", path,
+                         PLAN_TOKENS_MAX);
     }
     plan->tokens[plan->token_count] = arena_printf(ctx->arena, "Bearer %.*s", SHOWN(token));
     return plan->tokens[plan->token_count++].size > 0 ? OK : ERR_MEMORY;
@@ -157,7 +158,7 @@ static enum err add_header(struct ctx *ctx, struct connection_shared *shared, co
 
 /* --- calls --- */
 
-/* Says that there is no such method, and which one may be meant. */
+/* Reports an unknown method, with a similar name if there is one. */
 static enum err refuse_method(struct ctx *ctx, const struct descriptors *descriptors,
                               struct slice path)
 {

@@ -13,15 +13,15 @@
 
 /* Texts are in the arena that it was made in; requests are owned. */
 struct plan {
-    struct load_kind kinds[LOAD_KINDS_MAX]; /* of the mix: those with a weight */
-    struct slice templates[LOAD_KINDS_MAX]; /* as written; empty for ready-made bodies */
+    struct load_kind kinds[LOAD_KINDS_MAX]; /* calls of the mix that have a weight */
+    struct slice templates[LOAD_KINDS_MAX]; /* templates as written; empty for ready-made bodies */
     size_t kind_count;
     struct requests *requests[LOAD_KINDS_MAX];
-    struct slice *tokens; /* "Bearer ..." */
+    struct slice *tokens; /* values of the authorization header: "Bearer ..." */
     size_t token_count;
-    struct process_list server_processes; /* as named */
+    struct process_list server_processes; /* processes given by --server-pid */
     struct template_source *source;
-    struct engine_options engine; /* but for the rate, progress and stop */
+    struct engine_options engine; /* all options except the rate, progress and stop */
 };
 
 /* ERR_INVALID with a sentence in the fault, ERR_MEMORY. */

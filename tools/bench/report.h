@@ -30,7 +30,7 @@ struct report {
     bool has_knee;
     struct slice
         failure; /* the reason why the sweep has no knee; empty: it has one, or was stopped */
-    size_t knee; /* index of its run */
+    size_t knee; /* index of the run at the knee */
     bool stopped; /* interrupted by the user */
 };
 

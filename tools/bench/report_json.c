@@ -264,7 +264,7 @@ static void put_series(struct buffer *json, const struct run *run)
     end(json, ']');
 }
 
-/* As coarse as a chart shows it: the percentiles above are exact. */
+/* Writes the buckets in the resolution of a chart; the percentiles above are exact. */
 static void put_histogram(struct buffer *json, const struct histogram *latency)
 {
     struct histogram coarse = {0};
@@ -447,7 +447,7 @@ static void put_sweep(struct buffer *json, const struct report *report)
     if (sweep->p99_limit_ns > 0) {
         put_span(json, "p99_limit_us", sweep->p99_limit_ns);
     } else {
-        put_null(json, "p99_limit_us"); /* no run was valid, so that none gave it */
+        put_null(json, "p99_limit_us"); /* there was no valid run to compute the limit */
     }
     put_given(json, "knee_rate", report->has_knee ? sweep->points[report->knee].offered : 0,
               report->has_knee);
@@ -461,7 +461,7 @@ static void put_sweep(struct buffer *json, const struct report *report)
     end(json, '}');
 }
 
-/* Of a sweep without a knee that is the first of them. */
+/* Writes the problems; for a sweep without a knee, those of the first run. */
 static void put_problems(struct buffer *json, const struct report *report,
                          const struct report_run *main_run)
 {

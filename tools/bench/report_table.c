@@ -54,7 +54,7 @@ static const struct table_column cost_columns[] = {
 /* CPU is split into user and system by ticks of 10 ms: fewer than fifty say nothing. */
 #define SPLIT_NS_MIN UINT64_C(500000000)
 
-/* 1234567 as 1,234,567. */
+/* Formats 1234567 as 1,234,567. */
 static struct slice grouped(uint64_t number, struct arena *arena)
 {
     char digits[32];

@@ -25,7 +25,7 @@ set(errata_protoc ${PROTOC} -I${errata_proto} -I/usr/include)
 file(GLOB errata_plugin_files CONFIGURE_DEPENDS ${errata_tools}/errata_gen/*.py)
 list(APPEND errata_plugin_files ${errata_tools}/protoc-gen-errata)
 
-# What the contract consists of, as import paths: our own files, those that only the server reads ...
+# Files of the contract, as import paths: Errata's own files, and files used only by the server.
 file(GLOB errata_own_protos RELATIVE ${errata_proto} CONFIGURE_DEPENDS ${errata_proto}/errata/v1/*.proto)
 file(GLOB errata_private_protos RELATIVE ${errata_proto} CONFIGURE_DEPENDS
      ${errata_proto}/errata/options/*.proto ${errata_proto}/errata/payload/*.proto)
@@ -102,7 +102,7 @@ endfunction()
 #     published files, which it depends on, not on the sources.
 function(errata_generated name)
     cmake_parse_arguments(G "PUBLISHED" "" "OUTPUTS;COMMAND;DEPENDS;USES;PARTS" ${ARGN})
-    # What earlier sources gave, such as a .proto of another name, is not to be found by an include or a glob.
+    # Remove files generated from earlier sources, such as a renamed .proto, so that no include or glob finds them.
     file(GLOB_RECURSE old ${errata_gen}/${name}/*)
     list(REMOVE_ITEM old ${G_OUTPUTS})
     if(old)

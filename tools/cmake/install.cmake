@@ -21,7 +21,7 @@ include(CMakePackageConfigHelpers)
 
 # --- the library ---
 
-# What users call, whole; of all else in the closure, what that needs.
+# Libraries for users are installed completely; of their dependencies only the required parts.
 set(library_roots client_library client_captures client_easy client_typed stubs)
 errata_closure(library_modules "${library_roots}")
 # Messages that the stubs, and the details of errors, are made of.

@@ -15,7 +15,7 @@ target_compile_options(warnings INTERFACE
     -Wimplicit-fallthrough -Wswitch -Wnull-dereference -Werror
     "SHELL:-include ${CMAKE_SOURCE_DIR}/store/base/banned.h")
 
-# After the others: a test may use what it unpacked, since a NULL ends it as it should.
+# Apply this to tests after the other flags: a test may dereference an unchecked pointer, since a crash fails the test.
 add_library(test_warnings INTERFACE)
 target_compile_options(test_warnings INTERFACE -Wno-null-dereference)
 

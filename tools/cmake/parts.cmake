@@ -17,7 +17,7 @@ errata_part(zlib zlib)
 errata_part(utf8proc libutf8proc)
 errata_part(cmocka cmocka)
 errata_part(poppler poppler-glib)
-# What server/jobs/pdf/measure/profiles.c takes over.
+# Symbols that server/jobs/pdf/measure/profiles.c replaces.
 target_link_options(part_poppler INTERFACE LINKER:--export-dynamic-symbol=cmsOpenProfileFromMem)
 errata_part(cairo cairo)
 errata_part(seccomp libseccomp)

@@ -9,9 +9,9 @@ example that is wrong, or of another form, would mislead it.
 import json
 import re
 
-SLIPS = 0.06  # of its documents have an error that no example explains
+SLIPS = 0.06  # share of its documents with an error that no example explains
 UNIT_NAMES = {"ST": "PCE", "KAR": "CTN", "LFM": "MTR"}
-EXAMPLES_AT = "Corrected before:\n"  # after this its prompt has the examples, as JSON
+EXAMPLES_AT = "Corrected before:\n"  # start of the examples, as JSON, in the prompt
 TEMPLATE = ("Extract the order below as JSON. Orders of the same layout that people corrected show how it is "
             "read.\n" + EXAMPLES_AT + "{{hint_examples}}\nOrder:\n{{document_text}}")
 DOCUMENT_AT = "\nOrder:\n"
@@ -28,7 +28,7 @@ def date_of(cell, day_first):
     if len(parts[0]) == 4:
         return "-".join(parts)
     day, month = (parts[0], parts[1]) if day_first else (parts[1], parts[0])
-    if not 1 <= int(month) <= 12:  # there is but one way to read it
+    if not 1 <= int(month) <= 12:  # the order of day and month is unambiguous
         day, month = month, day
     return f"{parts[2]}-{month}-{day}"
 
@@ -91,8 +91,8 @@ def taught_by(examples, field, ways):
 
 
 def extract(prompt, draw, follows_share):
-    """What the model makes of its prompt: (the order, its confidence, how many fields). It does what examples
-    show this share of the times."""
+    """Simulates the model: returns (the order, its confidence, the number of fields). It follows examples with
+    probability follows_share."""
     head, text = prompt.split(DOCUMENT_AT, 1)
     shown = head.split(EXAMPLES_AT, 1)[1].strip()
     examples = json.loads(shown) if shown else []

@@ -1,8 +1,6 @@
-"""What happens to an order in the simulated company, by calls to the server as a real pipeline makes them.
-
-A day is worked in steps, each for all orders of the day: the prompts, the model, the matching of article
-numbers, the record of the extraction, and then the people: what the model read wrongly is corrected, and
-article numbers are confirmed or rejected. Every write has the simulated time.
+"""Simulates the processing of orders in a company, through calls to the server as a real pipeline makes them. Each day
+has steps for all its orders: prompts, model, matching of article numbers, and record of the extraction. Then people
+correct wrong fields and confirm or reject article numbers. Every write has the simulated time.
 """
 import json
 import random
@@ -17,11 +15,11 @@ from . import extractor
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 FIELD = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED
 EXACT = mappings.MATCH_METHOD_EXACT_MAPPING
-OVERLOOKED = 0.03  # of the wrong fields that a person does not see
-MATCHER_IS_RIGHT = 0.75  # how often the company's own matcher has the right article
-SLIPS = 0.01  # of the confirmations that are of the wrong article
+OVERLOOKED = 0.03  # share of the wrong fields that a person overlooks
+MATCHER_IS_RIGHT = 0.75  # share of correct articles of the company's own matcher
+SLIPS = 0.01  # share of confirmations of a wrong article
 PEOPLE = ("ada", "bela", "carla", "dan")
-BATCH = 64  # calls under way
+BATCH = 64  # number of concurrent calls
 
 
 def moment(at, seconds=0):
@@ -41,7 +39,7 @@ def together(calls):
 
 
 class Work:
-    """One order on its way through the office."""
+    """State of one order."""
 
     def __init__(self, order, seed):
         self.order = order
@@ -49,7 +47,7 @@ class Work:
         self.person = PEOPLE[order.number % len(PEOPLE)]
         self.second = 0
         self.output = self.prompt = self.matches = None
-        self.wrong = {}  # line number, or None for the header -> fields that a person saw to be wrong
+        self.wrong = {}  # line number, or None for the header -> wrong fields that a person noticed
         self.truly_wrong = False
 
     def time(self):
@@ -64,9 +62,9 @@ class Office:
         self.admin = server.client()
         self.pipeline = server.client(self.admin.create_token(roles.ROLE_SERVICE).secret)
         self.importer = server.client(self.admin.create_token(roles.ROLE_INTEGRATOR).secret)
-        self.lines = {}  # month -> (all, filled from a known mapping)
-        self.sides = {}  # (month, held out) -> (orders, corrected)
-        self.truth = {}  # held out -> (orders, truly wrong)
+        self.lines = {}  # month -> (all lines, lines filled from a known mapping)
+        self.sides = {}  # (month, held out) -> (orders, corrected orders)
+        self.truth = {}  # held out -> (orders, orders with errors)
         self.wrong_applied = 0
 
     def open(self):
@@ -131,7 +129,7 @@ class Office:
     # --- people ---
 
     def look(self, work):
-        """What of a result is wrong, as far as a person sees it."""
+        """Returns the wrong fields of a result that a person notices."""
         truth = work.order.truth
         pairs = [(None, truth, work.output), *((n, *pair) for n, pair in
                                                enumerate(zip(truth["lines"], work.output["lines"])))]
@@ -208,11 +206,11 @@ class Office:
         together((stub.RecordMatches, request) for request in closing)
         together((stub.SuggestMapping, request) for request in suggestions)
         together((stub.RejectMapping, request) for request in rejections)
-        for request in confirmations:  # in order: the last one of a day is
+        for request in confirmations:  # in order, since the last confirmation of a day counts
             stub.ConfirmMapping(request)
 
     def judge(self, work, number, line, suggestions, confirmations, rejections):
-        """What a person makes of one line's article number."""
+        """Judges the article number of one line, as a person does."""
         article, customer = work.order.articles[number], work.order.customer
         if line.match_method == EXACT and line.internal_sku == article.internal_sku:
             return

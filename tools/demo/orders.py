@@ -22,20 +22,20 @@ UNITS = ("PCE", "CTN", "MTR")
 UNIT_CODES = {"PCE": "ST", "CTN": "KAR", "MTR": "LFM"}
 HABITS = ("pack size", "decimal comma", "own unit codes", "split article number", "day and month",
           "two numbers on top")
-HABIT_SHARE = 0.17  # of the forms that have each habit
-CHANGE_SHARE = 0.1  # of the customers that change their form on the way
-ARTICLES = 22  # of a customer
-LINES = (2, 5)  # of an order
-AMBIGUOUS_SHARE = 0.04  # of the orders whose customer a person has to choose
+HABIT_SHARE = 0.17  # share of the forms that have each habit
+CHANGE_SHARE = 0.1  # share of the customers that change their form
+ARTICLES = 22  # number of articles of a customer
+LINES = (2, 5)  # number of lines of an order
+AMBIGUOUS_SHARE = 0.04  # share of the orders whose customer a person must choose
 
 
 @dataclasses.dataclass
 class Form:
-    """How one customer writes its orders, for some time."""
+    """The form in which a customer writes its orders, for a period."""
 
     name: str
     habits: frozenset
-    metadata: dict  # what a measured page would have
+    metadata: dict  # metadata of a measured page
     fingerprint: str = ""
 
 
@@ -52,7 +52,7 @@ class Article:
 class Customer:
     id: str
     name: str
-    forms: list  # (from which day on, Form), oldest first
+    forms: list  # (first day, Form) of each form, oldest first
     articles: list
     weight: float
 
@@ -67,7 +67,7 @@ class Order:
     form: Form
     at: datetime.datetime
     truth: dict
-    articles: list  # of its lines
+    articles: list  # articles of the order's lines
     text: str
     held_out: bool
     ambiguous: bool

@@ -1,7 +1,6 @@
-"""What a run learned, as text that is Markdown and reads well unchanged: for people who decide.
-
-Figures of extractions, corrections, mappings and the experiment are the server's own answers; what only the
-simulation can know is said to be so.
+"""Report of a run as Markdown that is also readable as plain text, for decision makers. Figures of extractions,
+corrections, mappings and the experiment come from the server; figures that only the simulation knows are marked as
+such.
 """
 import calendar
 import datetime
@@ -12,7 +11,7 @@ from erratad import analytics
 LAYOUTS_SHOWN = 12
 COLUMNS = 100
 SIGNIFICANT = 0.05
-ARM_ORDERS_MIN = 10  # with fewer on one side the interval and the p-value say too much
+ARM_ORDERS_MIN = 10  # minimum number of orders on each side for a meaningful interval and p-value
 GOAL = 0.15
 FIELD_NAMES = {"customer_sku": "article number", "qty": "quantity", "uom": "unit", "price": "price",
                "delivery_date": "delivery date", "po_number": "order number"}

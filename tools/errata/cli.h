@@ -16,23 +16,25 @@
 
 struct cli {
     const struct command *command; /* NULL until it is found */
-    const struct command_group *group; /* of it; NULL for a command of one word */
+    const struct command_group
+        *group; /* group of the command; NULL for a command without a group */
     struct options options;
     struct printer out;
     struct printer err;
-    struct progress progress; /* of long work, on `err`; both printers hide it */
-    struct arena arena; /* long commands empty it between two steps */
-    struct arena kept; /* for the length of the program */
+    struct progress
+        progress; /* progress of long work, written to `err`; both printers hide it before they write */
+    struct arena arena; /* temporary memory; long commands empty it between steps */
+    struct arena kept; /* memory for the lifetime of the program */
     struct fault fault;
-    struct ctx ctx; /* over the arena and the fault above */
-    bool json; /* --json: replies as they are */
-    unsigned indent; /* of decoded JSON; 0: one line */
-    int64_t timeout_ms; /* of a call; 0: the command's own */
-    bool read_input; /* standard input was read and cannot be read again */
+    struct ctx ctx; /* context with the arena and the fault above */
+    bool json; /* --json: print replies as JSON */
+    unsigned indent; /* indentation of decoded JSON; 0: one line */
+    int64_t timeout_ms; /* time limit of a call; 0: the command's default */
+    bool read_input; /* standard input has been read, and cannot be read again */
     bool once; /* calls are not retried */
     bool resolved; /* the settings below are resolved */
-    struct settings settings; /* in `kept` */
-    struct slice token; /* that calls carry, or empty; in `kept` */
+    struct settings settings; /* resolved settings, allocated in `kept` */
+    struct slice token; /* token of all calls, or empty; allocated in `kept` */
     struct client_blocking *client; /* owned; NULL until cli_connect */
 };
 

@@ -10,16 +10,16 @@
 static const struct option_spec global_options[] = {
     {"server", "HOST[:PORT]",
      "the server to call (see `errata help contexts`); port 7443 by default"},
-    {"token-file", "FILE", "the file that holds the token"},
-    {"context", "CONTEXT", "the server and the token that are kept under this name"},
-    {"json", NULL, "replies as proto JSON, one a line, and failures as JSON"},
-    {"timeout", "SPAN", "time limit of a call, such as 500ms or 2m; 30s unless it streams"},
-    {"no-color", NULL, "no colours; NO_COLOR in the environment does the same"},
-    {"help", NULL, "what this command does, with examples"},
-    {"version", NULL, "the version of this program"},
+    {"token-file", "FILE", "path of the file that contains the token"},
+    {"context", "CONTEXT", "use the server and the token of this context"},
+    {"json", NULL, "print replies as proto JSON, one per line, and failures as JSON"},
+    {"timeout", "SPAN", "time limit of a call, such as 500ms or 2m; default 30s, none for streams"},
+    {"no-color", NULL, "disable colours, as the environment variable NO_COLOR does"},
+    {"help", NULL, "show a description of this command, with examples"},
+    {"version", NULL, "show the version of this program"},
     {NULL, NULL, NULL}};
 
-/* In the order of a first day's tasks. */
+/* Groups of commands, in the order in which a new user needs them. */
 static const struct command_group groups[] = {
     {"Connect to a server", NULL, NULL, health_commands, NULL},
     {"Connect to a server", "context", "keep servers and tokens by name", context_commands,
@@ -52,11 +52,12 @@ static const struct command_group groups[] = {
 
 const struct command_set command_set = {
     .program = "errata",
-    .summary = "what people corrected, kept and given back",
-    .about = "Errata keeps what people correct in the output of models, and gives it back where it "
-             "helps the next answer. This program speaks to its server, `erratad`: it captures and "
-             "lists corrections, has documents measured, makes prompts, matches customers' SKUs, "
-             "shows what was learned, manages tokens, and calls any method.",
+    .summary = "store corrections and reuse them as examples",
+    .about =
+        "Errata stores people's corrections of model output and serves them as examples for the "
+        "next model call. This program is the client of its server, `erratad`. It captures and "
+        "lists corrections, ingests documents, builds prompts, matches customers' SKUs, reports "
+        "the effect of corrections, manages tokens, and calls any method.",
     .groups = groups,
     .options = global_options,
     .topics = command_topics,
@@ -94,16 +95,20 @@ static enum cli_exit unknown_first(struct cli *cli, const char *typed, const cha
     struct slice named = commands_named(cli, typed);
 
     if (next != NULL && command_find(&command_set, next, typed) != NULL) {
-        return cli_usage(cli, "the group comes first: `errata %s %s`", next, typed);
+        return cli_usage(cli,
+                         "unknown command; expected the group before the command: `errata %s %s`",
+                         next, typed);
     }
     if (named.size > 0) {
-        return cli_usage(cli, "\"%s\" of what? %.*s", typed, SLICE_ARGS(named));
+        return cli_usage(cli, "\"%s\" is a command of several groups; expected one of: %.*s", typed,
+                         SLICE_ARGS(named));
     }
     if (near.size > 0) {
         return cli_usage(cli, "unknown command \"%s\"; did you mean \"%s\"?", typed,
                          (const char *)near.data);
     }
-    return cli_usage(cli, "unknown command \"%s\"; `errata` lists all commands", typed);
+    return cli_usage(cli, "unknown command \"%s\"; expected a command that `errata help` lists",
+                     typed);
 }
 
 static enum cli_exit unknown_second(struct cli *cli, const char *group, const char *typed)
@@ -114,16 +119,16 @@ static enum cli_exit unknown_second(struct cli *cli, const char *group, const ch
         return cli_usage(cli, "unknown command \"%s %s\"; did you mean \"%s %s\"?", group, typed,
                          group, (const char *)near.data);
     }
-    return cli_usage(cli, "unknown command \"%s %s\"; `errata %s` lists its commands", group, typed,
-                     group);
+    return cli_usage(cli, "unknown command \"%s %s\"; expected a command that `errata %s` lists",
+                     group, typed, group);
 }
 
 /* --- reading --- */
 
 /* The topic or command named by the command line. */
 struct named {
-    const struct command_topic *topic; /* after `help`; or NULL */
-    bool help; /* `help` came first */
+    const struct command_topic *topic; /* topic after `help`; or NULL */
+    bool help; /* the first word is `help` */
 };
 
 /* Takes the next word, with global options before it; NULL at the end. */
@@ -180,7 +185,8 @@ static enum cli_exit read_name(struct cli *cli, struct options_input *input, str
                                named->help);
 }
 
-/* Whether a flag of every command was given: a command may have an option of the same name. */
+/* Returns whether a flag of all commands was given, unless the command has an option of the same
+ * name. */
 static bool wants(const struct cli *cli, const char *flag)
 {
     for (size_t i = 0; i < cli->options.given_count; i++) {
@@ -235,20 +241,21 @@ static enum cli_exit check_words(struct cli *cli)
         const char *before = words.max > 0 ? cli->options.words[words.max - 1] : "";
 
         return cli_usage(cli, "unexpected argument \"%s\"%s", extra,
-                         before[0] == '{' ? ": JSON with blanks needs quotes around it, '{...}'"
+                         before[0] == '{' ? "; expected JSON with spaces inside quotes, '{...}'"
                                           : "");
     }
     if (cli->options.word_count < words.min) {
         struct slice missing = missing_value(cli);
 
-        return cli_usage(cli, "%.*s is missing: errata %s%s%s %s", SLICE_ARGS(missing),
+        return cli_usage(cli, "%.*s: missing; expected `errata %s%s%s %s`", SLICE_ARGS(missing),
                          command->group != NULL ? command->group : "",
                          command->group != NULL ? " " : "", command->name, command->arguments);
     }
     return CLI_OK;
 }
 
-/* Whether the line has a flag: the form of error messages must be known before the line is parsed. */
+/* Returns whether the command line contains a flag. The form of error messages must be known before
+ * the line is parsed. */
 static bool has_flag(int count, char **words, const char *flag)
 {
     for (int i = 1; i < count && !same(words[i], "--"); i++) {

@@ -30,7 +30,7 @@ extern const struct command completion_commands[];
 /* Pages about more than one command. */
 extern const struct command_topic command_topics[];
 
-/* All of it. */
+/* All commands of the program. */
 extern const struct command_set command_set;
 
 /* Reads the whole command line into cli->options, and finds its command. CLI_OK with cli->command

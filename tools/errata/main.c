@@ -21,13 +21,14 @@ static enum cli_exit run(struct cli *cli, int count, char **words)
     }
     timeout = timeout != NULL ? timeout : getenv("ERRATA_TIMEOUT");
     if (timeout != NULL && timeout[0] != '\0' && !input_duration(timeout, &cli->timeout_ms)) {
-        return cli_usage(cli, "%s \"%s\": invalid duration; expected one such as 500ms, 5s or 2m",
+        return cli_usage(cli,
+                         "%s \"%s\": invalid duration; expected a duration such as 500ms, 5s or 2m",
                          name, timeout);
     }
     return cli->command->run(cli);
 }
 
-/* What was printed must have arrived; a reader that went away wanted no more. */
+/* Flushes the output. A failed write is an error, unless the reader has closed the pipe. */
 static enum cli_exit flush_output(struct cli *cli, enum cli_exit result)
 {
     errno = 0;

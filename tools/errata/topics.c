@@ -4,68 +4,68 @@
 #include "tools/errata/commands.h"
 
 static const struct option_spec environment[] = {
-    {"ERRATA_SERVER", NULL, "the server, HOST:PORT"},
-    {"ERRATA_TOKEN_FILE", NULL, "the file that holds the token"},
-    {"ERRATA_CONTEXT", NULL, "the context that is used"},
-    {"ERRATA_TIMEOUT", NULL, "the time limit of a call"},
-    {"XDG_CONFIG_HOME", NULL, "the folder of configuration files, instead of ~/.config"},
-    {"NO_COLOR", NULL, "where it is set and not empty, there are no colours"},
-    {"TERM", NULL, "with `dumb` there are no colours and no progress"},
-    {"COLUMNS", NULL, "the terminal's width, where it is another than the terminal says"},
+    {"ERRATA_SERVER", NULL, "the server to call, HOST:PORT"},
+    {"ERRATA_TOKEN_FILE", NULL, "path of the file that contains the token"},
+    {"ERRATA_CONTEXT", NULL, "name of the context to use"},
+    {"ERRATA_TIMEOUT", NULL, "time limit of a call, such as 30s"},
+    {"XDG_CONFIG_HOME", NULL, "folder of configuration files; default ~/.config"},
+    {"NO_COLOR", NULL, "if set and not empty, output has no colours"},
+    {"TERM", NULL, "if `dumb`, output has no colours and no progress display"},
+    {"COLUMNS", NULL, "width of the output, instead of the width that the terminal reports"},
     {"LC_ALL, LC_CTYPE, LANG", NULL,
-     "where the first of these that is set names no UTF-8, a terminal gets ASCII"},
+     "the first of these that is set selects the character set: UTF-8, or else ASCII"},
     {NULL, NULL, NULL}};
 
 static const struct option_spec files[] = {
     {"~/.config/errata/config.json", NULL,
-     "contexts, and the current one: JSON, made and changed by `errata context`. It holds tokens: "
-     "one that others may read, or that is not yours, is refused. Members that this program does "
-     "not know are kept"},
-    {"DIR/admin.token", NULL,
-     "the token that a server writes on its first start into its folder: an administrator's"},
-    {"DIR/address", NULL, "where that server listens"},
+     "JSON file with all contexts and the name of the current one, maintained by `errata context`. "
+     "It contains tokens, so a file that other users own or can read is refused. Unknown members "
+     "are preserved"},
+    {"DIR/admin.token", NULL, "administrator's token, which the server writes on its first start"},
+    {"DIR/address", NULL, "address at which that server listens"},
     {NULL, NULL, NULL}};
 
 static const struct option_spec exit_codes[] = {
     {"0", NULL, "done"},
-    {"1", NULL, "the server answered with an error, or a part of it is not serving"},
-    {"2", NULL, "the command line or the request is not valid; nothing was sent"},
-    {"3", NULL, "no answer: the server can't be reached, or the connection was lost"},
-    {"4", NULL, "a file can't be read, or the output not be written"},
+    {"1", NULL, "the server returned an error, or one of its services is not serving"},
+    {"2", NULL, "the command line or the request is invalid; nothing was sent"},
+    {"3", NULL, "no response: the server is unreachable, or the connection was lost"},
+    {"4", NULL, "a file cannot be read, or the output cannot be written"},
     {"5", NULL, "`errata admin verify` found damage"},
     {"130", NULL, "interrupted"},
     {NULL, NULL, NULL}};
 
 const struct command_topic command_topics[] = {
-    {"contexts", "which server is asked, and with which token", "SERVERS AND TOKENS",
-     "A context is a server and its token under a name. They are kept in a private file (`errata "
-     "help files`); `errata context add` makes one, `errata context use` makes it "
-     "the current one.\n\nWhich server is asked: the one of `--server`; else of the context that "
-     "`--context` names; else of ERRATA_SERVER; else of the context that ERRATA_CONTEXT names; "
-     "else of the current context; else 127.0.0.1:7443. Tokens are looked for in the same order: "
+    {"contexts", "select the server and the token to use", "SERVERS AND TOKENS",
+     "A context is a named pair of a server and a token. Contexts are stored in a private file "
+     "(see `errata help files`). `errata context add` creates a context, and `errata context use` "
+     "makes it the current one.\n\nThe server is taken from the first of these that is given: "
+     "`--server`, the context of `--context`, ERRATA_SERVER, the context of ERRATA_CONTEXT, the "
+     "current context. The default is 127.0.0.1:7443. The token is taken from the first of these: "
      "`--token-file`, `--context`, ERRATA_TOKEN_FILE, ERRATA_CONTEXT, the current context.\n\nThe "
-     "token of a context is sent only to that context's server: if another server is named, a "
-     "token has to be named too.\n\n`errata context show` says what is used here, and why; `errata "
-     "health` says which server it asked.",
+     "token of a context is sent only to the server of that context. For another server, specify a "
+     "token too.\n\n`errata context show` prints the server and the token that commands use, and "
+     "their sources. `errata health` prints the server that it checked.",
      NULL},
-    {"input", "values: JSON, files, times, words", "VALUES",
-     "JSON and long texts are given on the command line, in a file (`@FILE`) or on standard input "
-     "(`-`).\n\nTimes are given by RFC 3339, such as 2026-11-21T08:30:00Z, or as a span: 500ms, "
-     "5s, 2m, 12h, 90d, 2w. A span means so long ago where something has happened (`--since 12h`), "
-     "and so long from now where something is to come (`--expires 90d`).\n\nWords such as roles "
-     "and types are accepted in any case. Options come before words or after them, as `--name "
-     "value` or `--name=value`; after `--` everything is a word.",
+    {"input", "formats of values: JSON, files, times and names", "VALUES",
+     "JSON and long texts can be given on the command line, in a file (`@FILE`) or on standard "
+     "input (`-`).\n\nTimes use the format of RFC 3339, such as 2026-11-21T08:30:00Z, or a time "
+     "span: 500ms, 5s, 2m, 12h, 90d, 2w. A time span is relative to now: in the past for past "
+     "events (`--since 12h`), and in the future for future ones (`--expires 90d`).\n\nNames such "
+     "as roles and types are accepted in upper and lower case. Options can be placed before or "
+     "after arguments, as `--name value` or `--name=value`. All words after `--` are arguments.",
      NULL},
-    {"output", "tables, JSON, colours and progress", "OUTPUT",
-     "On a terminal, tables keep to its width: what matters least is left out first. Elsewhere, as "
-     "in a pipe, everything is printed whole. Times are UTC; on a terminal, lists say how long ago "
-     "something was.\n\nWith `--json` each reply is one line of proto JSON on standard output, a "
-     "list one line a page; and everything else is a line of JSON on standard error: "
-     "`{\"code\", \"message\", \"fields\", \"retryMs\", \"hint\"}` of a failure, `{\"note\"}` of "
-     "anything else.\n\nColours and progress are only for terminals. There are none with "
-     "`--no-color` (progress stays), and with TERM=dumb.",
+    {"output", "formats of output: tables, JSON, colours and progress", "OUTPUT",
+     "On a terminal, tables fit its width: the least important columns are omitted first. Other "
+     "output, such as a pipe, gets all columns in full. Times are UTC; on a terminal, lists show "
+     "times relative to now.\n\nWith `--json`, each reply is one line of proto JSON on standard "
+     "output, and each page of a list is one line. Other messages are lines of JSON on standard "
+     "error: `{\"code\", \"message\", \"fields\", \"retryMs\", \"hint\"}` for a failure, "
+     "and `{\"note\"}` for other messages.\n\nColours and progress appear only on terminals. "
+     "TERM=dumb "
+     "disables both, and `--no-color` disables colours.",
      NULL},
-    {"environment", "variables that count", "ENVIRONMENT", NULL, environment},
-    {"files", "files that are read or written", "FILES", NULL, files},
-    {"exit-codes", "what the exit codes say", "EXIT STATUS", NULL, exit_codes},
+    {"environment", "environment variables", "ENVIRONMENT", NULL, environment},
+    {"files", "configuration and server files", "FILES", NULL, files},
+    {"exit-codes", "meaning of the exit codes", "EXIT STATUS", NULL, exit_codes},
     {NULL, NULL, NULL, NULL, NULL}};

@@ -7,7 +7,7 @@ recognition would store them. Nothing else is drawn.
 import struct
 
 POINTS_PER_PIXEL = 72 / 200
-MEAN_WIDTH = 0.5  # of a Helvetica character, by its size
+MEAN_WIDTH = 0.5  # mean width of a Helvetica character, relative to its size
 
 
 def image_size(content):

@@ -1,5 +1,5 @@
-"""What is measured, through the server's own interface: each row brings documents in one after the other, asks for
-examples before the correction of a document is stored, and then stores it.
+"""Measures learning through the server's own interface: each row ingests documents one after the other, requests
+examples before the correction of each document is stored, and then stores the correction.
 """
 import json
 import random
@@ -9,13 +9,14 @@ from errata.v1 import match_mode_pb2 as match_mode
 
 from erratad import feedback, prompt_service, roles
 
-MODES = {name: value for name, value in match_mode.MatchMode.items() if value}  # that this server has
+MODES = {name: value for name, value in match_mode.MatchMode.items() if value}  # match modes that this server supports
 EXAMPLES_SHOWN = 3
 RESAMPLES = 2000
 
 
 def plain(text):
-    """What is compared: letters and digits, without case; annotators differ in blanks and punctuation."""
+    """Returns the text that is compared: letters and digits, without case, since annotators differ in spaces and
+    punctuation."""
     return "".join(character for character in text.casefold() if character.isalnum())
 
 
@@ -36,7 +37,7 @@ def mean(values):
 
 
 class Loop:
-    """One organisation that documents are brought to."""
+    """An organisation into which documents are ingested."""
 
     def __init__(self, server, admin, name, mode):
         org = admin.create_org(name)

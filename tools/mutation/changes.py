@@ -11,7 +11,7 @@ import hashlib
 import re
 import typing
 
-# What matches none of these is a single character.
+# A character that matches none of these is a token by itself.
 TOKEN = re.compile(
     r"""(?P<skip>\s+|/\*.*?\*/|//[^\n]*)
       | (?P<text>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')
@@ -53,7 +53,7 @@ class Change(typing.NamedTuple):
 
 
 class Mutant(typing.NamedTuple):
-    """One change of one file. `key` orders the draw; it does not depend on other places of the tree."""
+    """A change of one file. `key` orders the draw; it does not depend on other parts of the tree."""
 
     key: str
     path: str
@@ -66,7 +66,7 @@ class Mutant(typing.NamedTuple):
 
 
 def tokens_of(text):
-    """What the compiler would see, without preprocessor lines."""
+    """Returns the tokens of the text without preprocessor lines."""
     blank = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", lambda m: re.sub(r"[^\n]", " ", m.group(0)), text, flags=re.M)
     return [Token(m.lastgroup, m.group(0), m.start(), m.end()) for m in TOKEN.finditer(blank)
             if m.lastgroup != "skip"]
@@ -220,7 +220,7 @@ def statements_of(tokens):
 
 
 def sites_of(text, tokens):
-    """For each place of a body that can change, the changes to choose from."""
+    """Returns the possible changes for each place of a function body."""
     alone = left_unchanged(tokens)
     for at, token in enumerate(tokens):
         if at in alone:
@@ -254,7 +254,7 @@ def digest(*parts):
 
 
 def mutant_of(seed, path, text, function, changes, times):
-    """One of the changes of a place, chosen by the seed and by what is written there."""
+    """Returns one of the changes of a place, chosen by the seed and by the text of the place."""
     first, last = lines_around(text, changes[0].start, changes[0].end)
     place = (path, function, text[first:last], changes[0].kind, changes[0].start - first)
     times[place] = times.get(place, 0) + 1
@@ -267,7 +267,7 @@ def mutant_of(seed, path, text, function, changes, times):
 
 
 def mutants_of(seed, path, text):
-    """One mutant for each place of the file that can change."""
+    """Returns one mutant for each place of the file that can change."""
     times = {}
     for function, body in functions_of(text, tokens_of(text)):
         for changes in sites_of(text, body):

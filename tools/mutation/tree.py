@@ -19,8 +19,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 LABELS = "^(unit|contract|rpc|wire|golden|isolation|fuzz-replay|sim)$"
-# As the release is built, for speed and for what FORTIFY sees, and with a trap where an index leaves an array
-# that has a size; fault points, since tests use them.
+# Built like the release, for speed and for the checks of FORTIFY, with a trap for an index outside an array of known
+# size; includes fault points, since tests use them.
 FLAGS = "-O2 -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fsanitize=bounds -fsanitize-undefined-trap-on-error"
 CONFIGURE = ["-G", "Ninja", "-DCMAKE_C_COMPILER=gcc", "-DCMAKE_C_FLAGS=" + FLAGS, "-DERRATA_FAULTS=ON",
              "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"]
@@ -29,8 +29,8 @@ PRODUCT = ("server/", "store/", "client/", "tools/errata/")
 # A test may take this, times what it takes without a change, and so much more: machines are noisy.
 TIMES, MORE_SECONDS = 8, 20
 COMPILE_SECONDS = 120
-STEP_SECONDS = 0.1  # between looks whether a command is still wanted
-# What a change may do to the machine.
+STEP_SECONDS = 0.1  # interval of the checks whether a command is still needed
+# Limits of the resources that a changed program may use.
 DATA_BYTES_MAX, FILE_BYTES_MAX = 4 << 30, 2 << 30
 PR_SET_CHILD_SUBREAPER = 36
 # Commands under way; what else is a child of ours was left by one of them.
@@ -43,7 +43,7 @@ class Failed(Exception):
 
 
 def limit():
-    """In a child: a change must not fill the machine's memory or disk."""
+    """Runs in a child: limits memory and file sizes, so that a change cannot fill the machine."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_DATA, (DATA_BYTES_MAX, DATA_BYTES_MAX))
     resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES_MAX, FILE_BYTES_MAX))
@@ -56,7 +56,7 @@ def children():
 
 
 def end_children():
-    """What a test left running is a child of ours (a subreaper's), and ends now."""
+    """Ends processes that a test left running; they are children of this process (a subreaper)."""
     for pid in children():
         try:
             os.kill(pid, signal.SIGKILL)
@@ -107,7 +107,7 @@ def run(command, seconds, stop=None, **options):
 
 
 class Test:
-    """One ctest test."""
+    """A test of ctest."""
 
     def __init__(self, entry):
         self.name = entry["name"]
@@ -115,11 +115,11 @@ class Test:
         properties = {p["name"]: p["value"] for p in entry["properties"]}
         self.folder = properties.get("WORKING_DIRECTORY")
         self.environment = dict(pair.split("=", 1) for pair in properties.get("ENVIRONMENT", []))
-        self.seconds = 0.0  # without a change
+        self.seconds = 0.0  # duration without a change
         self.programs = set()
 
     def run(self, scratch, seconds, stop=None):
-        """As run(), with a folder of its own below `scratch` for what it writes."""
+        """Like run(), with a separate temporary folder below `scratch`."""
         with tempfile.TemporaryDirectory(dir=scratch, ignore_cleanup_errors=True) as folder:
             # Memory that is used before it is written, or after it was freed, is not zero.
             environment = dict(os.environ, TMPDIR=folder, MALLOC_PERTURB_="165", **self.environment)
@@ -129,7 +129,7 @@ class Test:
 class Tree:
     def __init__(self, root, folder, jobs):
         self.root = root
-        self.jobs = jobs  # tests at once
+        self.jobs = jobs  # number of concurrent tests
         self.linking = threading.Lock()
         self.folder = folder
         self.sources = os.path.join(folder, "tree")
@@ -196,7 +196,7 @@ class Tree:
         if done.returncode != 0:
             raise Failed("the tree does not build:\n" + "\n".join(done.stdout.splitlines()[-30:]))
 
-    # What depends on what.
+    # Dependencies of the programs and tests.
 
     def read_tests(self):
         out = subprocess.run(["ctest", "--test-dir", self.objects, "-L", LABELS, "--show-only=json-v1"],
@@ -204,7 +204,7 @@ class Tree:
         self.tests = [Test(entry) for entry in json.loads(out)["tests"] if "command" in entry]
 
     def read_programs(self):
-        """Of each program in bin/: its objects, and the programs that it wants beside it."""
+        """Reads the programs in bin/: their objects, and the other programs that they need."""
         self.links = {}
         beside = {}
         with open(os.path.join(self.objects, "build.ninja"), encoding="utf-8") as f:
@@ -244,10 +244,10 @@ class Tree:
         found = [t for t in self.tests if any(self.links[p] & objects for p in t.programs)]
         return sorted(found, key=lambda t: (min(len(self.links[p]) for p in t.programs) + 40 * t.seconds, t.name))
 
-    # Without a change.
+    # Run the tests without a change.
 
     def measure(self):
-        """How long each test takes; all must pass. Read from a file where the tree is the same."""
+        """Measures the duration of each test; all must pass. Uses a stored result if the tree is unchanged."""
         path = os.path.join(self.folder, "seconds.json")
         try:
             with open(path, encoding="utf-8") as f:
@@ -332,7 +332,7 @@ class Tree:
                 try:
                     list(pool.map(one, self.tests_of(changed)))
                 finally:
-                    stop.set()  # before the pool waits for what is under way
+                    stop.set()  # set before the pool waits for running commands
         finally:
             end_children()
         return failures[0] if failures else ""

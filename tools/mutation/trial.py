@@ -22,7 +22,7 @@ def draw(tree, seed, only):
 
 
 def try_one(tree, mutant):
-    """What came of a mutant, and by which test."""
+    """Tries a mutant; returns the result and the test that noticed it."""
     try:
         changed = tree.compile(mutant)
         if changed is None:
@@ -36,8 +36,8 @@ def try_one(tree, mutant):
 
 
 class Results:
-    """What is known of the mutants of one seed, a line of JSON each. What was noticed stays so, since
-    tests are added; a survivor is tried again where anything of the tree has changed."""
+    """Results of the mutants of one seed, as lines of JSON. A noticed mutant stays noticed, since tests are only added;
+    a survivor is tried again if any part of the tree has changed."""
 
     def __init__(self, path, digest, fresh):
         self.path = path

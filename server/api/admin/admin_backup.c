@@ -27,8 +27,8 @@ enum err admin_service_backup_start(struct admin_service_backup_call *call)
     }
     if (!call->service->principal->server) {
         return fault_say(call->ctx->fault, ERR_DENIED,
-                         "authorization: the token lacks the server flag; expected one with it to "
-                         "back up the store");
+                         "authorization: the token lacks the server flag; expected a token with "
+                         "the flag to back up the store");
     }
     backing_up = (struct backing_up *)arena_calloc(call->ctx->arena, 1, sizeof(*backing_up));
     if (backing_up == NULL) {

@@ -53,7 +53,7 @@ static enum err read_change(const struct service *service,
     }
     if (change.has_match_mode && change.match_mode == MATCH_MODE_UNSPECIFIED) {
         fault_add(fault, SLICE("settings.match_mode"),
-                  "UNSPECIFIED; expected EXACT, or no match_mode to keep the current one");
+                  "UNSPECIFIED; expected EXACT, or no value to keep the current match mode");
     }
     *ret_change = change;
     return fault_result(fault);

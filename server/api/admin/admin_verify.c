@@ -26,8 +26,8 @@ enum err admin_service_verify_start(struct admin_service_verify_call *call)
     }
     if (!call->service->principal->server) {
         return fault_say(call->ctx->fault, ERR_DENIED,
-                         "authorization: the token lacks the server flag; expected one with it to "
-                         "verify the store");
+                         "authorization: the token lacks the server flag; expected a token with "
+                         "the flag to verify the store");
     }
     verifying = (struct verifying *)arena_calloc(call->ctx->arena, 1, sizeof(*verifying));
     if (verifying == NULL) {

@@ -187,9 +187,9 @@ static enum err measure(struct service *service, const struct named_document *na
 
     if (err == ERR_UNAVAILABLE) {
         return fault_say(service->ctx->fault, err,
-                         "document: not measured, because the machine had no processor time or "
-                         "memory for it, or its worker was replaced; expected another attempt "
-                         "after the given delay (a second one without processor time is final)");
+                         "document: not measured, because the machine lacked CPU time or memory, "
+                         "or the worker was replaced; expected another attempt after the given "
+                         "delay (a second failure for lack of CPU time is final)");
     }
     return err != OK ? err
                      : refuse(service->ctx, ret_measured->answer.reason, named->password.size > 0);
@@ -321,15 +321,15 @@ static enum err check_later_message(struct service *service, const struct upload
     if (request->document_id != NULL &&
         !slice_equal(slice_text(request->document_id), upload->named.document_id)) {
         fault_add(service->ctx->fault, SLICE("document_id"),
-                  "differs from that of the first message; expected one document per call");
+                  "differs from the id in the first message; expected one document per call");
     }
     if (request->password != NULL) {
         fault_add(service->ctx->fault, SLICE("password"),
-                  "not in the first message; expected the password there");
+                  "not in the first message; expected the password in the first message");
     }
     if (request->created_at != NULL) {
         fault_add(service->ctx->fault, SLICE("created_at"),
-                  "not in the first message; expected the time there");
+                  "not in the first message; expected the time in the first message");
     }
     if (request->include_text && !upload->named.include_text) {
         fault_add(service->ctx->fault, SLICE("include_text"),
@@ -364,9 +364,9 @@ enum err layout_service_ingest_document_stream_prepare(
     const struct upload *upload = call->prepared;
 
     if (upload == NULL) {
-        fault_add(call->ctx->fault, SLICE("document_id"),
-                  "missing, since the stream has no message; expected the document's id in the "
-                  "first message");
+        fault_add(
+            call->ctx->fault, SLICE("document_id"),
+            "missing, since the stream is empty; expected the document's id in the first message");
         return ERR_INVALID;
     }
     if (upload->bytes == 0) {

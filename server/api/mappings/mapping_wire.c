@@ -51,7 +51,7 @@ static enum err read_id(struct ctx *ctx, struct slice path, const struct named *
         fault_add(ctx->fault, field_of(ctx, path, "id"),
                   "given together with customer_id, customer_sku or internal_sku; expected either "
                   "the id%s or those three",
-                  named->may_move ? ", with at most another customer_sku," : "");
+                  named->may_move ? ", optionally with another customer_sku," : "");
         return ERR_INVALID;
     }
     judgement->is_by_id = true;
@@ -95,7 +95,7 @@ static enum err read_suggestions(struct ctx *ctx, struct slice path, const char 
     if (!json_member(members_value_of(json), SLICE("suggestions"), &list) ||
         list.kind != JSON_ARRAY) {
         fault_add(ctx->fault, field_of(ctx, path, "suggestions_json"),
-                  "no array `suggestions`; expected {\"suggestions\":[...]}");
+                  "missing array `suggestions`; expected {\"suggestions\":[...]}");
         return ERR_INVALID;
     }
     *ret_suggestions = list.text;

@@ -166,7 +166,7 @@ static void read_source(struct fault *fault, const Errata__V1__PreparePromptRequ
     }
     if (query->stored.has_version && query->stored.name.size == 0) {
         fault_add(fault, SLICE("template_version"),
-                  "given without template_name; expected both, or no template_version");
+                  "given without template_name; expected both fields, or no template_version");
     }
 }
 

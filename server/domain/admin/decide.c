@@ -52,8 +52,8 @@ enum err admin_create_organization(struct ctx *ctx, struct store_txn *txn,
 
     if (!actor->server) {
         return fault_say(ctx->fault, ERR_DENIED,
-                         "authorization: the token lacks the server flag; expected one with it to "
-                         "create organisations");
+                         "authorization: the token lacks the server flag; expected a token with "
+                         "the flag to create organisations");
     }
     err = store_get(txn, TABLE_ORGANIZATION_NAME, key_slice(&key), &taken);
     if (err == OK) {
@@ -110,7 +110,7 @@ void admin_check_token(struct ctx *ctx, const struct admin_token_draft *draft)
 
     if (is_personal && draft->user_id.size == 0) {
         fault_add(ctx->fault, SLICE("token.user_id"),
-                  "missing; expected the user of an OPERATOR or REVIEWER token");
+                  "missing; expected a user, which tokens of the roles OPERATOR and REVIEWER need");
     }
 }
 
@@ -129,8 +129,8 @@ enum err admin_create_token(struct ctx *ctx, struct store_txn *txn, const struct
     }
     if (token->server && !actor->server) {
         return fault_say(ctx->fault, ERR_DENIED,
-                         "token.server: the caller's token lacks the server flag; expected one "
-                         "with it to grant the flag");
+                         "token.server: the caller's token lacks the server flag; expected a token "
+                         "with the flag to grant it");
     }
     draft_fill(&draft, token->org, EVENT_TOKEN_CREATED, actor);
     err = log_next_stamp(ctx, txn, token->org, &draft.stamp);

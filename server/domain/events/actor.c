@@ -24,14 +24,14 @@ static enum err check_time(struct ctx *ctx, const struct event_caller *caller, s
 {
     if (has_created_at && !may_backfill(caller->role)) {
         return fault_say(ctx->fault, ERR_DENIED,
-                         "%.*s%screated_at: not for this token; expected an INTEGRATOR or ADMIN "
-                         "token, or no value",
+                         "%.*s%screated_at: not allowed for this token; expected no value, or a "
+                         "token of the role INTEGRATOR or ADMIN",
                          (int)path.size, (const char *)path.data, dot_after(path));
     }
     if (!has_created_at && caller->backfill_only) {
         return fault_say(ctx->fault, ERR_DENIED,
-                         "%.*s%screated_at: missing; expected a time, since a token of this role "
-                         "captures only history",
+                         "%.*s%screated_at: missing; expected a time, since tokens of this role "
+                         "may store only past events",
                          (int)path.size, (const char *)path.data, dot_after(path));
     }
     return OK;
@@ -49,8 +49,8 @@ enum err actor_resolve(struct ctx *ctx, const struct event_caller *caller, struc
     if (named.size > 0 && is_person(caller->role) && !slice_equal(named, caller->user_id)) {
         shown = fault_shorten(ctx->fault, named);
         return fault_say(ctx->fault, ERR_DENIED,
-                         "%.*s%sactor_user_id: '%.*s' is not the token's user; expected that user, "
-                         "or no value",
+                         "%.*s%sactor_user_id: '%.*s' is not the token's user; expected the "
+                         "token's user, or no value",
                          (int)path.size, (const char *)path.data, dot_after(path), (int)shown.size,
                          (const char *)shown.data);
     }
@@ -73,11 +73,10 @@ enum err annotator_resolve(struct ctx *ctx, const struct event_caller *caller, s
     if (*kind == ANNOTATOR_KIND_UNSPECIFIED) {
         *kind = is_user ? ANNOTATOR_KIND_HUMAN : ANNOTATOR_KIND_CODE;
     } else if (*kind != ANNOTATOR_KIND_HUMAN && is_person(caller->role)) {
-        return fault_say(
-            ctx->fault, ERR_DENIED,
-            "%.*s%sannotator_kind: not for this token; expected HUMAN, or no value, or a "
-            "SERVICE, INTEGRATOR or ADMIN token",
-            (int)path.size, (const char *)path.data, dot_after(path));
+        return fault_say(ctx->fault, ERR_DENIED,
+                         "%.*s%sannotator_kind: not allowed for this token; expected HUMAN or no "
+                         "value, or a token of the role SERVICE, INTEGRATOR or ADMIN",
+                         (int)path.size, (const char *)path.data, dot_after(path));
     }
     return OK;
 }

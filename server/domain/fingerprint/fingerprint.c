@@ -57,8 +57,9 @@ static enum err write_ratio(struct ctx *ctx, struct json_value metadata, struct 
         return OK;
     }
     if (value.kind != JSON_NUMBER) {
-        fault_add(ctx->fault, FIELD,
-                  "text_coverage_ratio is not a number; expected one such as 0.35, or none");
+        fault_add(
+            ctx->fault, FIELD,
+            "text_coverage_ratio is not a number; expected a number such as 0.35, or no value");
         return ERR_INVALID;
     }
     number = canonical_read_number(value.text);

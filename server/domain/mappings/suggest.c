@@ -30,7 +30,8 @@ static void check_sku(struct ctx *ctx, struct slice path, const char *field, str
     } else if (text_has_control(text)) {
         shown = fault_shorten(ctx->fault, text);
         fault_add(ctx->fault, field_path(ctx, path, field),
-                  "control character in '%.*s'; expected text without tabs, line ends and the like",
+                  "control character in '%.*s'; expected text without control characters such as "
+                  "tabs and line feeds",
                   (int)shown.size, (const char *)shown.data);
     }
 }

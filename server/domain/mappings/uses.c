@@ -138,7 +138,7 @@ static enum err find_cited(struct ctx *ctx, struct store_txn *txn,
                   "response of this organisation");
     } else if (err == OK && ret_cited->exposure.kind != EXPOSURE_KIND_MATCHES) {
         fault_add(ctx->fault, SLICE("exposure_ref"),
-                  "from another method; expected the exposure_ref of a MatchLines response");
+                  "issued by another method; expected the exposure_ref of a MatchLines response");
         err = ERR_INVALID;
     }
     return err;

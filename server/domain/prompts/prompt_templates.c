@@ -17,7 +17,7 @@ enum err prompt_template_prepare(struct ctx *ctx, struct prompt_template_draft *
 
     if (err == ERR_INVALID) {
         fault_add(ctx->fault, SLICE("prompt_template.text"),
-                  "more than %d different tokens; expected at most that many", TEMPLATE_NAMES_MAX);
+                  "too many different placeholders; expected at most %d", TEMPLATE_NAMES_MAX);
     }
     return err;
 }

@@ -36,8 +36,8 @@ static void check_names(struct fault *fault, const struct prompt_values *values,
                       (int)shown.size, (const char *)shown.data);
         } else if (slice_equal(name, hint_name())) {
             fault_add(fault, field,
-                      "reserved key 'hint_examples'; expected another key, since its value is the "
-                      "layout's examples");
+                      "reserved key 'hint_examples'; expected another key, since the server sets "
+                      "this one to the layout's examples");
         }
     }
 }
@@ -55,7 +55,7 @@ enum err prompt_check(struct ctx *ctx, const struct prompt_query *query)
             struct slice shown = fault_shorten(fault, name);
 
             fault_add(fault, SLICE("trusted_context"),
-                      "key '%.*s' is in context, too; expected it in one of the two",
+                      "key '%.*s' is also in context; expected it in only one of the two",
                       (int)shown.size, (const char *)shown.data);
         }
     }
@@ -78,7 +78,7 @@ static enum err find_template(struct ctx *ctx, struct store_txn *txn,
     err = template_read(ctx->arena, text, &prompt->template);
     if (err == ERR_INVALID) {
         fault_add(ctx->fault, SLICE("template"),
-                  "more than %d different tokens; expected at most that many", TEMPLATE_NAMES_MAX);
+                  "too many different placeholders; expected at most %d", TEMPLATE_NAMES_MAX);
     }
     return err;
 }
@@ -136,8 +136,8 @@ static enum err check_size(struct ctx *ctx, const struct prompt *prompt,
         return OK;
     }
     return fault_say(ctx->fault, ERR_INVALID,
-                     "context: the prompt would have %zu bytes; expected at most %zu, of a "
-                     "template of %zu bytes and the values in its %zu places",
+                     "context: the prompt would have %zu bytes; expected at most %zu, including "
+                     "the template of %zu bytes and the values of its %zu placeholders",
                      bytes, PROMPT_BYTES_MAX, prompt->template.text.size,
                      prompt->template.place_count);
 }

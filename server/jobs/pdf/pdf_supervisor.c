@@ -172,7 +172,7 @@ static void start_worker(struct pdf_supervisor *supervisor)
         log_problem(supervisor, fault.message);
     } else if (!watch_worker(supervisor)) {
         err = ERR_UNAVAILABLE;
-        log_problem(supervisor, SLICE("the PDF worker's control socket can't be watched"));
+        log_problem(supervisor, SLICE("the control socket of the PDF worker cannot be watched"));
         pdf_worker_stop_within(&supervisor->worker, 0);
     }
     arena_deinit(&arena);

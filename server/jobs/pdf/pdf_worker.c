@@ -165,14 +165,14 @@ enum err pdf_worker_read_ready(struct pdf_worker *worker, struct fault *fault)
         return ERR_UNAVAILABLE;
     }
     if ((size_t)size < 2 * sizeof(uint32_t) || ready.type != PDF_CONTROL_READY) {
-        return fault_say(fault, ERR_UNAVAILABLE, "the PDF worker's first message is not READY");
+        return fault_say(fault, ERR_UNAVAILABLE,
+                         "the first message of the PDF worker is not READY");
     }
     if (ready.version != PDF_CONTROL_VERSION) {
-        return fault_say(
-            fault, ERR_UNAVAILABLE,
-            "the PDF worker has protocol version %u, this program %u: install both of one "
-            "build",
-            ready.version, PDF_CONTROL_VERSION);
+        return fault_say(fault, ERR_UNAVAILABLE,
+                         "the PDF worker has protocol version %u, this program has %u; expected "
+                         "both programs of the same build",
+                         ready.version, PDF_CONTROL_VERSION);
     }
     if ((size_t)size != sizeof(ready) || ready.sandbox > PDF_SANDBOX_CLOSED ||
         !version_is_text(ready.poppler_version, sizeof(ready.poppler_version))) {
@@ -213,10 +213,10 @@ enum err pdf_worker_start_ready(const char *program, unsigned timeout_ms, struct
     }
     do {
         if (!wait_readable(worker.control, until_us)) {
-            err = fault_say(
-                fault, ERR_UNAVAILABLE,
-                "PDF worker: %s was not ready within %u ms; expected a machine that is less busy",
-                program, timeout_ms);
+            err =
+                fault_say(fault, ERR_UNAVAILABLE,
+                          "PDF worker: %s was not ready within %u ms; the machine may be too busy",
+                          program, timeout_ms);
             grace_ms = 0;
             break;
         }

@@ -510,7 +510,7 @@ static void test_goaway_starts_no_further_call(void **state)
     assert_int_equal(scene->answers[0].wrong, ANSWER_RIGHT);
     assert_true(connection_is_over(scene->connection));
     assert_string_equal(connection_problem(scene->connection),
-                        "the server said that it is going away: NO_ERROR, bye");
+                        "the server sent GOAWAY: NO_ERROR, bye");
     scene_close(scene);
     scene = scene_open(world, &plain_script, SIZE_MAX);
     scene_connect(scene, slice_of(NULL, 0));
@@ -534,10 +534,11 @@ static void test_broken_peer_ends_the_connection_with_a_reason(void **state)
         {"HTTP/1.1 400 Bad Request\r\n\r\n", 28, "the server sent a frame of 4740180 bytes"},
         {"\0\0\1\x09\4\0\0\0\1\0", 10, "the server sent a header block out of order"},
         {"\0\0\0\1\0\0\0\0\1\0\0\0\0\0\0\0\0\1", 18, "the server sent a header block out of order"},
-        {"\0\0\1\1\4\0\0\0\1\xff", 10, "the server sent a header block that can't be read"},
-        {"\0\0\1\1\x0c\0\0\0\1\x05", 10, "the server sent a HEADERS frame that is cut short"},
-        {"\0\0\2\0\x08\0\0\0\1\x02z", 11, "the server sent a DATA frame with too much padding"},
-        {"\0\0\4\5\4\0\0\0\1\0\0\0\2", 13, "the server pushed a stream, which was disabled"}};
+        {"\0\0\1\1\4\0\0\0\1\xff", 10, "the server sent a header block that cannot be decoded"},
+        {"\0\0\1\1\x0c\0\0\0\1\x05", 10, "the server sent a truncated HEADERS frame"},
+        {"\0\0\2\0\x08\0\0\0\1\x02z", 11, "the server sent a DATA frame with invalid padding"},
+        {"\0\0\4\5\4\0\0\0\1\0\0\0\2", 13,
+         "the server sent PUSH_PROMISE, although push is disabled"}};
     struct world *world = *state;
 
     for (size_t i = 0; i < COUNT(broken); i++) {
@@ -575,7 +576,7 @@ static void test_too_many_header_fields_are_refused(void **state)
     assert_int_equal(
         connection_new(&scene->shared, 0, slice_of(NULL, 0), &world->fault, &scene->connection),
         ERR_INVALID);
-    world_expect_fault(world, "the header fields of a call are longer than");
+    world_expect_fault(world, "the header fields of a call exceed");
     scene_close(scene);
 }
 

@@ -59,10 +59,10 @@ static void test_damaged_request_file_is_refused(void **state)
     struct requests *requests = NULL;
 
     refuse(world, "", 0, "no request; expected");
-    refuse(world, "\0\0\0", 3, "cut short");
-    refuse(world, "\0\0\0\0\0\0\0\2a", 9, "cut short");
+    refuse(world, "\0\0\0", 3, "truncated request");
+    refuse(world, "\0\0\0\0\0\0\0\2a", 9, "truncated request");
     refuse(world, "\0\0\3\xe8\0\0\0\0", 8, "above 999");
-    refuse(world, "\0\0\0\1\0\0\0\0", 8, "group 0 has no request");
+    refuse(world, "\0\0\0\1\0\0\0\0", 8, "group 0 is empty");
     assert_int_equal(requests_read("/nowhere/to/be/found", &world->fault, &requests), ERR_INVALID);
     world_expect_fault(world, "cannot read /nowhere/to/be/found: No such file");
     assert_int_equal(requests_read("/", &world->fault, &requests), ERR_INVALID);

@@ -263,7 +263,8 @@ static void test_invalid_placeholder_is_refused(void **state)
         char start[64];
 
         (void)snprintf(json, sizeof(json), "{\"layoutFingerprint\":\"%s\"}", unknown[i]);
-        (void)snprintf(start, sizeof(start), "%s: unknown placeholder: known are", unknown[i]);
+        (void)snprintf(start, sizeof(start), "%s: unknown placeholder; expected uniform",
+                       unknown[i]);
         refuse(world, "PromptService/GetExamples", json, start);
     }
     refuse(world, "PromptService/GetExamples", "{\"layoutFingerprint\":\"${uniform:1..2\"}",
@@ -277,9 +278,9 @@ static void test_placeholder_in_an_encoded_place_is_refused(void **state)
 
     refuse(world, "FeedbackService/ListFeedbackEvents",
            "{\"startTime\":\"2026-01-01T00:00:${uniform:10..59}Z\"}",
-           "${uniform:10..59}: its place is not encoded as written");
+           "${uniform:10..59}: cannot be used in this position");
     refuse(world, "LayoutService/IngestDocument", "{\"documentId\":\"a\",\"content\":\"${hex:8}\"}",
-           "${hex:8}: its place");
+           "${hex:8}: cannot be used in this position");
     refuse(world, "PromptService/GetExamples", "{\"layout${uniform:1..9}\":\"a\"}",
            "unknown field \"layout9\"");
     refuse(world, "PromptService/GetExamples", "{\"max_examples\":${uniform:0..9999999999}}",

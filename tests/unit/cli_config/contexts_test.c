@@ -117,12 +117,12 @@ static void test_invalid_file_is_refused_with_the_reason(void **state)
         const char *why;
     } cases[] = {{"{", "invalid JSON: "},
                  {"[]", "not a JSON object"},
-                 {"{\"current\": 1}", "\"current\" is not a string"},
-                 {"{\"contexts\": []}", "\"contexts\" is not an object"},
-                 {"{\"contexts\": {\"a\": 1}}", "the context \"a\" is not an object"},
-                 {"{\"contexts\": {\"a b\": {}}}", "\"a b\" is not a valid name of a context"},
-                 {"{\"contexts\": {\"a\": {\"server\": null}}}", "\"server\" is not a string"},
-                 {"{\"contexts\": {\"a\": {\"token\": \"a\\nb\"}}}", "\"token\" is not printable"}};
+                 {"{\"current\": 1}", "\"current\": not a JSON string"},
+                 {"{\"contexts\": []}", "contexts: not a JSON object"},
+                 {"{\"contexts\": {\"a\": 1}}", "context \"a\": not a JSON object"},
+                 {"{\"contexts\": {\"a b\": {}}}", "\"a b\": invalid context name"},
+                 {"{\"contexts\": {\"a\": {\"server\": null}}}", "\"server\": not a JSON string"},
+                 {"{\"contexts\": {\"a\": {\"token\": \"a\\nb\"}}}", "token: invalid"}};
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -163,7 +163,7 @@ static void test_unknown_context_is_refused(void **state)
                      OK);
     for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++) {
         assert_int_equal(settings_resolve(&given[i], &contexts, &fault, &settings), ERR_NOT_FOUND);
-        assert_text(fault.message, "there is no context \"none\"");
+        assert_text(fault.message, "unknown context \"none\"");
     }
     arena_deinit(&arena);
 }

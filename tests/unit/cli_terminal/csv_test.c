@@ -108,14 +108,14 @@ static void test_invalid_csv_is_refused_at_its_line(void **state)
 
     (void)state;
     assert_text("a,b\n\"x\"y,2\n", "1:a|b;2: text after a closing quote");
-    assert_text("a,b\n1,\"2\n3\n", "1:a|b;2: a quote that is not closed");
+    assert_text("a,b\n1,\"2\n3\n", "1:a|b;2: an unclosed quote");
     assert_text("a\n\xff\n", "1:a;2: bytes that are not UTF-8");
     assert_non_null(large);
     memset(large, '\n', size);
     memcpy(large, start, sizeof(start) - 1);
-    assert_read(large, size, "1:a;2: a record of over 1 MiB: is a quote not closed?");
+    assert_read(large, size, "1:a;2: a record larger than 1 MiB, perhaps with an unclosed quote");
     memset(large, ',', size);
-    assert_read(large, 100, "1: more than 64 fields");
+    assert_read(large, 100, "1: a record with more than 64 fields");
     free(large);
 }
 

@@ -167,7 +167,7 @@ static void test_invalid_json_is_refused_with_its_path(void **state)
         const char *faults;
     } rows[] = {
         {"{\"f_int32\":}", ": invalid JSON"},
-        {"", ": invalid JSON, no value at all at byte 0"},
+        {"", ": invalid JSON, no value at byte 0"},
         {"{\"f_int32\":1,\"f_int32\":1}", ": invalid JSON, a duplicate key"},
         {"[]", ": invalid value []; expected a JSON object"},
         {"null", ": invalid value null; expected a JSON object"},

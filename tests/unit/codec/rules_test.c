@@ -89,7 +89,7 @@ static void test_json_fields_are_objects(void **state)
     expect_text(world, 3, SLICE(""), NULL);
     expect_text(world, 3, SLICE(" "),
                 "data_json: invalid JSON, no "
-                "value at all at byte 1");
+                "value at byte 1");
     expect_text(world, 3, SLICE("[1]"), "data_json: an array, `[1]`; expected a JSON object");
     expect_text(world, 3, SLICE("null"), "data_json: null, `null`; expected");
     expect_text(world, 3, SLICE("\"x\""), "data_json: a string, `");
@@ -110,8 +110,8 @@ static void test_json_fields_are_objects(void **state)
         wire_put_bytes(&world->wire, 3, buffer_slice(&text));
         assert_int_equal(check_rules(world), depth == 64 ? OK : ERR_INVALID);
     }
-    world_expect_faults(world, "data_json: invalid JSON, nesting that is too "
-                               "deep at byte 320");
+    world_expect_faults(world, "data_json: invalid JSON, values nested too "
+                               "deeply at byte 320");
 }
 
 /* Goal: numbers are within their limits, as the type reads them. Method: at and beyond each. */

@@ -69,7 +69,7 @@ static void test_program_that_is_not_the_worker_is_refused(void **state)
         {"other-type", "first message is not"},
         {"odd-sandbox", "is malformed"},
         {"odd-text", "is malformed"},
-        {"short", "first message is not"},
+        {"short", "PDF worker is not READY"},
     };
     size_t before = open_descriptors();
     struct programs programs;

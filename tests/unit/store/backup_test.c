@@ -212,7 +212,7 @@ static void test_restored_backup_opens(void **state)
         backend = open_at(world, "restored");
         check_rows(backend);
         store_lmdb_close(backend);
-        expect_refused(world, ERR_PRECONDITION, "is not empty");
+        expect_refused(world, ERR_PRECONDITION, "not empty");
         backend = open_at(world, "restored"); /* and untouched */
         check_rows(backend);
         store_lmdb_close(backend);
@@ -286,11 +286,11 @@ static void test_foreign_file_is_named(void **state)
     bytes_put_be32(world->bytes + 16, STORE_FORMAT_VERSION + 1);
     seal(world, data_end);
     write_file(world, world->size);
-    expect_refused(world, ERR_INVALID, "expected the newer program");
+    expect_refused(world, ERR_INVALID, "expected the program that wrote it");
     bytes_put_be32(world->bytes + 16, STORE_FORMAT_OLDEST - 1);
     seal(world, data_end);
     write_file(world, world->size);
-    expect_refused(world, ERR_INVALID, "can't migrate");
+    expect_refused(world, ERR_INVALID, "cannot migrate");
     memmove(world->bytes, world->bytes + BACKUP_HEAD_BYTES, data_end - BACKUP_HEAD_BYTES);
     write_file(world, data_end - BACKUP_HEAD_BYTES); /* LMDB's own file */
     expect_refused(world, ERR_INVALID, "not a backup");
@@ -326,7 +326,7 @@ static void test_folder_in_use_is_refused(void **state)
     assert_int_equal(close(folder), 0);
     assert_int_equal(close(open(path_of(world, "restored/.mine").text, O_CREAT | O_WRONLY, 0600)),
                      0);
-    expect_refused(world, ERR_PRECONDITION, "it has .mine");
+    expect_refused(world, ERR_PRECONDITION, "contains .mine");
     assert_true(is_there(world, "restored/.mine"));
     assert_int_equal(unlink(path_of(world, "restored/.mine").text), 0);
     assert_int_equal(rmdir(path.text), 0); /* nothing else is in it */

@@ -269,7 +269,8 @@ static void test_inconsistent_copy_is_refused(void **state)
     fill(backend, ROWS + 1);
     copy_bytes(world, "data/db/data.mdb", "copy/db/data.mdb", META_BYTES, SIZE_MAX);
     store_lmdb_close(backend);
-    expect_refused(world, "copy", ERR_CORRUPT, "made while a server had the original open");
+    expect_refused(world, "copy", ERR_CORRUPT,
+                   "inconsistent copy, made while a server was writing");
     expect_refused(world, "copy", ERR_CORRUPT, "errata admin backup");
     assert_false(is_copy(world, "data"));
 }

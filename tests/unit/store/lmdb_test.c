@@ -212,7 +212,7 @@ static void test_older_format_opens_only_for_a_rebuild(void **state)
     store_lmdb_close(backend);
     fault_init(&world->fault, &world->arena);
     assert_int_equal(store_lmdb_open(&world->config, &world->fault, &backend), ERR_PRECONDITION);
-    assert_true(message_has(world, "it can't be migrated by this program"));
+    assert_true(message_has(world, "this program cannot migrate it"));
 }
 
 /* Goal: a store without a format is refused. Method: its row deleted, and one that does not

@@ -35,7 +35,8 @@ static void add_field(struct connection *connection, size_t kind, struct slice n
         (struct hpack_field){.name = name, .value = value};
 }
 
-/* As stock clients send them: the pseudo fields first, then what never changes. */
+/* Creates the header fields in the order of common clients: pseudo fields first, then constant
+ * fields. */
 static enum err make_fields(struct connection *connection, struct slice authorization,
                             struct fault *fault)
 {
@@ -60,8 +61,7 @@ static enum err make_fields(struct connection *connection, struct slice authoriz
         }
         if (!hpack_fit(connection->fields[kind], connection->field_count + 1)) {
             return fault_say(fault, ERR_INVALID,
-                             "the header fields of a call are longer than %d "
-                             "bytes in all",
+                             "the header fields of a call exceed %d bytes in total",
                              HPACK_BLOCK_BYTES_MAX - HPACK_OVERHEAD_BYTES);
         }
     }
@@ -252,7 +252,8 @@ static enum err complete_rest(struct connection *connection, struct slice *bytes
         wanted += http2_get_head(connection->rest).size;
     }
     if (wanted > sizeof(connection->rest)) {
-        return connection_fail(connection, "the server sent a frame of %zu bytes, more than it may",
+        return connection_fail(connection,
+                               "the server sent a frame of %zu bytes, which exceeds the limit",
                                wanted - HTTP2_FRAME_HEAD_BYTES);
     }
     size = wanted - connection->rest_size;
@@ -358,7 +359,7 @@ static struct call *take_call(struct connection *connection, uint32_t kind, uint
     connection->next_stream += 2;
     if (connection->next_stream >= HTTP2_STREAM_MAX) {
         connection->going_away = true;
-        (void)connection_fail(connection, "the connection has used up its streams");
+        (void)connection_fail(connection, "the connection has no stream ids left");
     }
     connection->in_flight++;
     bucket = bucket_of(connection, call->stream);

@@ -12,34 +12,33 @@
 #include "tools/bench/load/hpack.h"
 #include "tools/bench/load/kind.h"
 
-/* Where a server sets no limit: as many calls in flight as one connection ever needs. */
+/* Used if the server sets no limit: more concurrent calls than a connection ever needs. */
 #define CONNECTION_STREAMS_MAX 100000
 /* Calls that wait for a stream, 16 bytes each. What comes on top is not sent, and counted so. */
 #define CONNECTION_WAITING_MAX ((size_t)1 << 22)
-/* While more than this waits for the socket, no new call begins. */
+/* No new call starts while more than this waits for the socket. */
 #define CONNECTION_OUT_BYTES_MAX ((size_t)256 * 1024)
-/* What the server may send before it must wait: a generator that holds back its server measures
- * itself. */
+/* Receive window. It is large so that the generator never blocks the server. */
 #define CONNECTION_WINDOW ((uint32_t)1 << 30)
 /* Header fields of the caller's own. */
 #define CONNECTION_EXTRA_MAX 32
 /* A reply's header fields, of which none matters beyond this. */
 #define CONNECTION_MESSAGE_BYTES_MAX 256
-/* Of a key that goes with one call. */
+/* Size of the idempotency key of a call. */
 #define CONNECTION_KEY_BYTES 40
 
 struct connection;
 
-/* What all connections of a run share; borrowed. */
+/* Settings that all connections of a run share; borrowed. */
 struct connection_shared {
     const struct load_kind *kinds;
     size_t kind_count;
     struct template_source *source;
     enum hpack_way way;
-    bool plain; /* no gRPC */
+    bool plain; /* plain HTTP/2 instead of gRPC */
     bool get;
     bool idempotency_keys;
-    uint64_t run_id; /* in keys, so that no two runs share one */
+    uint64_t run_id; /* included in keys, so that they are unique across runs */
     struct slice authority;
     struct hpack_field extra[CONNECTION_EXTRA_MAX];
     size_t extra_count;
@@ -48,8 +47,8 @@ struct connection_shared {
     void *owner;
 };
 
-/* Made for `index`; `authorization` is "Bearer ..." or empty, and borrowed. ERR_MEMORY, or
- * ERR_INVALID with a sentence for header fields that are too many. */
+/* Creates the connection `index`; `authorization` is "Bearer ..." or empty, and borrowed. Returns
+ * ERR_MEMORY, or ERR_INVALID with a fault if there are too many header fields. */
 MUST_CHECK enum err connection_new(const struct connection_shared *shared, size_t index,
                                    struct slice authorization, struct fault *fault,
                                    struct connection **ret_connection);
@@ -57,7 +56,7 @@ void connection_free(struct connection *take_connection);
 
 /* The server has said what it allows: calls may start. */
 bool connection_is_ready(const struct connection *connection);
-/* What is to be sent now; valid until the next call of anything here. */
+/* Returns the bytes to send; valid until the next call of a function of this file. */
 struct slice connection_output(const struct connection *connection);
 void connection_sent(struct connection *connection, size_t size);
 /* Bytes from the server. ERR_PRECONDITION where the connection can go on no more; connection_problem
@@ -70,9 +69,9 @@ MUST_CHECK bool connection_start(struct connection *connection, uint32_t kind, u
 /* Sends what there is room for now: bodies that the server's windows held back, and waiting calls.
  * Called after anything else. ERR_PRECONDITION as connection_feed. */
 MUST_CHECK enum err connection_advance(struct connection *connection);
-/* It takes no more calls, and has answered all it took. */
+/* True if the connection accepts no more calls and has answered all earlier ones. */
 bool connection_is_over(const struct connection *connection);
-/* Ends every call in flight as lost; those that wait are only counted, by connection_waiting. */
+/* Ends every call in flight as lost; waiting calls are only counted by connection_waiting. */
 void connection_abandon(struct connection *connection);
 
 size_t connection_in_flight(const struct connection *connection);

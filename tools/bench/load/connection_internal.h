@@ -12,19 +12,20 @@
 
 /* A call in flight. */
 struct call {
-    struct call *next; /* in its bucket, or among the free ones */
-    struct call *next_unsent; /* in the queue of bodies that wait for a window */
+    struct call *next; /* next in its bucket, or in the list of free calls */
+    struct call *next_unsent; /* next in the queue of bodies that wait for a window */
     uint32_t stream;
     uint32_t kind;
     uint64_t due_ns;
     uint64_t received; /* bytes of the answer's body */
-    const uint8_t *body; /* what is not yet sent; NULL once all is */
+    const uint8_t *body; /* unsent rest of the body; NULL if all is sent */
     size_t body_size;
     uint8_t *owned; /* the start of a body that is the call's own */
-    int64_t window; /* what the server lets this stream send */
+    int64_t window; /* send window of this stream */
     int32_t http_status; /* -1: not yet */
     int32_t grpc_status;
-    uint8_t prefix[GRPC_PREFIX_BYTES]; /* of the answer's first message, as far as it came */
+    uint8_t
+        prefix[GRPC_PREFIX_BYTES]; /* received part of the prefix of the answer's first message */
 };
 
 /* The header block of a kind, once its bytes repeat. */
@@ -62,15 +63,15 @@ struct connection {
     struct hpack_field fields[LOAD_KINDS_MAX][HPACK_FIELDS_MAX];
     size_t field_count; /* the same for each kind; the one that varies is not among them */
     struct cached_block blocks[LOAD_KINDS_MAX];
-    int64_t window; /* what the server lets the connection send */
-    int64_t stream_window; /* and each new stream */
+    int64_t window; /* send window of the connection */
+    int64_t stream_window; /* initial send window of a stream */
     uint32_t frame_bytes_max;
     uint32_t streams_max;
     uint32_t next_stream;
     uint64_t key_count;
 
     /* Calls. */
-    struct call **buckets; /* by stream; owned */
+    struct call **buckets; /* hash table by stream id; owned */
     size_t bucket_count; /* a power of two */
     size_t in_flight;
     struct call *free_calls;
@@ -82,10 +83,10 @@ struct connection {
     nghttp2_hd_inflater *inflater;
     uint8_t rest[HTTP2_FRAME_HEAD_BYTES + HTTP2_FRAME_BYTES_MAX]; /* a frame that is not whole */
     size_t rest_size;
-    uint32_t block_stream; /* whose header block is being read; 0: none */
+    uint32_t block_stream; /* stream of the header block being read; 0: none */
     bool block_ends_stream;
     uint32_t unacknowledged; /* bytes received since the last WINDOW_UPDATE */
-    uint8_t message[CONNECTION_MESSAGE_BYTES_MAX]; /* grpc-message of the block being read */
+    uint8_t message[CONNECTION_MESSAGE_BYTES_MAX]; /* grpc-message of the header block being read */
     size_t message_size;
 };
 

@@ -74,7 +74,7 @@ static void end_answer(struct connection *connection, struct call *take_call)
         code = take_call->received;
     }
     if (take_call->body != NULL) {
-        /* It did not want the rest (RFC 9113, section 8.1). */
+        /* The server does not need the rest of the request (RFC 9113, section 8.1). */
         uint8_t *payload = connection_put_frame(
             connection, (struct http2_head){4, HTTP2_RST_STREAM, 0, take_call->stream});
 
@@ -125,7 +125,7 @@ static enum err read_data(struct connection *connection, struct http2_head head,
     struct call *call = connection_find(connection, head.stream);
 
     if (!unpad(head.flags, &payload)) {
-        return connection_fail(connection, "the server sent a DATA frame with too much padding");
+        return connection_fail(connection, "the server sent a DATA frame with invalid padding");
     }
     if (call != NULL) {
         for (size_t i = 0; i < payload.size && call->received + i < GRPC_PREFIX_BYTES; i++) {
@@ -208,7 +208,7 @@ static enum err read_block(struct connection *connection, struct http2_head head
     bool last = (head.flags & HTTP2_END_HEADERS) != 0;
 
     if (!inflate(connection, call, block, last)) {
-        return connection_fail(connection, "the server sent a header block that can't be read");
+        return connection_fail(connection, "the server sent a header block that cannot be decoded");
     }
     connection->block_stream = last ? 0 : head.stream;
     if (last && connection->block_ends_stream && call != NULL) {
@@ -227,7 +227,7 @@ static enum err read_headers(struct connection *connection, struct http2_head he
         payload = slice_after(payload, whole ? 5 : 0);
     }
     if (!whole) {
-        return connection_fail(connection, "the server sent a HEADERS frame that is cut short");
+        return connection_fail(connection, "the server sent a truncated HEADERS frame");
     }
     connection->block_ends_stream = (head.flags & HTTP2_END_STREAM) != 0;
     connection->message_size = 0;
@@ -326,7 +326,7 @@ static enum err read_reset(struct connection *connection, struct http2_head head
     return OK;
 }
 
-/* What is in flight may still be answered; only a new call finds that the connection ends. */
+/* Calls in flight may still be answered, but no new call can start. */
 static enum err read_goaway(struct connection *connection, struct slice payload)
 {
     uint32_t code = payload.size >= 8 ? bytes_get_be32(payload.data + 4) : 0;
@@ -334,9 +334,9 @@ static enum err read_goaway(struct connection *connection, struct slice payload)
 
     connection->going_away = true;
     if (connection->problem[0] == '\0') {
-        (void)connection_fail(connection, "the server said that it is going away: %s%s%.*s",
-                              error_name(code), said.size > 0 ? ", " : "",
-                              (int)(said.size < 80 ? said.size : 80), (const char *)said.data);
+        (void)connection_fail(connection, "the server sent GOAWAY: %s%s%.*s", error_name(code),
+                              said.size > 0 ? ", " : "", (int)(said.size < 80 ? said.size : 80),
+                              (const char *)said.data);
     }
     return code == HTTP2_NO_ERROR ? OK : ERR_PRECONDITION;
 }
@@ -362,11 +362,12 @@ static enum err dispatch(struct connection *connection, struct http2_head head,
     case HTTP2_WINDOW_UPDATE:
         return read_window(connection, head, payload);
     case HTTP2_PUSH_PROMISE:
-        return connection_fail(connection, "the server pushed a stream, which was disabled");
+        return connection_fail(connection,
+                               "the server sent PUSH_PROMISE, although push is disabled");
     case HTTP2_PRIORITY:
         break;
     }
-    return OK; /* unknown types are ignored (section 5.5) */
+    return OK; /* unknown frame types are ignored (section 5.5) */
 }
 
 enum err connection_read_frame(struct connection *connection, const uint8_t *bytes)
@@ -374,7 +375,7 @@ enum err connection_read_frame(struct connection *connection, const uint8_t *byt
     struct http2_head head = http2_get_head(bytes);
     bool continues = head.type == HTTP2_CONTINUATION;
 
-    /* Nothing comes between the pieces of a header block (section 6.10). */
+    /* No other frame may come between the frames of a header block (section 6.10). */
     if ((connection->block_stream != 0) != continues ||
         (continues && head.stream != connection->block_stream)) {
         return connection_fail(connection, "the server sent a header block out of order");

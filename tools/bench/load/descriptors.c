@@ -26,7 +26,7 @@ typedef Google__Protobuf__ServiceDescriptorProto service_proto;
 /* A message or an enum with its full name, as found in a file. */
 struct found {
     struct slice full_name;
-    const message_proto *message; /* one of the two */
+    const message_proto *message; /* message or enum; the other is NULL */
     const enum_proto *enumeration;
     bool proto3;
 };
@@ -39,9 +39,9 @@ struct found_list {
 
 struct builder {
     struct ctx *ctx;
-    const char *name; /* of the set, for sentences */
+    const char *name; /* name of the descriptor set, for error messages */
     struct descriptors *out;
-    struct found_list messages; /* in the order of out->messages */
+    struct found_list messages; /* messages, in the order of out->messages */
     struct found_list enums;
 };
 

@@ -15,11 +15,11 @@
 
 /* All in the arena that they were read into. */
 struct descriptors {
-    struct message_info *messages; /* by full name, ascending */
+    struct message_info *messages; /* messages sorted by full name */
     size_t message_count;
-    struct enum_info *enums; /* by full name, ascending */
+    struct enum_info *enums; /* enums sorted by full name */
     size_t enum_count;
-    struct method_info *methods; /* by path, ascending */
+    struct method_info *methods; /* methods sorted by path */
     size_t method_count;
 };
 

@@ -17,7 +17,7 @@ struct draw {
 struct draw_zipf {
     double skew;
     double count;
-    double low; /* where the integral of the density starts and ends */
+    double low; /* lower bound of the integral of the density */
     double high;
     double shortcut; /* a candidate this near needs no second look */
 };
@@ -43,7 +43,7 @@ static inline double draw_share(struct draw *draw)
     return (double)((draw_next(draw) >> 11) + 1) * 0x1p-53;
 }
 
-/* For at least one number and a skew above 0. */
+/* Prepares draws of at least one number, with a skew above 0. */
 void draw_zipf_init(struct draw_zipf *zipf, uint64_t count, double skew);
 uint64_t draw_zipf_next(const struct draw_zipf *zipf, struct draw *draw);
 

@@ -20,7 +20,7 @@
 #define BUSY_SHARE_MAX 0.9
 #define BUSY_CHECK_NS UINT64_C(5000000)
 #define REST_NS 50000
-/* How much later than asked for a sleep may end: 50 us by default. */
+/* Maximum delay of timers: the kernel's default is 50 us. */
 #define TIMER_SLACK_NS 1
 /* The longest sleep: signals and the clock are looked at after it. */
 #define SLEEP_NS_MAX UINT64_C(100000000)
@@ -32,18 +32,18 @@ struct engine {
     struct target target;
     struct run *run;
     int epoll;
-    int *fds; /* of the connections; owned */
+    int *fds; /* sockets of the connections; owned */
     bool *wants_out; /* the socket took no more; owned */
-    uint8_t *in; /* READ_BYTES, shared; owned */
+    uint8_t *in; /* receive buffer of READ_BYTES, shared by connections; owned */
     struct process_list tree; /* the server's processes and their children */
     struct process_usage server_before;
     struct process_usage client_before;
     uint64_t usage_from_ns;
     bool server_known;
-    uint64_t progress_ns; /* when progress was last reported */
-    uint64_t second_ns; /* start of the second that is looked at, */
-    uint64_t second_cpu_ns; /* and the CPU used until then */
-    uint64_t busy_check_ns; /* when it was looked at last */
+    uint64_t progress_ns; /* time of the last progress report */
+    uint64_t second_ns; /* start of the second that is measured */
+    uint64_t second_cpu_ns; /* CPU time at the start of that second */
+    uint64_t busy_check_ns; /* time of the last check */
     bool resting;
 };
 
@@ -169,9 +169,10 @@ static enum err await_ready(struct engine *engine, struct fault *fault)
                              engine->run->problem);
         }
         if (now_ns() > end_ns) {
-            return fault_say(fault, ERR_UNAVAILABLE,
-                             "%s accepts connections but does not speak HTTP/2",
-                             engine->options->server);
+            return fault_say(
+                fault, ERR_UNAVAILABLE,
+                "%s: accepts connections but does not use HTTP/2; expected a gRPC server",
+                engine->options->server);
         }
         wait_and_read(engine, SLEEP_NS_MAX);
     }
@@ -241,7 +242,7 @@ static void report_progress(struct engine *engine, uint64_t now)
     }
 }
 
-/* Whether this second had too much of the core already. A closed loop has nothing to wait for. */
+/* True if this program has used too much of the core in this second. A closed loop never rests. */
 static bool must_rest(struct engine *engine, uint64_t now)
 {
     uint64_t cpu_ns = 0;
@@ -322,7 +323,7 @@ static enum err open_engine(struct engine *engine, struct fault *fault)
         return ERR_MEMORY;
     }
     memset(engine->fds, 0xff, count * sizeof(*engine->fds));
-    (void)prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS); /* without it calls only start later */
+    (void)prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS); /* if this fails, calls only start later */
     engine->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (engine->epoll < 0) {
         return fault_say(fault, ERR_UNAVAILABLE, "epoll: %s", strerror(errno));

@@ -11,31 +11,32 @@
 
 #include <signal.h>
 
-/* How long the server may take to say what it allows. */
+/* Time limit for the SETTINGS of the server. */
 #define ENGINE_READY_NS UINT64_C(5000000000)
 
 struct engine_options {
-    const char *server; /* as it was given */
+    const char *server; /* address of the server, as given */
     struct run_options run;
     struct connection_shared shared;
-    const struct slice *tokens; /* "Bearer ..." */
+    const struct slice *tokens; /* values of the authorization header: "Bearer ..." */
     size_t token_count;
-    const struct process_list *server_processes; /* empty: the process that listens at the port */
-    const volatile sig_atomic_t *stop; /* not 0: end the measure now */
+    const struct process_list
+        *server_processes; /* processes to measure; empty: the process that listens at the port */
+    const volatile sig_atomic_t *stop; /* ends the measurement if not 0 */
     /* About once a second, while it runs. */
     void (*on_progress)(void *user, const struct run *run);
     void *user;
 };
 
-/* What was used between the start of the measure and its last answer. */
+/* Resources used between the start of the measurement and its last answer. */
 struct engine_usage {
     bool known;
     uint64_t cpu_ns;
     uint64_t user_ns;
     uint64_t system_ns;
     uint64_t switches;
-    uint64_t waited_ns; /* in line for a core; known of this program only */
-    double seconds; /* how long that was */
+    uint64_t waited_ns; /* time spent waiting for a core; known only for this program */
+    double seconds; /* length of that time */
     struct process_usage at_end;
 };
 
@@ -45,7 +46,7 @@ struct engine_result {
     struct engine_usage client;
     struct process_list server_processes;
     uint32_t streams_allowed; /* the fewest that a connection may have */
-    bool stopped; /* by options->stop */
+    bool stopped; /* stopped through options->stop */
 };
 
 /* Makes one run. ERR_UNAVAILABLE where the server can't be reached, ERR_INVALID, ERR_MEMORY, each

@@ -10,7 +10,7 @@
 
 static size_t bucket_of(unsigned bits, uint64_t value)
 {
-    unsigned above = 0; /* powers of two above the exact values */
+    unsigned above = 0; /* number of powers of two above the exact values */
 
     if (value >> bits != 0) {
         above = 64 - (unsigned)__builtin_clzll(value) - bits;
@@ -18,7 +18,7 @@ static size_t bucket_of(unsigned bits, uint64_t value)
     return ((size_t)above << (bits - 1)) + (size_t)(value >> above);
 }
 
-/* What bucket_of undoes: the least value of a bucket, and how many values it has. */
+/* Inverse of bucket_of: returns the least value of a bucket, and the number of its values. */
 static uint64_t bucket_start(unsigned bits, size_t bucket, uint64_t *ret_width)
 {
     size_t half = (size_t)1 << (bits - 1);

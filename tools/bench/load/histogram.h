@@ -27,7 +27,7 @@ struct histogram {
     size_t bucket_count;
     uint64_t total_count;
     uint64_t sum_ns;
-    uint64_t min_ns; /* exact, as max_ns; UINT64_MAX while nothing is recorded */
+    uint64_t min_ns; /* exact, like max_ns; UINT64_MAX if nothing is recorded */
     uint64_t max_ns;
 };
 

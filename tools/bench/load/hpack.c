@@ -18,7 +18,7 @@
 #define TABLE_SIZE 0x20
 #define TABLE_SIZE_BITS 5
 
-/* Of the static table (appendix A) what requests of gRPC have. */
+/* The entries of the static table (appendix A) that gRPC requests use. */
 struct static_entry {
     const char *name;
     const char *value;

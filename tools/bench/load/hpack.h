@@ -18,15 +18,15 @@
 
 /* HPACK's own default, and as much as is ever used of what a peer allows. */
 #define HPACK_TABLE_BYTES_MAX 4096
-/* What RFC 7541 counts for an entry beside its texts; so the table has at most 128 entries. */
+/* Overhead that RFC 7541 counts for each entry; it limits the table to 128 entries. */
 #define HPACK_ENTRY_BYTES 32
 #define HPACK_ENTRIES_MAX (HPACK_TABLE_BYTES_MAX / HPACK_ENTRY_BYTES)
 /* Fields of one request. */
 #define HPACK_FIELDS_MAX 48
 /* A block goes out in one HEADERS frame. */
 #define HPACK_BLOCK_BYTES_MAX 16384
-/* What a block may need beyond its texts: for each field two lengths and an index, and two changes
- * of the table's size. */
+/* Maximum size of a block in addition to its texts: two lengths and an index for each field, and
+ * two changes of the table size. */
 #define HPACK_OVERHEAD_BYTES (HPACK_FIELDS_MAX * 12 + 12)
 
 enum hpack_way {
@@ -35,21 +35,21 @@ enum hpack_way {
 };
 
 struct hpack_field {
-    struct slice name; /* lower case */
+    struct slice name; /* name in lower case */
     struct slice value;
-    bool varies; /* another value each time: no use in a table */
+    bool varies; /* the value changes with each call, so it is not inserted into the table */
 };
 
 struct hpack {
     enum hpack_way way;
     nghttp2_hd_deflater *deflater; /* owned; of the literal way */
-    uint32_t limit_bytes; /* what the peer allows, and not above HPACK_TABLE_BYTES_MAX */
+    uint32_t limit_bytes; /* the peer's limit, at most HPACK_TABLE_BYTES_MAX */
     bool limit_changed; /* the next block says so first */
     uint32_t used_bytes;
     uint32_t count;
-    struct hpack_field
-        entries[HPACK_ENTRIES_MAX]; /* as inserted; texts borrowed from their givers */
-    uint32_t generation; /* changes whenever the bytes for the same fields may change */
+    struct hpack_field entries
+        [HPACK_ENTRIES_MAX]; /* entries in order of insertion; texts borrowed from the callers */
+    uint32_t generation; /* incremented whenever the same fields may get other bytes */
 };
 
 /* ERR_MEMORY. */
@@ -62,7 +62,7 @@ MUST_CHECK enum err hpack_set_limit(struct hpack *hpack, uint32_t limit_bytes);
  * lives. `out` has HPACK_BLOCK_BYTES_MAX bytes; what hpack_fit says fits. */
 MUST_CHECK enum err hpack_encode(struct hpack *hpack, const struct hpack_field *fields,
                                  size_t count, uint8_t *out, size_t *ret_size);
-/* Whether a block of these fields fits, in any state of the table. */
+/* True if a block of these fields fits in any state of the table. */
 bool hpack_fit(const struct hpack_field *fields, size_t count);
 /* The indexed way writes the same bytes for the same unvarying fields as long as the generation
  * stays; the literal way promises nothing. */

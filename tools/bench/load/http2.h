@@ -50,7 +50,7 @@ enum http2_setting {
 #define HTTP2_CANCEL 8
 
 struct http2_head {
-    uint32_t size; /* of the payload */
+    uint32_t size; /* size of the payload */
     uint8_t type;
     uint8_t flags;
     uint32_t stream;

@@ -120,10 +120,10 @@ static void judge_answers(const struct run *run, struct arena *arena,
     }
 }
 
-/* How late the generator may be, and why. */
+/* The maximum delay of the generator, and its reason. */
 struct lag_limit {
     uint64_t ns;
-    struct slice why; /* ends a sentence */
+    struct slice why; /* reason, as the end of a sentence */
 };
 
 static struct lag_limit choose_lag_limit(const struct engine_result *result, uint64_t lag_max_ns,

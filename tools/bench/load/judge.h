@@ -7,7 +7,7 @@
 #include "tools/bench/load/engine.h"
 
 #define JUDGE_SENTENCES_MAX 12
-/* Without --lag-max: how late a generator may be. */
+/* Maximum delay of the generator without --lag-max. */
 #define JUDGE_LAG_NS UINT64_C(1000000)
 /* A generator that was in line for a core for more than this share of the run is on a machine that others
  * share. It can't keep JUDGE_LAG_NS there; it may be late by this share of the time between two calls,
@@ -25,7 +25,7 @@ struct judge_sentences {
 };
 
 struct judgement {
-    struct judge_sentences problems; /* none: the run is valid */
+    struct judge_sentences problems; /* the run is valid if there are none */
     struct judge_sentences notes;
 };
 
@@ -33,7 +33,7 @@ struct judgement {
 void judge_run(const struct engine_result *result, const struct run_tally *total,
                uint64_t lag_max_ns, size_t token_count, struct arena *arena,
                struct judgement *ret_judgement);
-/* What a wrong answer was, such as `UNAUTHENTICATED` or `HTTP status 404`. */
+/* Describes a wrong answer, such as `UNAUTHENTICATED` or `HTTP status 404`. */
 struct slice judge_wrong(const struct run_wrong *wrong, struct arena *arena);
 /* grpc-message as text, percent-decoded. */
 struct slice judge_message(const struct run_wrong *wrong, struct arena *arena);

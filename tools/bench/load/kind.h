@@ -15,32 +15,34 @@ struct load_kind {
     const char *name;
     struct slice path; /* "/errata.v1.PromptService/GetExamples" */
     uint32_t weight;
-    const struct template *template; /* one of the two; neither: no body */
+    const struct template
+        *template; /* template or ready-made bodies; if both are NULL, requests have no body */
     const struct requests *requests;
     uint32_t status; /* the right one: of gRPC, or of HTTP in a plain run */
-    uint64_t bytes_min; /* of a right answer's body */
+    uint64_t bytes_min; /* minimum size of a correct answer's body */
     uint64_t bytes_max;
 };
 
 /* Why an answer is wrong. */
 enum answer_wrong {
     ANSWER_RIGHT,
-    ANSWER_STATUS, /* another gRPC status than expected: `code` */
+    ANSWER_STATUS, /* `code` is an unexpected gRPC status */
     ANSWER_NO_STATUS, /* the stream ended without one */
     ANSWER_HTTP_STATUS, /* `code` */
-    ANSWER_FRAMING, /* not one whole, uncompressed message */
-    ANSWER_BYTES, /* `code` of them */
-    ANSWER_RESET, /* RST_STREAM with `code` */
+    ANSWER_FRAMING, /* not exactly one complete, uncompressed message */
+    ANSWER_BYTES, /* `code` is an unexpected size */
+    ANSWER_RESET, /* reset by RST_STREAM with the error `code` */
     ANSWER_LOST /* the connection ended, or time did */
 };
 
 struct answer {
     uint32_t kind; /* index in the run's kinds */
-    uint64_t due_ns; /* when the call was to start */
+    uint64_t due_ns; /* scheduled start of the call */
     uint64_t body_bytes;
     enum answer_wrong wrong;
     uint64_t code;
-    struct slice message; /* grpc-message as it came, percent-encoded; dies with the callback */
+    struct slice
+        message; /* grpc-message as received, percent-encoded; valid only during the callback */
 };
 
 #endif

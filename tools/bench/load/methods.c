@@ -30,7 +30,7 @@ enum err methods_make_path(struct ctx *ctx, const char *method, struct slice *re
     }
     if (name.size == 0 || name.size > METHODS_PATH_BYTES_MAX) {
         return fault_say(ctx->fault, ERR_INVALID,
-                         "invalid method name \"%.60s\"; expected one such as "
+                         "invalid method name \"%.60s\"; expected a name such as "
                          "errata.v1.EventService/GetEvent",
                          method);
     }

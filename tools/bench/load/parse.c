@@ -27,7 +27,7 @@ static bool take_number(const char *text, double *ret_number, const char **ret_r
     double number = 0;
     size_t size = 0;
 
-    /* In `1..2` the number ends before the dots. */
+    /* In `1..2` the number ends before the two dots. */
     while (isdigit((unsigned char)text[size]) ||
            (text[size] == '.' && isdigit((unsigned char)text[size + 1]))) {
         size++;

@@ -14,14 +14,14 @@
 /* The longest span: a run of a week is a mistake of its unit. */
 #define PARSE_SPAN_NS_MAX (UINT64_C(7) * 24 * 3600 * 1000000000)
 
-/* How a sweep goes from one rate to the next. */
+/* Step of a sweep from one rate to the next. */
 enum sweep_step {
     SWEEP_TIMES,
     SWEEP_PLUS
 };
 
 struct sweep_range {
-    double from; /* calls a second */
+    double from; /* lowest rate, in calls per second */
     double to;
     enum sweep_step step;
     double by; /* a factor above 1, or calls a second */

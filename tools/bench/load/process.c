@@ -172,7 +172,8 @@ static int parent_of(int pid)
     return after_name != NULL ? (int)strtol(skip_words(after_name, STAT_PARENT), NULL, 10) : 0;
 }
 
-/* Goes over all processes until no new one is found: a child's number may be below its parent's. */
+/* Repeats over all processes until no new child is found, because a child's number may be below its
+ * parent's. */
 void process_add_children(struct process_list *list)
 {
     size_t before = 0;
@@ -237,8 +238,8 @@ static void add_memory(int pid, struct process_usage *usage)
     usage->rss_peak_bytes += number_after(text, "\nVmHWM:") * 1024;
 }
 
-/* What `stat` counts holds threads that ended too, but in ticks; the threads' own time is exact. Both
- * are at most the truth, so the greater one is nearer. Children that were waited for are in ticks. */
+/* `stat` includes the time of ended threads, but in clock ticks; the time of the living threads is
+ * exact. Both are lower bounds, so the larger one is used. Ended children are counted in ticks. */
 static bool add_process(int pid, struct process_usage *usage)
 {
     uint64_t tick_ns = NS_A_SECOND / (uint64_t)sysconf(_SC_CLK_TCK);

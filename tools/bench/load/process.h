@@ -23,23 +23,24 @@ struct process_list {
 
 /* Sums over the processes of a list. */
 struct process_usage {
-    uint64_t cpu_ns; /* as exactly as the scheduler knows it */
-    uint64_t user_ns; /* in steps of a clock tick, 10 ms */
+    uint64_t cpu_ns; /* CPU time, as exact as the scheduler's */
+    uint64_t user_ns; /* user time in clock ticks of 10 ms */
     uint64_t system_ns;
     uint64_t switches; /* context switches of living threads */
-    uint64_t waited_ns; /* in line for a core; of this process only, and 0 if Linux hides it */
+    uint64_t
+        waited_ns; /* time spent waiting for a core; only for this process, and 0 if Linux hides it */
     uint64_t rss_anon_bytes;
     uint64_t rss_file_bytes;
     uint64_t rss_peak_bytes;
-    size_t process_count; /* that could be read */
+    size_t process_count; /* number of processes that could be read */
 };
 
 /* Adds the processes that listen at a TCP port here, as far as this user may see them. */
 void process_find_listeners(uint16_t port, struct process_list *list);
 /* Adds all children of those that are in the list, and theirs. */
 void process_add_children(struct process_list *list);
-/* What the processes of the list have used since they began, with their children that ended. Those
- * that are gone are passed over; false where none can be read. */
+/* Reads the resources used by the processes of the list since their start, including their ended
+ * children. Skips ended processes; returns false if none can be read. */
 MUST_CHECK bool process_read(const struct process_list *list, struct process_usage *ret_usage);
 /* The same of this process. */
 void process_read_own(struct process_usage *ret_usage);

@@ -37,7 +37,7 @@ static enum err split(struct requests *requests, struct slice rest, const char *
 
         if (group >= REQUESTS_GROUPS_MAX || size > rest.size - HEAD_BYTES) {
             return fault_say(fault, ERR_INVALID,
-                             "%s: a request is cut short, or of a group above %d", path,
+                             "%s: truncated request, or a group number above %d", path,
                              REQUESTS_GROUPS_MAX - 1);
         }
         if (group >= requests->group_count) {
@@ -50,7 +50,8 @@ static enum err split(struct requests *requests, struct slice rest, const char *
     }
     for (size_t i = 0; i < requests->group_count; i++) {
         if (requests->groups[i].count == 0) {
-            return fault_say(fault, ERR_INVALID, "%s: group %zu has no request", path, i);
+            return fault_say(fault, ERR_INVALID,
+                             "%s: group %zu is empty; expected one or more requests", path, i);
         }
     }
     return requests->group_count > 0

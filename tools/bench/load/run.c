@@ -16,7 +16,7 @@ static void on_answer(void *owner, size_t connection, const struct answer *answe
 
 /* --- making one --- */
 
-/* How long an interval of a run of so long is. */
+/* Returns the length of the intervals for a run of this length. */
 static uint64_t choose_interval(uint64_t span_ns)
 {
     uint64_t interval_ns = RUN_INTERVAL_NS;
@@ -291,8 +291,8 @@ void run_stop(struct run *run, uint64_t now_ns)
     }
 }
 
-/* Nothing more is to be started. With a limit of calls that includes those that wait for a stream, so
- * that the measure lasts until the last answer. */
+/* True if no more calls are to be started. With a limit of calls, calls that wait for a stream are
+ * counted as started, so the measurement lasts until the last answer. */
 static bool has_started_all(const struct run *run)
 {
     if (run->options.call_limit > 0 && run->measured_started == run->options.call_limit) {
@@ -439,7 +439,7 @@ void run_lose(struct run *run, size_t connection, const char *problem, uint64_t 
     run->phase = RUN_ENDED;
 }
 
-/* After anything happened on a connection: the next calls of a closed loop, and what had to wait. */
+/* Starts the next calls of a closed loop and waiting calls, after an event on a connection. */
 static void go_on(struct run *run, size_t connection)
 {
     struct connection *at = run->connections[connection];

@@ -23,24 +23,24 @@
 #define RUN_INTERVAL_NS_MIN UINT64_C(100000000)
 /* Calls started in one turn, before answers are looked at again. */
 #define RUN_BURST_MAX 256
-/* How long the last answers may take. */
+/* Maximum time to wait for the last answers. */
 #define RUN_LINGER_NS UINT64_C(10000000000)
-/* How long after the end calls that were due before are still started. */
+/* Time after the end in which overdue calls are still started. */
 #define RUN_LATE_NS UINT64_C(100000000)
 #define RUN_PROBLEM_BYTES 160
 
 struct run_options {
     size_t connection_count;
-    double rate; /* calls a second over all connections; 0: closed loop */
+    double rate; /* calls per second over all connections; 0: closed loop */
     bool poisson;
-    uint64_t in_flight; /* closed loop: on each connection */
-    uint64_t duration_ns; /* 0: until call_limit */
-    uint64_t call_limit; /* 0: until duration_ns */
+    uint64_t in_flight; /* closed loop: concurrent calls of each connection */
+    uint64_t duration_ns; /* 0: until call_limit is reached */
+    uint64_t call_limit; /* 0: until duration_ns has passed */
     uint64_t warm_up_ns;
     uint64_t seed;
 };
 
-/* What is known of the measured calls of one kind. */
+/* Results of the measured calls of one kind. */
 struct run_tally {
     uint64_t started;
     uint64_t answered;
@@ -54,7 +54,7 @@ struct run_wrong {
     enum answer_wrong wrong;
     uint64_t code;
     uint64_t count;
-    uint8_t message[CONNECTION_MESSAGE_BYTES_MAX]; /* of the first one, percent-encoded */
+    uint8_t message[CONNECTION_MESSAGE_BYTES_MAX]; /* message of the first one, percent-encoded */
     size_t message_size;
 };
 
@@ -67,7 +67,7 @@ struct run_interval {
 enum run_phase {
     RUN_WARM_UP,
     RUN_MEASURED,
-    RUN_DRAINING, /* nothing new starts */
+    RUN_DRAINING, /* no new calls start */
     RUN_ENDED
 };
 
@@ -75,37 +75,38 @@ struct run {
     struct run_options options;
     struct connection_shared shared;
     struct connection **connections; /* owned */
-    size_t *refill; /* closed loop: calls that may start, by connection; owned */
-    size_t *dirty; /* connections with output since the last turn; owned */
+    size_t *refill; /* closed loop: number of calls that may start, by connection; owned */
+    size_t *dirty; /* connections with new output in this turn; owned */
     bool *is_dirty; /* owned */
     size_t dirty_count;
 
     enum run_phase phase;
-    uint64_t now_ns; /* of the turn */
+    uint64_t now_ns; /* start time of the current turn */
     uint64_t measured_from_ns;
-    uint64_t end_ns; /* UINT64_MAX while only call_limit ends it */
+    uint64_t end_ns; /* UINT64_MAX if only call_limit ends the run */
     uint64_t last_answer_ns;
     struct schedule schedule;
-    struct draw draw; /* of kinds */
+    struct draw draw; /* random source for the kinds of calls */
     uint64_t weight_sum;
     uint64_t next_connection;
-    uint64_t in_flight_count; /* calls handed to connections and not ended */
+    uint64_t in_flight_count; /* calls passed to connections that have not ended */
 
     struct run_tally tallies[LOAD_KINDS_MAX];
-    struct histogram lag; /* of measured calls of an open loop */
+    struct histogram lag; /* delays of the measured calls of an open loop */
     uint64_t measured_started;
     uint64_t measured_answered;
-    uint64_t ended_since_measured; /* calls of any phase, from the start of the measure on */
-    uint64_t ended_in_measure; /* and of these the ones within it */
-    uint64_t unsent; /* measured calls that waited for a stream to the end */
-    uint64_t unstarted; /* that this program did not come to */
+    uint64_t
+        ended_since_measured; /* calls of any phase that ended since the start of the measurement */
+    uint64_t ended_in_measure; /* those of them that ended within the measurement */
+    uint64_t unsent; /* measured calls that never got a stream */
+    uint64_t unstarted; /* scheduled calls that this program did not start in time */
     uint64_t interval_ns;
     size_t interval_count;
     struct run_interval *intervals; /* owned */
     struct run_wrong wrongs[RUN_WRONG_MAX];
     size_t wrong_count;
-    uint64_t wrong_total; /* measured answers that were wrong, listed or not */
-    char problem[RUN_PROBLEM_BYTES]; /* why a connection was lost: the run ends with it */
+    uint64_t wrong_total; /* measured wrong answers, including those that are not listed */
+    char problem[RUN_PROBLEM_BYTES]; /* reason for the loss of a connection, which ends the run */
 };
 
 /* Makes the connections, which keep a pointer to the run: it stays where it is. `shared` is copied,
@@ -131,10 +132,10 @@ void run_lose(struct run *run, size_t connection, const char *problem, uint64_t 
 void run_advance(struct run *run, size_t connection, uint64_t now_ns);
 /* The next connection with something new to send; false where there is none. */
 bool run_take_dirty(struct run *run, size_t *ret_connection);
-/* Ends the measurement now, at the request of the user. */
+/* Ends the measurement at the user's request. */
 void run_stop(struct run *run, uint64_t now_ns);
 
-/* How long was measured. */
+/* Returns the length of the measurement in seconds. */
 double run_seconds(const struct run *run);
 /* Calls answered a second of it. */
 double run_rate(const struct run *run);

@@ -13,15 +13,15 @@
 struct schedule {
     double interval_ns;
     bool poisson;
-    struct draw draw; /* its own, so that times depend on nothing else that is drawn */
+    struct draw draw; /* separate random source, so that start times do not depend on other draws */
     uint64_t start_ns;
-    uint64_t count; /* calls taken */
-    double next_ns; /* when the next one is due, from the start */
+    uint64_t count; /* number of calls taken */
+    double next_ns; /* time of the next call since the start */
 };
 
 void schedule_init(struct schedule *schedule, double rate, bool poisson, uint64_t seed,
                    uint64_t start_ns);
-/* When the next call is due. */
+/* Returns the time of the next call. */
 uint64_t schedule_next_ns(const struct schedule *schedule);
 /* Advances to the next one. */
 void schedule_take(struct schedule *schedule);

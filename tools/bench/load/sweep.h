@@ -22,22 +22,22 @@
 /* Rates on the way up, some of them tried again, and the halvings. */
 #define SWEEP_RUNS_MAX 256
 
-/* What a run at one rate has shown. */
+/* The result of a run at one rate. */
 struct sweep_point {
-    double offered; /* calls a second */
+    double offered; /* offered load in calls per second */
     double achieved;
     uint64_t p99_ns;
     bool valid;
-    bool sustained; /* by the rule */
+    bool sustained; /* the rate is sustained according to the rule */
 };
 
 struct sweep {
     struct sweep_range range;
-    uint64_t p99_limit_ns; /* 0: not known before a valid run */
+    uint64_t p99_limit_ns; /* 0: unknown before the first valid run */
     double good; /* the highest rate that was sustained; 0: none yet */
     double bad; /* the lowest one that was not; 0: none yet */
     double rate; /* the one that is being tried */
-    unsigned attempts; /* runs at it so far */
+    unsigned attempts; /* number of runs at this rate so far */
     struct sweep_point points[SWEEP_RUNS_MAX];
     size_t point_count;
 };

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 
 #define TARGET_HOST_BYTES_MAX 256
-/* How long one connection may take to come about. */
+/* Time limit for a connection attempt. */
 #define TARGET_CONNECT_MS 5000
 
 struct target {

@@ -10,7 +10,7 @@
 
 /* "%.*s" of a slice. */
 #define SHOWN(slice) (int)(slice).size, (const char *)(slice).data
-/* What reading one text may take. */
+/* Memory limit for reading one text. */
 #define SCRATCH_BYTES_MAX ((size_t)256 * 1024 * 1024)
 #define VARINT_BYTES_MAX 10
 #define NONE SIZE_MAX
@@ -141,7 +141,7 @@ static bool locate(struct ctx *scratch, struct slice first_body, struct slice se
     return true;
 }
 
-/* What the JSON reader found wrong, as one sentence. */
+/* Reports the JSON reader's faults as one sentence. */
 static enum err say_why(struct ctx *ctx, const struct fault *fault, enum err err)
 {
     const struct fault_entry *entry = fault->entries;
@@ -171,9 +171,8 @@ static enum err locate_all(struct ctx *ctx, struct ctx *scratch, const struct me
         }
         if (err != OK || !locate(scratch, body, buffer_slice(&second), &parts->places[i])) {
             return fault_say(ctx->fault, ERR_INVALID,
-                             "%.*s: its place is not encoded as written; "
-                             "expected it inside a text, or instead of an int32, int64, "
-                             "uint32 or uint64",
+                             "%.*s: cannot be used in this position; expected it inside a string, "
+                             "or as the value of an int32, int64, uint32 or uint64 field",
                              SHOWN(parts->written[i]));
         }
     }

@@ -14,7 +14,7 @@
 
 /* Places of one template: each is found by reading the whole text once more. */
 #define TEMPLATE_PLACES_MAX 512
-/* Of one place of ${hex:N} or ${text:N}. */
+/* Maximum width of a placeholder ${hex:N} or ${text:N}. */
 #define TEMPLATE_WIDTH_MAX 32768
 /* Digits of the greatest number, 2^63. */
 #define TEMPLATE_DIGITS_MAX 19
@@ -29,7 +29,7 @@
 /* The values of ${layout}. */
 struct template_keys {
     uint64_t layout_count;
-    double skew; /* 0: all alike */
+    double skew; /* 0: uniform */
 };
 
 enum template_kind {
@@ -49,22 +49,23 @@ enum template_form {
 
 struct template_place {
     enum template_kind kind;
-    enum template_form form; /* of numbers */
-    size_t at; /* in the request */
+    enum template_form form; /* format of numbers */
+    size_t at; /* offset in the request */
     size_t width;
-    uint64_t from; /* of numbers: from + what is drawn below count */
+    uint64_t from; /* the drawn number below count is added to this */
     uint64_t count;
     struct draw_zipf zipf;
 };
 
 struct template
 {
-    struct slice body; /* of a gRPC call with its prefix; in the arena */
+    struct slice body; /* request body, with the prefix of gRPC calls; allocated in the arena */
     struct template_place *places;
     size_t place_count;
 };
 
-/* What requests are drawn from. One for a whole run, so that no two places get the same serial. */
+/* The random source and the serial number for requests, shared by the whole run, so that no serial
+ * number is used twice. */
 struct template_source {
     struct draw draw;
     uint64_t serial; /* the next one */

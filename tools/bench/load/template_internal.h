@@ -10,9 +10,9 @@
 /* A text cut at its placeholders: text, placeholder, text, ... Both lists are in the arena. */
 struct template_parts {
     struct slice texts[TEMPLATE_PLACES_MAX + 1];
-    struct slice written[TEMPLATE_PLACES_MAX]; /* each placeholder as written */
-    struct template_place places[TEMPLATE_PLACES_MAX]; /* `at` not yet known */
-    size_t count; /* of placeholders */
+    struct slice written[TEMPLATE_PLACES_MAX]; /* text of each placeholder */
+    struct template_place places[TEMPLATE_PLACES_MAX]; /* placeholders; `at` is not set yet */
+    size_t count; /* number of placeholders */
 };
 
 /* Cuts a text; its pieces are borrowed from it. ERR_INVALID with a sentence. */
@@ -20,9 +20,9 @@ MUST_CHECK enum err template_cut(struct ctx *ctx, struct slice text,
                                  const struct template_keys *keys,
                                  struct template_parts *ret_parts);
 
-/* What a template is made from: every placeholder with its first sample, or one of them with the
- * second, which differs from the first in its last character only, and as a varint in its first
- * byte only. */
+/* Writes a sample for a placeholder. The first sample is used for all placeholders, the second for
+ * one of them; the two differ only in their last character, and as a varint only in their first
+ * byte. */
 void template_put_sample(struct buffer *text, const struct template_place *place, bool second);
 /* The numbers of the two samples. */
 uint64_t template_sample(const struct template_place *place, bool second);

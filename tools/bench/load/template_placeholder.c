@@ -17,9 +17,7 @@
 /* Longer than any placeholder that means something. */
 #define PLACEHOLDER_BYTES_MAX 120
 
-static const char known[] =
-    "known are uniform:A..B, zipf:A..B:S, serial, layout, hex:N, text:N and "
-    "uuid";
+static const char known[] = "uniform:A..B, zipf:A..B:S, serial, layout, hex:N, text:N or uuid";
 
 static size_t digits_of(uint64_t number, unsigned base)
 {
@@ -140,7 +138,7 @@ static bool read_zipf(struct slice rest, struct template_place *place)
     return read_format(rest, place);
 }
 
-/* As many numbers as the width has; at most those of TEMPLATE_SERIAL_DIGITS. */
+/* Reads a serial number: its range is limited by the width, and by TEMPLATE_SERIAL_DIGITS. */
 static bool read_serial(struct slice rest, struct template_place *place)
 {
     uint64_t base = 10;
@@ -253,15 +251,15 @@ static enum err add_placeholder(struct ctx *ctx, struct slice text, size_t at,
     }
     written = slice_of(rest.data, (size_t)(end - rest.data) + 1);
     if (parts->count == TEMPLATE_PLACES_MAX) {
-        return fault_say(ctx->fault, ERR_INVALID, "more than %d placeholders", TEMPLATE_PLACES_MAX);
+        return fault_say(ctx->fault, ERR_INVALID, "too many placeholders; expected at most %d",
+                         TEMPLATE_PLACES_MAX);
     }
     if (!read_placeholder(slice_of(written.data + 2, written.size - 3), keys,
                           &parts->places[parts->count])) {
-        return fault_say(
-            ctx->fault, ERR_INVALID,
-            "%.*s: unknown placeholder: %s; numbers may end in a format such as :%%08d "
-            "or :%%08x, wide enough for the greatest",
-            SHOWN(written), known);
+        return fault_say(ctx->fault, ERR_INVALID,
+                         "%.*s: unknown placeholder; expected %s; a number may end with a format "
+                         "such as :%%08d or :%%08x that is wide enough for the largest value",
+                         SHOWN(written), known);
     }
     parts->written[parts->count++] = written;
     return OK;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In front of each row in a block. */
+/* Header of each row in a block. */
 struct row_head {
     uint32_t value_bytes;
     uint8_t key_bytes;
@@ -33,13 +33,13 @@ struct feed {
     struct store_txn *txn; /* NULL between commits */
     size_t txn_bytes;
     pthread_t thread;
-    pthread_mutex_t lock; /* over what follows */
+    pthread_mutex_t lock; /* protects the members below */
     pthread_cond_t changed;
     struct block *queue[FEED_BLOCKS_MAX]; /* a ring */
     size_t first;
     size_t count;
-    bool closed; /* no block comes any more */
-    enum err err; /* what the writing thread failed by; it then only takes blocks away */
+    bool closed; /* no more blocks are added */
+    enum err err; /* error of the writing thread, which then discards all blocks */
 };
 
 /* The next block, or NULL once there will be none. */

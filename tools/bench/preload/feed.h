@@ -18,7 +18,7 @@
 
 struct feed;
 
-/* Only the feed uses the store until it is closed. */
+/* Opens a feed, which has exclusive access to the store until it is closed. */
 MUST_CHECK enum err feed_open(struct store_backend *backend, struct feed **ret_feed);
 /* Copies the row. After a failure of the writing thread it gives that, and ever again. */
 MUST_CHECK enum err feed_put(struct feed *feed, enum store_table table, struct slice key,

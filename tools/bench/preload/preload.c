@@ -94,7 +94,7 @@ static enum err read_free_bytes(const char *folder, uint64_t *ret_bytes, struct 
     struct statvfs info;
 
     if (statvfs(folder, &info) != 0) {
-        return fault_say(fault, ERR_IO, "%s: the file system does not answer", folder);
+        return fault_say(fault, ERR_IO, "%s: the size of the file system cannot be read", folder);
     }
     *ret_bytes = (uint64_t)info.f_bavail * info.f_frsize;
     return OK;
@@ -168,7 +168,7 @@ static enum err fill_folder(struct script *script)
     return err;
 }
 
-/* What the load will take, and whether there is room for it. */
+/* Checks that the disk and the memory have enough room for the load. */
 static enum err check_room(const struct preload_options *options, const struct sizes *sizes,
                            struct fault *fault)
 {

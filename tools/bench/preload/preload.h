@@ -26,7 +26,8 @@
 /* More would make layouts with no three events out of what fits a machine. */
 #define PRELOAD_LAYOUTS_MAX 1000000
 #define PRELOAD_LAYOUTS_DEFAULT 5000
-/* Of one event in an answer of examples; less leaves no room for a text, more is cut by capture. */
+/* Size of an event in an answer with examples. A smaller event has no room for a text; capture
+ * truncates a larger one. */
 #define PRELOAD_EVENT_BYTES_MIN 300
 #define PRELOAD_EVENT_BYTES_MAX 4000
 #define PRELOAD_EVENT_BYTES_DEFAULT 1242
@@ -36,7 +37,8 @@
 #define PRELOAD_CUSTOMERS_MAX 100000
 #define PRELOAD_CUSTOMERS_DEFAULT 100
 
-/* Who acts in all that --preload and the calls of a mix write: the mark by which guard.h knows it. */
+/* Actor of all events written by --preload and by the calls of a mix, by which guard.h identifies
+ * them. */
 #define PRELOAD_ACTOR "bench-op-1"
 #define PRELOAD_CUSTOMER_FORMAT "customer-%05" PRIu32
 #define PRELOAD_LAYOUT_FORMAT "bench-layout-%08" PRIu32
@@ -54,15 +56,16 @@ struct preload_options {
         *folder; /* the data folder: made where it is missing, refused where it is not empty */
     enum preload_way way;
     uint64_t event_count; /* corrections */
-    uint64_t mapping_count; /* confirmed ones */
-    uint64_t extraction_count; /* of a document each; each correction corrects the one before it */
+    uint64_t mapping_count; /* confirmed mappings */
+    uint64_t
+        extraction_count; /* extractions, each of its own document; each correction corrects the previous extraction */
     uint32_t org_count;
-    uint32_t layout_count; /* of each organisation */
-    uint32_t customer_count; /* of each organisation, for its mappings */
-    uint32_t event_bytes; /* of each event in an answer of examples: a whole `Example` */
-    uint64_t seed; /* ids, tokens and texts come from it: the same seed, the same bytes */
-    int64_t end_us; /* UTC in microseconds since 1970; no event is later */
-    FILE *progress; /* how far it is and how long it will take, for people; NULL: nothing */
+    uint32_t layout_count; /* layouts of each organisation */
+    uint32_t customer_count; /* customers of each organisation, for its mappings */
+    uint32_t event_bytes; /* size of each event in an answer with examples: a whole `Example` */
+    uint64_t seed; /* seed of ids, tokens and texts: the same seed gives the same bytes */
+    int64_t end_us; /* UTC in microseconds since 1970; the latest time of an event */
+    FILE *progress; /* stream for the progress and the remaining time; NULL: no progress output */
 };
 
 /* Fills the folder. ERR_INVALID for options that make no sense, ERR_PRECONDITION for a folder that

@@ -18,11 +18,11 @@ struct progress {
     uint64_t total;
     uint64_t done;
     int64_t started_us;
-    int64_t next_us; /* when the next line is due */
+    int64_t next_us; /* time of the next line */
 };
 
 void progress_init(struct progress *progress, FILE *out, const struct clock *clock, uint64_t total);
-/* So many events more; says so when a line is due. */
+/* Counts further events, and prints a line if one is due. */
 void progress_add(struct progress *progress, uint64_t count);
 /* A line of its own, such as that the disk is being waited for. */
 void progress_say(const struct progress *progress, const char *what);

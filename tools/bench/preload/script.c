@@ -45,7 +45,7 @@ void script_start_write(struct script *script, struct store_txn *txn, int64_t ti
     log_begin_write(txn, NULL);
 }
 
-/* What a write failed by, in words that outlive it. */
+/* Describes the error of a write, in a text that remains valid after it. */
 enum err script_end_write(struct script *script, const char *what, enum err err)
 {
     const struct fault *fault = &script->write_fault;
@@ -96,7 +96,7 @@ static enum err make_token(struct script *script, struct store_txn *txn,
     return err;
 }
 
-/* So that there is an experiment. */
+/* Holds out some documents, so that there is an experiment. */
 static enum err hold_out_some(struct script *script, struct store_txn *txn, uint32_t org)
 {
     const struct settings_change change = {

@@ -14,23 +14,23 @@
 #include "store/log.h"
 #include "tools/bench/preload/preload.h"
 
-/* As far back as analytics look. */
+/* Number of days covered by analytics. */
 #define SCRIPT_DAYS 366
 /* Documents that get no examples, where there are extractions. */
 #define SCRIPT_HOLDOUT_PERCENT 10
 /* Fields of an extraction. */
 #define SCRIPT_FIELDS 12
 
-/* How long an event's texts are. */
+/* Lengths of the texts of an event. */
 struct script_texts {
-    size_t snippet_bytes; /* in meta_json.input_snippet */
-    size_t output_bytes; /* in after_json */
+    size_t snippet_bytes; /* length of meta_json.input_snippet */
+    size_t output_bytes; /* length of after_json */
 };
 
 enum script_stream {
-    SCRIPT_MAPPINGS, /* confirmations, each of a SKU of its own */
-    SCRIPT_EXTRACTIONS, /* each of a document of its own */
-    SCRIPT_CORRECTIONS, /* of the document that was extracted last, or of one of their own */
+    SCRIPT_MAPPINGS, /* confirmations, each with its own SKU */
+    SCRIPT_EXTRACTIONS, /* extractions, each of its own document */
+    SCRIPT_CORRECTIONS, /* corrections of the last extracted document, or of their own documents */
     SCRIPT_STREAM_COUNT
 };
 
@@ -38,15 +38,15 @@ struct script {
     const struct preload_options *options;
     struct fault *fault;
     struct ctx ctx;
-    struct arena arena; /* of one write */
-    struct fault write_fault; /* of one write; its message goes to `fault` */
+    struct arena arena; /* memory of one write */
+    struct fault write_fault; /* faults of one write; the message is copied to `fault` */
     struct clock_manual clock;
     struct random_seeded random;
     struct script_texts texts;
-    struct org_id orgs[PRELOAD_ORGS_MAX]; /* in the order of their ids */
+    struct org_id orgs[PRELOAD_ORGS_MAX]; /* organisations sorted by id */
     char tokens[PRELOAD_ORGS_MAX][TOKEN_TEXT_BYTES];
-    uint32_t org; /* whose events are being written */
-    uint64_t done[SCRIPT_STREAM_COUNT]; /* of them */
+    uint32_t org; /* index of the organisation whose events are being written */
+    uint64_t done[SCRIPT_STREAM_COUNT]; /* number of events written of each stream */
 };
 
 /* `options` and `fault` outlive it. How long the texts are is set apart (sizes.h). */
@@ -55,11 +55,11 @@ void script_deinit(struct script *script);
 
 /* Makes an organisation and its token, as AdminService does. From 0 on, one after the other. */
 MUST_CHECK enum err script_make_org(struct script *script, struct store_txn *txn, uint32_t org);
-/* How many events the organisation gets of a stream, and of all of them. */
+/* Returns the number of events of an organisation in one stream, and in all streams. */
 uint64_t script_count(const struct preload_options *options, uint32_t org,
                       enum script_stream stream);
 uint64_t script_event_count(const struct preload_options *options, uint32_t org);
-/* Before the first event of an organisation. */
+/* Call before writing the first event of an organisation. */
 void script_start_org(struct script *script, uint32_t org);
 /* Writes its next event. */
 MUST_CHECK enum err script_step(struct script *script, struct store_txn *txn);

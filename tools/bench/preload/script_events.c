@@ -49,7 +49,7 @@ static struct paper make_paper(struct script *script, uint64_t number)
     };
 }
 
-/* What correction `index` corrects: the paper that was extracted last, or else one of its own. */
+/* Returns the document that correction `index` corrects: the last extracted one, or a new one. */
 static struct paper corrected_paper(struct script *script, uint64_t index)
 {
     uint64_t extracted = script->done[SCRIPT_EXTRACTIONS];
@@ -57,7 +57,7 @@ static struct paper corrected_paper(struct script *script, uint64_t index)
     return make_paper(script, extracted > 0 ? extracted - 1 : index);
 }
 
-/* One line correction. */
+/* Fills in the correction of one line. */
 static void fill_input(struct script *script, uint64_t index, struct capture_input *input)
 {
     struct paper paper = corrected_paper(script, index);
@@ -96,7 +96,7 @@ static enum err capture(struct script *script, struct store_txn *txn, uint64_t i
 
 static enum err record_extraction(struct script *script, struct store_txn *txn, uint64_t index)
 {
-    static const struct exposure_key no_key; /* no reference is cited */
+    static const struct exposure_key no_key; /* no exposure is cited */
     struct paper paper = make_paper(script, index);
     struct extraction_input input = {.actor_user_id = SLICE(PRELOAD_ACTOR),
                                      .document_id = paper.document_id,

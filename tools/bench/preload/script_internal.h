@@ -6,9 +6,9 @@
 
 #include "tools/bench/preload/script.h"
 
-/* What a write begins with: its time, and memory of its own. */
+/* Starts a write: sets its time and its memory. */
 void script_start_write(struct script *script, struct store_txn *txn, int64_t time_us);
-/* What a write failed by, in words that outlive it. */
+/* Describes the error of a write, in a text that remains valid after it. */
 MUST_CHECK enum err script_end_write(struct script *script, const char *what, enum err err);
 
 /* The writes of each stream: number `index` of the organisation, from 0, within a write that was

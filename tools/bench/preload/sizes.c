@@ -15,14 +15,14 @@
 
 #define PAGE_BYTES 4096
 #define PAGE_HEAD_BYTES 16
-#define NODE_HEAD_BYTES 10 /* its place in the page and its lengths */
+#define NODE_HEAD_BYTES 10 /* position in the page, and lengths */
 /* A longer node lies on pages of its own: two must fit on one. */
 #define NODE_BYTES_MAX ((PAGE_BYTES - PAGE_HEAD_BYTES) / 2)
 /* Pages with fewer rows are less full. */
 #define FEW_ROWS 8
-/* What a layout takes at most: its head row with all its marks, and its sums. */
+/* Maximum size of the rows of a layout: its head row with all marks, and its sums. */
 #define LAYOUT_BYTES 1500
-/* What a mapping takes in the blocks of similar ones. */
+/* Size of a mapping in the blocks of similar mappings. */
 #define MAPPING_BLOCK_BYTES 64
 /* A row of a memory back end, besides its key and value. */
 #define STAGE_ROW_BYTES 150
@@ -33,7 +33,7 @@
 /* The shortest texts that are tried. */
 #define TEXT_BYTES_MIN 16
 
-/* What each event of a stream has one row in. */
+/* Tables in which each event of a stream has one row. */
 #define TABLES_MAX 9
 static const struct {
     enum store_table tables[TABLES_MAX];
@@ -75,7 +75,7 @@ static enum err read_row(struct store_txn *txn, enum store_table table, struct o
     return err;
 }
 
-/* How many bytes of the disk a row takes. */
+/* Returns the disk space of a row. */
 static uint64_t disk_share(const struct row *row, bool appended)
 {
     uint64_t node = NODE_HEAD_BYTES + row->key.size + row->value.size;
@@ -94,7 +94,7 @@ static uint64_t disk_share(const struct row *row, bool appended)
     return PAGE_BYTES / rows * (rows < FEW_ROWS ? 4 : 3) / 2;
 }
 
-/* What one event of a stream takes: the rows that were written last. */
+/* Counts the rows of the last event of a stream. */
 static enum err count_stream(const struct script *script, struct store_txn *txn,
                              enum script_stream stream, struct sizes *sizes)
 {
@@ -118,7 +118,7 @@ static enum err count_stream(const struct script *script, struct store_txn *txn,
     return OK;
 }
 
-/* What layouts and customers take, and what goes with all of it. */
+/* Counts the rows of layouts and customers, and constant overhead. */
 static void count_rest(const struct preload_options *options, struct sizes *sizes)
 {
     uint64_t layouts = options->layout_count * (uint64_t)LAYOUT_BYTES;
@@ -141,7 +141,7 @@ static void set_texts(struct script *script, size_t bytes)
     script->texts = (struct script_texts){snippet, bytes - snippet};
 }
 
-/* How long the newest example of the first layout is in an answer. */
+/* Returns the length of the newest example of the first layout in an answer. */
 static enum err read_example_bytes(struct script *script, struct store_txn *txn, size_t *ret_bytes)
 {
     const struct examples_query query = {.org = script->orgs[0],
@@ -200,7 +200,7 @@ static enum err write_each(struct script *script, struct store_txn *txn, size_t 
     return err == OK ? read_example_bytes(script, txn, &sizes->example_bytes) : err;
 }
 
-/* One try on a store of its own; gives the length for the next one. */
+/* Tries one length of the texts with a temporary store; returns the length for the next attempt. */
 static enum err try_texts(struct script *script, struct store_backend *memory, size_t *text_bytes,
                           struct sizes *ret_sizes)
 {

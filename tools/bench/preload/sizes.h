@@ -7,13 +7,13 @@
 
 #include "tools/bench/preload/script.h"
 
-/* What the tables of one organisation may take while its events are captured. */
+/* Memory limit for the tables of one organisation while its events are captured. */
 #define SIZES_STAGE_BYTES_MAX ((uint64_t)3 << 30)
 
 struct sizes {
-    size_t example_bytes; /* of an event in an answer */
-    uint64_t disk_bytes; /* of the whole store */
-    uint64_t stage_bytes; /* of the largest organisation's tables */
+    size_t example_bytes; /* size of an event in an answer */
+    uint64_t disk_bytes; /* size of the whole store */
+    uint64_t stage_bytes; /* size of the tables of the largest organisation */
 };
 
 /* Sets the script's text lengths and reports the size of its events. The script is fresh, and is to

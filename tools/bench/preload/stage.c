@@ -21,12 +21,13 @@
 #define LATER_EVERY 4
 
 struct stage {
-    struct store_backend_ops ops; /* first: of `memory`, but for what is replaced */
+    struct store_backend_ops
+        ops; /* operations of `memory`, some of them replaced; must be the first member */
     const struct store_backend_ops *memory_ops;
     struct store_backend *memory;
     struct feed *feed;
-    struct key last_key; /* of the event that was appended last */
-    struct slice last_event; /* its row, in `last_bytes`; empty: none was */
+    struct key last_key; /* key of the last appended event */
+    struct slice last_event; /* row of that event, in `last_bytes`; empty if there is none */
     uint8_t last_bytes[STORE_VALUE_BYTES_MAX];
 };
 
@@ -123,9 +124,9 @@ struct store_backend *stage_backend(struct stage *stage)
 
 /* The rows of one window, those that come later or the others. */
 struct window {
-    struct key from; /* its first row's key; empty: the table's first */
+    struct key from; /* key of the first row; empty: start of the table */
     struct key next; /* the key of the first row after it */
-    bool last; /* there is none */
+    bool last; /* there are no more rows */
 };
 
 static enum err walk_window(struct stage *stage, struct store_cursor *cursor, bool later,

@@ -14,7 +14,7 @@ struct stage;
 
 /* The feed outlives it. */
 MUST_CHECK enum err stage_open(struct feed *feed, struct stage **ret_stage);
-/* No transaction may be alive. Takes NULL. */
+/* Closes the stage, which must not have a live transaction. NULL is allowed. */
 void stage_close(struct stage *take_stage);
 struct store_backend *stage_backend(struct stage *stage);
 /* The table's rows pass the stage by: none but the last event can be read there. */

@@ -32,7 +32,7 @@ static enum err make_orgs(struct script *script, struct store_backend *backend)
     return err;
 }
 
-/* One commit's events of the organisation. */
+/* Writes the events of one commit. */
 static enum err write_some(struct script *script, struct store_backend *store, uint64_t count)
 {
     struct store_txn *txn = NULL;
@@ -71,10 +71,10 @@ enum err ways_load_plain(struct script *script, struct store_backend *store,
     return err;
 }
 
-/* Where copied rows go: on a stage, or past it into the store. */
+/* The destination of copied rows: a stage, or directly the store. */
 struct copy {
     struct store_txn *from;
-    struct store_txn *to; /* of a stage; NULL: into the feed */
+    struct store_txn *to; /* transaction of a stage; NULL: the rows go to the feed */
     struct feed *feed;
     struct key prefix;
 };
@@ -123,10 +123,11 @@ struct bulk {
     struct script *script;
     struct progress *progress;
     struct feed *feed;
-    struct store_txn *made; /* reads what making the organisations left */
+    struct store_txn *made; /* read transaction with the rows of the created organisations */
 };
 
-/* From the rows that making the organisation left to the rows that all its events leave. */
+/* Writes all events of an organisation on a stage that contains the rows of its creation, and
+ * copies the resulting rows. */
 static enum err write_on_stage(struct bulk *bulk, struct store_txn *txn, uint32_t org)
 {
     struct script *script = bulk->script;

@@ -93,7 +93,7 @@ static enum cli_exit print_info(struct cli *cli, struct json_value reply)
 }
 
 #define PDF_PART "errata.pdf"
-/* How long health waits for the PDF worker, and between two questions. */
+/* Time that health waits for the PDF worker, and the pause between two checks. */
 #define PDF_WAIT_US 2000000
 #define PDF_PAUSE_MS 50
 
@@ -101,7 +101,8 @@ static enum cli_exit print_info(struct cli *cli, struct json_value reply)
 #define ADMIN_PART "errata.admin"
 #define CLOCK_PART "errata.clock"
 
-/* What a part that does not serve warns of; NULL for a part that is not only a warning. */
+/* Returns the warning of a service that is not serving; NULL if the service is not only a
+ * warning. */
 static const char *warning_of(const char *part)
 {
     if (strcmp(part, ADMIN_PART) == 0) {
@@ -146,7 +147,7 @@ static enum cli_exit check_patiently(struct cli *cli, const char *part, struct s
            clock_monotonic_us(cli->ctx.clock) < end_us) {
         const struct timespec pause = {0, PDF_PAUSE_MS * 1000000L};
 
-        (void)nanosleep(&pause, NULL); /* cut short by a signal: asks earlier */
+        (void)nanosleep(&pause, NULL); /* a signal may end the sleep early */
         result = check_part(cli, part, ret_json, ret_word);
     }
     return result;
@@ -179,7 +180,7 @@ static enum cli_exit report_part(struct cli *cli, const char *part, struct buffe
     return CLI_OK;
 }
 
-/* Which server the answers are from. */
+/* Adds the server's address to the report. */
 static void report_to_server(struct cli *cli, struct buffer *json)
 {
     const char *source =
@@ -233,10 +234,10 @@ static const struct option_spec backup_options[] = {{"force", NULL, "replace FIL
 const struct command admin_commands[] = {
     {.group = "admin",
      .name = "info",
-     .summary = "what the server is, and what it has done since it started",
-     .help = "Prints the server's version, when it started, its calls by method and code, and its "
-             "counters. Needs an ADMIN token; calls and counters are those of all organisations, "
-             "so they want one with the server flag.",
+     .summary = "show the server's version, calls and counters",
+     .help = "Prints the server's version, its start time, its calls by method and code, and its "
+             "counters. Needs an ADMIN token. Calls and counters cover all organisations, so they "
+             "need a token with the server flag.",
      .examples =
          {{"errata admin info", NULL},
           {"errata admin info --json | jq '.counters[] | select(.name | startswith(\"pdf\"))'",
@@ -244,40 +245,41 @@ const struct command admin_commands[] = {
      COMMAND_CALL("AdminService/GetServerInfo", .print = print_info)},
     {.group = "admin",
      .name = "verify",
-     .summary = "check the server's whole store, while it serves",
-     .help = "Has the server copy its store, check every page and every log's chain of hashes, "
-             "make all tables again from the logs, and compare every row. That takes seconds for "
-             "each 100,000 events, and as much room on the server's disk as its store has, twice; "
-             "a terminal sees how far it is. Needs an ADMIN token with the server flag. One runs "
-             "at a time; interrupting this program ends it.\n\nRows that differ are listed, at "
-             "most 100: `erratad --rebuild`, run while the server is stopped, rebuilds them. A log "
-             "or a file that does not hold takes a backup of `errata admin backup`, restored by "
+     .summary = "verify the store of a running server",
+     .help = "Makes the server copy its store, check every page and the hash chain of every log, "
+             "rebuild all tables from the logs, and compare every row. This takes seconds per "
+             "100,000 events and needs free disk space of twice the size of the store. A terminal "
+             "shows the progress. Needs an ADMIN token with the server flag. Only one verification "
+             "runs at a time; interrupting this program ends it. At most 100 rows that differ are "
+             "listed; `erratad --rebuild`, run while the server is stopped, repairs them. A "
+             "damaged log or file must be replaced from a backup of `errata admin backup`, by "
              "`erratad --restore FILE --data DIR`.",
      .examples = {{"errata admin verify", NULL},
                   {"errata admin verify --json | tail -1 | jq .report",
                    "what was found, for a script"}},
-     .exits = "0 where everything holds, 5 where something does not, 1 where the server answered "
-              "with an error, 3 where no answer came.",
+     .exits = "0 if the store is intact, 5 if it is damaged, 1 if the server returned with an "
+              "error, 3 where no answer came.",
      .run = verify_run},
     {.group = "admin",
      .name = "backup",
      .arguments = "FILE|-",
-     .summary = "back up the server's whole store, while it serves",
-     .help = "Writes one moment of the server's store into FILE, which only you can read: "
-             "everything that was acknowledged before the command is in it, writes go on "
-             "meanwhile, and the server needs no room for it. The bytes come in FILE.part, which "
-             "takes the name FILE once its size and SHA-256 are those that the server reports, and "
-             "it is on the disk; `-` writes to standard output. One runs at a time. A client that "
-             "reads nothing for 30 s, or takes longer than 10 minutes and 1 s for each 4 MiB, is "
-             "ended: the server's file grows meanwhile. Needs an ADMIN token with the server "
-             "flag.\n\n`erratad --restore FILE --data DIR` makes a data folder of it: DIR must be "
-             "empty or not there. It checks the whole file first. The store has the tokens that it "
-             "had then; `erratad --new-admin-token --data DIR` writes a new one.",
+     .summary = "back up the store of a running server",
+     .help = "Writes a snapshot of the server's store to FILE, which only you can read. It "
+             "contains all writes that were acknowledged before the command. Writes continue "
+             "during the backup, and the server needs no extra disk space. The data is first "
+             "written to FILE.part, which is renamed to FILE after its size and SHA-256 match "
+             "those that the server reports and it is on disk; `-` writes to standard output. Only "
+             "one backup runs at a time. The server aborts a backup if the client reads nothing "
+             "for 30 s, or takes longer than 10 minutes plus 1 s per 4 MiB, because the store's "
+             "file grows during a backup. Needs an ADMIN token with the server flag.\n\n`erratad "
+             "--restore FILE --data DIR` checks the whole file and creates a data folder from it; "
+             "DIR must be empty or missing. The restored store has the tokens of the time of the "
+             "backup; `erratad --new-admin-token --data DIR` writes a new one.",
      .examples = {{"errata admin backup errata.backup --force", NULL},
                   {"errata admin backup - | gzip >errata.backup.gz",
                    "the checksum is in the file"}},
      .options = backup_options,
-     .exits = "0 where FILE is whole and on the disk.",
+     .exits = "0 if FILE is complete and on disk.",
      .run = backup_run},
     {.name = NULL}};
 
@@ -285,16 +287,16 @@ const struct command health_commands[] = {
     {.name = "health",
      .arguments = "[PART]",
      .summary = "check server health",
-     .help = "Says which server is asked, and asks it for the health of the whole, of its writes "
-             "(`errata.write`), of its reading of PDFs (`errata.pdf`), of its administration "
-             "(`errata.admin`: not serving if the last usable ADMIN token with the server flag "
-             "ends within 14 days) and of its clock (`errata.clock`: not serving if its newest "
-             "event is recorded later than its clock is now), or of one part. A server that has "
-             "just started gets up to 2 s to start its PDF worker. Needs no token.",
+     .help = "Checks the health of the server and of its services, or of one service: writes "
+             "(`errata.write`), reading of PDFs (`errata.pdf`), administration (`errata.admin`: "
+             "not serving if the last usable ADMIN token with the server flag expires within 14 "
+             "days) and the clock (`errata.clock`: not serving if the newest event is later than "
+             "the current time). A server that has just started gets up to 2 s to start its PDF "
+             "worker. Needs no token.",
      .examples = {{"errata health", NULL},
                   {"until errata health errata.pdf --timeout 1s >/dev/null 2>&1; do sleep 1; done",
                    "in a script that has just started a server"}},
-     .exits = "0 if all that was asked serves, 1 if a part of it does not (of the clock only if it "
-              "is the only part asked for), 3 if no answer comes.",
+     .exits = "0 if all checked services are serving, 1 if one is not (the clock only if it is the "
+              "only part asked for), 3 if no answer comes.",
      .run = run_health},
     {.name = NULL}};

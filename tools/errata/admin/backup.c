@@ -29,7 +29,7 @@
 #define STATUS_ARENA_BYTES_MAX (1u << 20)
 #define MIB (UINT64_C(1) << 20)
 
-/* What the server says that it sent. */
+/* The size and digest of the sent bytes, as reported by the server. */
 struct backup_report {
     uint64_t size_bytes;
     struct sha256_digest sha256;
@@ -39,13 +39,13 @@ struct backup_report {
 struct backing_up {
     struct cli *cli;
     const char *path; /* FILE */
-    bool to_output; /* it is `-` */
+    bool to_output; /* the target is `-` */
     char part[PATH_MAX]; /* FILE.part */
-    int file; /* that, or standard output; -1: not open */
+    int file; /* descriptor of the file, or standard output; -1: not open */
     uint64_t bytes; /* written */
-    struct sha256_state sha256; /* of those */
+    struct sha256_state sha256; /* digest of the received bytes */
     bool reported;
-    bool is_whole; /* it has all bytes, and they are on the disk */
+    bool is_whole; /* all bytes are received and on disk */
     struct backup_report report;
     enum cli_exit result;
     int64_t start_us;
@@ -69,7 +69,8 @@ static enum cli_exit check_free(const struct backing_up *backing_up)
     return CLI_OK;
 }
 
-/* One that an earlier run left is used again; one that another run has is not. */
+/* Opens the .part file. A file left by an earlier run is reused, unless another process has it
+ * locked. */
 static enum cli_exit open_part(struct backing_up *backing_up)
 {
     struct cli *cli = backing_up->cli;
@@ -103,8 +104,9 @@ static enum cli_exit open_output(struct backing_up *backing_up)
         return result == CLI_OK ? open_part(backing_up) : result;
     }
     if (isatty(STDOUT_FILENO) != 0) {
-        return cli_usage(backing_up->cli,
-                         "a backup is binary: `-` expects a pipe or a file, not a terminal");
+        return cli_usage(
+            backing_up->cli,
+            "-: standard output is a terminal, and a backup is binary; expected a pipe or a file");
     }
     backing_up->file = STDOUT_FILENO;
     return CLI_OK;
@@ -152,7 +154,7 @@ static bool sync_folder(const char *path)
 static enum cli_exit take_place(struct backing_up *backing_up)
 {
     struct cli *cli = backing_up->cli;
-    enum cli_exit result = check_free(backing_up); /* minutes have passed */
+    enum cli_exit result = check_free(backing_up); /* check again, since minutes have passed */
 
     if (result == CLI_OK && rename(backing_up->part, backing_up->path) != 0) {
         result = say_failed(cli, backing_up->path, "made");
@@ -260,7 +262,7 @@ static enum cli_exit receive(struct backing_up *backing_up, struct arena *arena)
     return backing_up->result;
 }
 
-/* What came is what was sent, and is on the disk. */
+/* Checks that the received bytes match the server's report, and syncs the file. */
 static enum cli_exit check(struct backing_up *backing_up)
 {
     struct cli *cli = backing_up->cli;
@@ -354,8 +356,8 @@ enum cli_exit backup_run(struct cli *cli)
         return result;
     }
     if (!backing_up.is_whole) {
-        (void)unlink(backing_up.part); /* while it is locked: it is this run's */
+        (void)unlink(backing_up.part); /* this run holds the lock, so the file is its own */
     }
-    (void)close(backing_up.file); /* synced before */
+    (void)close(backing_up.file); /* the data has been synced before */
     return result;
 }

@@ -22,10 +22,10 @@
 #define RETRY_LAST_MS 8000
 /* Tries that bring nothing before the watch gives up: some thirteen minutes. */
 #define RETRY_COUNT_MAX 100
-/* How a stream ended: a status's texts and metadata. */
+/* Memory limit for the status of a stream: texts and metadata. */
 #define STATUS_ARENA_BYTES_MAX ((size_t)1024 * 1024)
 
-/* How useful a subject of each kind is to a person, who knows documents by their names. */
+/* Ranks subjects by usefulness: people know documents by their names. */
 static unsigned kind_rank(struct slice kind)
 {
     static const char *const known[] = {"DOCUMENT", "DRAFT_ORDER", "ENTITY"};
@@ -163,11 +163,11 @@ struct watching {
     struct cli *cli;
     const struct method_info *method;
     int64_t next_seq; /* the first that is wanted */
-    int64_t left; /* events still wanted; -1: all */
-    unsigned failures; /* tries that brought nothing, one after the other */
+    int64_t left; /* number of events left to print; -1: unlimited */
+    unsigned failures; /* consecutive attempts without an event */
     enum cli_exit result;
-    bool finished; /* all that was wanted was printed, or the reader of the output is gone */
-    struct table_layout layout; /* of the rows that were printed */
+    bool finished; /* all requested events are printed, or the output has no reader */
+    struct table_layout layout; /* layout of the printed rows */
     struct view view;
 };
 
@@ -255,8 +255,8 @@ static enum cli_exit watch_request(struct watching *watching, struct slice *ret_
     return cli_encode(cli, watching->method, request_end(&request), ret_wire);
 }
 
-/* Without --from-seq: what is recorded from now on. The number is asked for, so that a connection
- * lost before the first event loses nothing. */
+/* Finds the first event to print without --from-seq: the next event that is recorded. Asking for
+ * its number ensures that no event is lost if the connection fails before the first one. */
 static enum cli_exit find_start(struct watching *watching)
 {
     const char *given = options_get(&watching->cli->options, "from-seq");
@@ -321,10 +321,11 @@ static void wait_to_retry(const struct watching *watching)
     wait_ms = wait_ms < RETRY_LAST_MS ? wait_ms : RETRY_LAST_MS;
     span.tv_sec = wait_ms / 1000;
     span.tv_nsec = wait_ms % 1000 * 1000000;
-    (void)nanosleep(&span, NULL); /* cut short by a signal: tries earlier */
+    (void)nanosleep(&span, NULL); /* a signal may end the sleep early */
 }
 
-/* One connection, and what its end means: done, failed, or another try after a while. */
+/* Watches over one connection. Returns the outcome of its end: done, failed, or retry after a
+ * pause. */
 static enum cli_exit watch_step(struct watching *watching, struct arena *arena)
 {
     struct cli *cli = watching->cli;
@@ -366,7 +367,8 @@ static enum cli_exit run_watch(struct cli *cli)
     view_init(&watching.view, view_message("Event"));
     result = find_start(&watching);
     reader_end_without();
-    /* Ends with the server's word, an error, --count, or RETRY_COUNT_MAX tries without an event. */
+    /* Ends if the server ends the stream, on an error, after --count events, or after
+     * RETRY_COUNT_MAX attempts without an event. */
     while (result == CLI_OK && !watching.finished) {
         struct arena arena;
 
@@ -381,13 +383,13 @@ static const struct option_spec list_options[] = {
     {"subject", "KIND:ID",
      "only events of this subject: document:invoice-17, layout:..., draft_order:..., entity:..., "
      "organization:..., token:..., exposure:... or prompt_template:..."},
-    {"kind", "KIND", "only this kind"},
+    {"kind", "KIND", "only events of this kind"},
     PAGING_OPTIONS,
     {NULL, NULL, NULL}};
 static const struct option_spec watch_options[] = {
-    {"from-seq", "SEQ", "begin with this event; else with the next that is recorded"},
-    {"kind", "KIND", "only this kind, may be given several times"},
-    {"count", "N", "end after N events"},
+    {"from-seq", "SEQ", "start with this event; default: the next event that is recorded"},
+    {"kind", "KIND", "only events of this kind; may be repeated"},
+    {"count", "N", "exit after N events"},
     {NULL, NULL, NULL}};
 
 const struct command event_commands[] = {
@@ -404,14 +406,14 @@ const struct command event_commands[] = {
      .name = "show",
      .arguments = "SEQ|EVENT",
      .summary = "show one event as JSON",
-     .help = "Shows one event, by its number in the log or by its id.",
+     .help = "Shows one event, given by its sequence number or its id.",
      .examples = {{"errata events show 1", "the first event of an organisation"}},
      .run = run_show},
     {.group = "events",
      .name = "watch",
-     .summary = "print events as they are written, until interrupted",
-     .help = "Prints each event once, in the order of the log, as it is written. When the "
-             "connection is lost it connects again, and goes on with the event after the last.",
+     .summary = "print new events until interrupted",
+     .help = "Prints each event once, in the order of the log, as soon as it is written. If the "
+             "connection is lost, the command reconnects and continues with the next event.",
      .examples = {{"errata events watch", NULL},
                   {"errata events watch --from-seq 1 --count 3", "the first three"},
                   {"errata events watch --kind feedback --json | jq -c .event.subjects", NULL}},

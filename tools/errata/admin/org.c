@@ -59,15 +59,15 @@ static enum cli_exit run_settings(struct cli *cli)
 }
 
 static const struct option_spec settings_options[] = {
-    {"holdout", "PERCENT", "so many percent of documents get no examples, 0 to 100"},
-    {"match-mode", "MODE", "how layouts have to match where a call does not say"},
+    {"holdout", "PERCENT", "percentage of documents that get no examples, 0 to 100"},
+    {"match-mode", "MODE", "default match mode of layouts"},
     {"annotator", "ANNOTATOR",
-     "corrections of this kind of annotator are examples where a call does not say; may be given "
-     "several times"},
-    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
+     "default kind of annotator whose corrections are examples; may be repeated"},
+    {"idempotency-key", "KEY", "key that makes the write safe to repeat for 24 hours"},
     {NULL, NULL, NULL}};
 static const struct option_spec create_options[] = {
-    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"}, {NULL, NULL, NULL}};
+    {"idempotency-key", "KEY", "key that makes the write safe to repeat for 24 hours"},
+    {NULL, NULL, NULL}};
 static const struct option_spec list_options[] = {PAGING_OPTIONS, {NULL, NULL, NULL}};
 
 const struct command org_commands[] = {
@@ -75,8 +75,8 @@ const struct command org_commands[] = {
      .name = "create",
      .arguments = "NAME",
      .summary = "create an organisation and print its id",
-     .help = "Creates an organisation and prints its id, with which its first token is made. Needs "
-             "an ADMIN token with the server flag, such as the first one of a server.",
+     .help = "Creates an organisation and prints its id, which is needed to create its first "
+             "token. Needs an ADMIN token with the server flag, such as the first one of a server.",
      .examples = {{"org=$(errata org create \"Acme Ltd\")\n"
                    "errata token create --org \"$org\" --role ADMIN --file acme-admin.token",
                    "an organisation, and its administrator"}},
@@ -85,8 +85,8 @@ const struct command org_commands[] = {
     {.group = "org",
      .name = "list",
      .summary = "list organisations",
-     .help =
-         "Lists organisations, oldest first. A token without the server flag sees only its own.",
+     .help = "Lists organisations, oldest first. With a token without the server flag, lists only "
+             "the token's own organisation.",
      .examples = {{"errata org list", NULL},
                   {"errata org list --all --json | jq -r .organizations[].id", "only the ids"}},
      .options = list_options,
@@ -94,13 +94,12 @@ const struct command org_commands[] = {
     {.group = "org",
      .name = "settings",
      .arguments = "[ORG]",
-     .summary = "show an organisation's settings, or change some",
-     .help =
-         "Shows the settings of the token's own organisation, or of ORG; with options it changes "
-         "those that are given and shows all. A document that is held out gets no examples, so "
-         "that `errata analytics experiment` can measure whether they help; a document falls on "
-         "the "
-         "same side each time, and a larger share holds out more of them. Needs an ADMIN token.",
+     .summary = "show or change the settings of an organisation",
+     .help = "Shows the settings of the token's own organisation, or of ORG. Options change the "
+             "given settings; then all settings are shown. Held-out documents get no examples, so "
+             "that `errata analytics experiment` can measure the effect of examples. The choice "
+             "for a document is stable, and a larger percentage only adds held-out documents. "
+             "Needs an ADMIN token.",
      .examples = {{"errata org settings", NULL},
                   {"errata org settings --holdout 10 --match-mode exact", NULL}},
      .options = settings_options,

@@ -68,7 +68,8 @@ static enum cli_exit run_create(struct cli *cli)
     const char *path = options_get(&cli->options, "file");
 
     if (path != NULL && cli->json) {
-        return cli_usage(cli, "--json prints the token: leave --file or --json out");
+        return cli_usage(cli, "--json: given together with --file; expected only one of them, "
+                              "since both would contain the token");
     }
     return path != NULL ? create_into(cli, &call, path) : command_call_once(cli, &call);
 }
@@ -151,13 +152,13 @@ static enum cli_exit print_revoked(struct cli *cli, struct json_value reply)
     }
 
 static const struct option_spec create_options[] = {
-    {"role", "ROLE", "what it may do"},
-    {"user", "USER", "the user it is bound to; OPERATOR and REVIEWER need one"},
-    {"expires", "SPAN|TIME", "when it ends: 90d, or a time; never where this is not given"},
-    {"file", "FILE", "write it into this new file, that only you can read"},
+    {"role", "ROLE", "role of the token, which determines its permissions"},
+    {"user", "USER", "user to bind the token to; required for OPERATOR and REVIEWER"},
+    {"expires", "SPAN|TIME", "expiry: a time or a time span such as 90d; default: never"},
+    {"file", "FILE", "write the token to this new file, which only you can read"},
     ORG_OPTION,
-    {"server-flag", NULL, "it may name other organisations in AdminService"},
-    {"idempotency-key", "KEY", "a repeat with the same key makes no second token"},
+    {"server-flag", NULL, "allow the token to administer other organisations"},
+    {"idempotency-key", "KEY", "key that prevents a second token if the call is repeated"},
     {NULL, NULL, NULL}};
 static const struct option_spec list_options[] = {ORG_OPTION, PAGING_OPTIONS, {NULL, NULL, NULL}};
 static const struct option_spec revoke_options[] = {ORG_OPTION, {NULL, NULL, NULL}};
@@ -166,10 +167,10 @@ const struct command token_commands[] = {
     {.group = "token",
      .name = "create",
      .arguments = "--role ROLE",
-     .summary = "create a token and print it, once",
-     .help = "Creates a token. Its text goes to standard output, or into a file of `--file`, and "
-             "is never shown again: the server keeps a hash. Needs an ADMIN token. `errata "
-             "methods` lists what each role may call.",
+     .summary = "create a token and print its text",
+     .help = "Creates a token. Its text is printed to standard output, or written to the file of "
+             "`--file`. It cannot be shown again, since the server stores only a hash. Needs an "
+             "ADMIN token. `errata methods` lists the methods that each role may call.",
      .examples = {{"errata token create --role SERVICE --expires 90d --file service.token",
                    "for a program"},
                   {"errata token create --role OPERATOR --user ada --file ada.token",
@@ -178,8 +179,8 @@ const struct command token_commands[] = {
      .run = run_create},
     {.group = "token",
      .name = "list",
-     .summary = "list tokens, revoked and ended ones too",
-     .help = "Lists the tokens of an organisation by key id, without their secrets.",
+     .summary = "list tokens, including revoked and expired ones",
+     .help = "Lists the tokens of an organisation with their key ids, without their secrets.",
      .examples =
          {{"errata token list --all", NULL},
           {"errata token list --all --json | jq -r '.tokens[] | select(.revokedAt) | .keyId'",
@@ -189,10 +190,10 @@ const struct command token_commands[] = {
     {.group = "token",
      .name = "revoke",
      .arguments = "KEYID",
-     .summary = "revoke a token at once and for ever",
-     .help = "Revokes a token by its key id: the eight hex digits in its text after `errata_`, and "
-             "in `errata token list`. The last usable ADMIN token with the server flag is refused: "
-             "create another one first.",
+     .summary = "revoke a token immediately and permanently",
+     .help = "Revokes a token, given by its key id: the eight hex digits after `errata_` in its "
+             "text, which `errata token list` shows too. The last usable ADMIN token with the "
+             "server flag cannot be revoked: create another one first.",
      .examples = {{"errata token revoke 0123abcd", NULL}},
      .options = revoke_options,
      COMMAND_CALL("AdminService/RevokeToken", .print = print_revoked)},

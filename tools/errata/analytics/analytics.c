@@ -37,7 +37,7 @@ struct slice analytics_counted(struct cli *cli, struct json_value object, const 
 }
 
 static const struct option_spec coverage_options[] = {
-    {"order", "ORDER", "in which order; those seen last first where it is not given"},
+    {"order", "ORDER", "order of the layouts; default: most recently seen first"},
     CSV_OPTION,
     PAGING_OPTIONS,
     {NULL, NULL, NULL}};
@@ -45,15 +45,14 @@ static const struct option_spec coverage_options[] = {
 const struct command analytics_commands[] = {
     {.group = "analytics",
      .name = "learning",
-     .summary = "what was corrected and learned: by day, type, field and layout",
-     .help =
-         "Shows what happened in a range of days, the last 30 where none is given: feedback events "
-         "and the models' confidence by day, events by type, the fields that are corrected most, "
-         "and the layouts that are seen most. A rate of correction is the share of extractions "
-         "that somebody corrected. Figures of layouts are as of now.\n\nDays are UTC days, written "
-         "2026-11-22, `today`, `yesterday`, or as a span such as 90d: so many days ago. Days "
-         "without extractions are gaps in the trend of confidence.\n\n`--table` shows one part; "
-         "with `--csv` it says which table is wanted (days where it is not given).",
+     .summary = "show corrections by day, type, field and layout",
+     .help = "Shows statistics of a range of days, by default the last 30: feedback events and the "
+             "models' confidence by day, events by type, the most corrected fields, and the most "
+             "frequent layouts. A correction rate is the share of extractions with at least one "
+             "correction. The figures of layouts are current and do not depend on the "
+             "range.\n\nDays are UTC days, written as 2026-11-22, `today`, `yesterday`, or a "
+             "number of days ago such as 90d. Days without extractions are gaps in the confidence "
+             "trend. `--table` selects one table; with `--csv` the default is `days`.",
      .examples = {{"errata analytics learning", NULL},
                   {"errata analytics learning --start 90d --top 20", "the last quarter"},
                   {"errata analytics learning --table fields --csv > fields.csv", NULL}},
@@ -62,28 +61,27 @@ const struct command analytics_commands[] = {
                   .print = learning_print)},
     {.group = "analytics",
      .name = "coverage",
-     .summary = "all layouts: documents, examples, and how often extractions were corrected",
-     .help = "Lists all layouts that anything is known of, with the rate of correction of their "
-             "extractions.",
+     .summary = "list layouts with documents, examples and correction rates",
+     .help = "Lists all layouts with documents, corrections or extractions, and the correction "
+             "rate of their extractions.",
      .examples = {{"errata analytics coverage --order most-seen --limit 20", NULL},
                   {"errata analytics coverage --all --csv > layouts.csv", NULL}},
      .options = coverage_options,
      COMMAND_CALL("AnalyticsService/ListLayoutCoverage",
-                  .nothing = "no layouts: nothing was ingested or captured yet")},
+                  .nothing = "no layouts: no document or correction has been stored")},
     {.group = "analytics",
      .name = "experiment",
-     .summary = "whether examples help: documents with them beside those held out",
-     .help =
-         "Compares extractions of documents that got examples with those of documents that were "
-         "held out (`errata org settings --holdout`): the share that needed no correction. It says "
-         "how much better the one is than the other (+20% from 50% is 60%), the 95% confidence "
-         "interval of that, and how likely such a difference is by chance (p). The goal is 15%. "
-         "Extractions count that were made when their layout already had 3 examples.\n\nThe "
-         "layouts with 3 or more examples follow. The verdict is `better`, `worse`, or `goal "
-         "reached` by what was measured (the interval may reach below it); `unclear` where that "
-         "may be chance (p of 0.05 or more), `too little data` with fewer than 10 extractions on "
-         "one side. Of many layouts one in twenty looks clear by chance. With `--csv` the first "
-         "record, which names no layout, is the organisation.",
+     .summary = "measure the effect of examples against held-out documents",
+     .help = "Compares the share of extractions without corrections between documents that got "
+             "examples and documents that were held out (`errata org settings --holdout`). Prints "
+             "the relative improvement (from 50% to 60% is +20%), its 95% confidence interval, and "
+             "the probability p of such a difference by chance. The goal is 15%. Only extractions "
+             "whose layout already had 3 examples are counted. A table of the layouts with 3 or "
+             "more examples follows. The verdict is `better`, `worse` or `goal reached` (the "
+             "measured improvement, even if its interval extends below the goal); `unclear` if p "
+             "is 0.05 or more; `too little data` if one side has fewer than 10 extractions. Of "
+             "many layouts, one in twenty differs clearly by chance. With `--csv`, the first "
+             "record has no layout and describes the organisation.",
      .examples = {{"errata analytics experiment", NULL},
                   {"errata analytics experiment --all --csv > experiment.csv", NULL}},
      .options = experiment_options,

@@ -12,7 +12,7 @@
 
 extern const struct option_spec learning_options[];
 extern const struct option_spec experiment_options[];
-/* What the commands `learning` and `experiment` have of their own, see command_call.h. */
+/* Callbacks of the commands `learning` and `experiment`, see command_call.h. */
 MUST_CHECK enum cli_exit learning_check(struct request *request, struct cli *cli);
 MUST_CHECK enum cli_exit learning_print(struct cli *cli, struct json_value reply);
 MUST_CHECK enum cli_exit experiment_head(struct cli *cli, struct json_value reply);

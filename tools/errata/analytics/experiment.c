@@ -20,11 +20,11 @@
 
 /* The result of a comparison. */
 enum verdict {
-    VERDICT_NO_CONTROL, /* no extractions without examples */
+    VERDICT_NO_CONTROL, /* there are no extractions without examples */
     VERDICT_NO_TREATMENT,
     VERDICT_NO_RATIO, /* every extraction without examples was corrected */
-    VERDICT_FEW, /* too few extractions */
-    VERDICT_UNCLEAR, /* enough extractions, but the difference may be chance */
+    VERDICT_FEW, /* there are too few extractions */
+    VERDICT_UNCLEAR, /* there are enough extractions, but the difference may be chance */
     VERDICT_WORSE,
     VERDICT_BETTER,
     VERDICT_REACHED
@@ -42,7 +42,7 @@ static bool is_small(struct cli *cli, struct json_value arm)
     return !measures_double(cli, arm, "extractionCount", &count) || count < ARM_EXTRACTIONS_MIN;
 }
 
-/* Whether the difference is significant. */
+/* Returns whether the difference is significant. */
 static bool is_certain(struct cli *cli, struct json_value comparison)
 {
     double p_value = 1;
@@ -292,7 +292,7 @@ static const char *verdict_word(enum verdict verdict)
     return "";
 }
 
-/* `91.2% of 320` */
+/* Formats the share of an arm, such as `91.2% of 320`. */
 struct slice cell_arm(struct cli *cli, struct json_value object, const char *name)
 {
     struct json_value arm = reply_member(object, name);

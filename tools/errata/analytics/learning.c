@@ -32,7 +32,7 @@ static double number_of(struct cli *cli, struct json_value row, const char *name
 {
     double value = 0;
 
-    (void)measures_double(cli, row, name, &value); /* proto JSON leaves 0 out */
+    (void)measures_double(cli, row, name, &value); /* proto JSON omits 0 */
     return value;
 }
 
@@ -85,7 +85,8 @@ static enum cli_exit print_plot(struct cli *cli, const char *title, enum plot_ki
     return CLI_OK;
 }
 
-/* With mapping events, corrections have a plot of their own: an import of mappings would hide them. */
+/* If mapping events are included, corrections get a separate plot, since an import of mappings
+ * would hide them. */
 static enum cli_exit print_days(struct cli *cli, struct json_value reply)
 {
     struct days events;
@@ -118,7 +119,7 @@ static enum cli_exit print_confidence(struct cli *cli, struct json_value reply)
                    &days)) {
         return cli_local(cli, "out of memory");
     }
-    return options_has(&cli->options, "layout") /* which has no daily means */
+    return options_has(&cli->options, "layout") /* a layout has no daily means */
                ? CLI_OK
                : print_plot(cli, "Mean confidence of extractions by day", PLOT_MARKS, &days);
 }
@@ -171,14 +172,14 @@ static enum cli_exit print_types(struct cli *cli, struct json_value reply)
 
 /* --- fields --- */
 
-/* One field with its counts of both kinds; a kind's count is not known where its list was too short
- * to have the field. */
+/* A corrected field with its counts for both kinds; a count is unknown if the list of its kind was
+ * cut off before the field. */
 struct field {
     struct slice name;
     uint64_t count;
     uint64_t lines;
     uint64_t headers;
-    bool split; /* both kinds are known */
+    bool split; /* the counts of both kinds are known */
 };
 
 static uint64_t count_of(struct cli *cli, struct json_value row)
@@ -323,12 +324,12 @@ static enum cli_exit csv_fields(struct cli *cli, struct json_value reply)
     return result;
 }
 
-/* In the order of printing; --csv without --table prints the first one. */
+/* Tables in the order of printing; --csv without --table prints the first one. */
 static const struct part {
     const char *name; /* a word of TABLE, see values.c */
     enum cli_exit (*print)(struct cli *cli, struct json_value reply);
     const char *rows; /* the reply's array */
-    const char *message; /* of a row, whose CSV lines are printed; NULL: csv_fields */
+    const char *message; /* message of a row whose CSV lines are printed; NULL: csv_fields */
 } parts[] = {{"days", print_days, "eventsByDay", "DayCount"},
              {"types", print_types, "byEventType", "EventTypeCount"},
              {"fields", print_fields, "correctedFields", NULL},
@@ -443,10 +444,10 @@ enum cli_exit learning_check(struct request *request, struct cli *cli)
 }
 
 const struct option_spec learning_options[] = {
-    {"start", "DAY", "the first day; 29 days before the last one where it is not given"},
-    {"end", "DAY", "the last day; today where it is not given"},
+    {"start", "DAY", "first day; default: 29 days before the last day"},
+    {"end", "DAY", "last day; default: today"},
     {"layout", "LAYOUT", "only this layout: its events and corrected fields"},
-    {"top", "N", "so many corrected fields, at most 1000 (default 10)"},
-    {"table", "TABLE", "print only this part"},
+    {"top", "N", "number of corrected fields, at most 1000 (default 10)"},
+    {"table", "TABLE", "print only this table"},
     CSV_OPTION,
     {NULL, NULL, NULL}};

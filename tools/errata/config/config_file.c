@@ -44,22 +44,23 @@ static enum err say_io(struct fault *fault, const char *path, const char *what)
 static enum err check_owner(const char *path, const struct stat *status, struct fault *fault)
 {
     if (!S_ISREG(status->st_mode)) {
-        return fault_say(fault, ERR_DENIED, "%s is not a regular file", path);
+        return fault_say(fault, ERR_DENIED, "%s: not a regular file", path);
     }
     if (status->st_uid != geteuid()) {
         return fault_say(fault, ERR_DENIED,
-                         "%s belongs to another user (id %u), so it is not used: name the server "
-                         "with --server, or another folder with XDG_CONFIG_HOME",
+                         "%s: owned by another user (id %u); expected your own file; use --server, "
+                         "or set XDG_CONFIG_HOME to another folder",
                          path, (unsigned)status->st_uid);
     }
     if ((status->st_mode & 077) != 0) {
         return fault_say(fault, ERR_DENIED,
-                         "%s may be read or written by others (mode %04o), and it holds tokens: "
-                         "`chmod 600 %s` makes it private",
+                         "%s: other users have access (mode %04o), and the file contains tokens; "
+                         "expected mode 0600: `chmod 600 %s`",
                          path, (unsigned)(status->st_mode & 07777), path);
     }
     if ((uintmax_t)status->st_size > CONFIG_BYTES_MAX) {
-        return fault_say(fault, ERR_INVALID, "%s is larger than %zu bytes", path, CONFIG_BYTES_MAX);
+        return fault_say(fault, ERR_INVALID, "%s: too large; expected at most %zu bytes", path,
+                         CONFIG_BYTES_MAX);
     }
     return OK;
 }
@@ -141,7 +142,7 @@ static enum err make_folders(const char *path, struct arena *arena, struct fault
     if (!arena_copy(arena, slice_text(path), &copy)) {
         return ERR_MEMORY;
     }
-    folders = (char *)(uintptr_t)copy.data; /* our own copy */
+    folders = (char *)(uintptr_t)copy.data; /* a private copy, which may be changed */
     for (char *slash = strchr(folders + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         if (mkdir(folders, 0700) != 0 && errno != EEXIST) {
@@ -189,8 +190,8 @@ static enum err lock_folder(const char *folder, struct fault *fault, int *ret_fd
     if (fstat(fd, &status) == 0 && (status.st_mode & 022) != 0) {
         (void)close(fd);
         return fault_say(fault, ERR_DENIED,
-                         "%s may be written by others (mode %04o), who could put another file "
-                         "there: `chmod 700 %s` makes it private",
+                         "%s: other users may write to this folder (mode %04o) and replace its "
+                         "files; expected mode 0700: `chmod 700 %s`",
                          folder, (unsigned)(status.st_mode & 07777), folder);
     }
     while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
@@ -198,7 +199,9 @@ static enum err lock_folder(const char *folder, struct fault *fault, int *ret_fd
             errno != EWOULDBLOCK && errno != EINTR ? say_io(fault, folder, "locked") : OK;
 
         if (err == OK && waited_ms >= CONFIG_LOCK_MS) {
-            err = fault_say(fault, ERR_BUSY, "%s is being changed by another program", folder);
+            err =
+                fault_say(fault, ERR_BUSY,
+                          "%s: locked by another program; expected another attempt later", folder);
         }
         if (err != OK) {
             (void)close(fd);
@@ -232,14 +235,14 @@ static enum err replace(const char *path, int folder, struct slice text, struct 
                         struct fault *fault)
 {
     struct slice name = arena_printf(arena, "%s.XXXXXX", path);
-    char *new_path = (char *)(uintptr_t)name.data; /* our own copy, for mkostemp */
+    char *new_path = (char *)(uintptr_t)name.data; /* a private copy, which mkostemp changes */
     int fd = -1;
     bool written = false;
 
     if (name.size == 0) {
         return ERR_MEMORY;
     }
-    fd = mkostemp(new_path, O_CLOEXEC); /* mode 0600 */
+    fd = mkostemp(new_path, O_CLOEXEC); /* created with mode 0600 */
     if (fd < 0) {
         return say_io(fault, path, "written");
     }

@@ -10,7 +10,7 @@
 
 /* A larger file is something else. */
 #define CONFIG_BYTES_MAX ((size_t)1024 * 1024)
-/* How long another change is waited for: each takes a moment. */
+/* Maximum wait for another process's change, which normally takes milliseconds. */
 #define CONFIG_LOCK_MS 5000
 
 /* `$XDG_CONFIG_HOME/errata/config.json`, or `$HOME/.config/errata/config.json`, from the values of

@@ -8,7 +8,7 @@
 /* A member as it is written: kept, and written again. */
 struct contexts_member {
     struct contexts_member *next;
-    struct slice key; /* with its quotes */
+    struct slice key; /* key with its quotes */
     struct slice value;
 };
 
@@ -114,13 +114,13 @@ static enum err read_text(struct contexts *contexts, struct slice key, struct js
                           struct fault *fault, struct slice *ret_text)
 {
     if (value.kind != JSON_STRING) {
-        return fault_say(fault, ERR_INVALID, "%.*s is not a string", (int)key.size,
+        return fault_say(fault, ERR_INVALID, "%.*s: not a JSON string", (int)key.size,
                          (const char *)key.data);
     }
     return json_string(contexts->arena, value.text, ret_text);
 }
 
-/* One member of a context. */
+/* Reads one member of a context. */
 static enum err read_member(struct contexts *contexts, struct context *context, struct slice key,
                             struct json_value value, struct fault *fault)
 {
@@ -133,9 +133,10 @@ static enum err read_member(struct contexts *contexts, struct context *context, 
     if (json_key_is(key, SLICE("token"))) {
         enum err err = read_text(contexts, key, value, fault, &context->token);
 
-        /* It becomes a header: the rest of what is read here is only shown or looked up. */
+        /* The token is sent as a header, so it is validated; other values are only printed or
+         * compared. */
         return err == OK && !context_token_valid(context->token)
-                   ? fault_say(fault, ERR_INVALID, "\"token\" is not printable ASCII")
+                   ? fault_say(fault, ERR_INVALID, "token: invalid; expected printable ASCII")
                    : err;
     }
     return keep_member(contexts->arena, &context->others, key, value);
@@ -153,11 +154,11 @@ static enum err read_context(struct contexts *contexts, struct slice key, struct
         return err;
     }
     if (!context_name_valid(name)) {
-        return fault_say(fault, ERR_INVALID, "%.*s is not a valid name of a context", (int)key.size,
+        return fault_say(fault, ERR_INVALID, "%.*s: invalid context name", (int)key.size,
                          (const char *)key.data);
     }
     if (value.kind != JSON_OBJECT) {
-        return fault_say(fault, ERR_INVALID, "the context %.*s is not an object", (int)key.size,
+        return fault_say(fault, ERR_INVALID, "context %.*s: not a JSON object", (int)key.size,
                          (const char *)key.data);
     }
     err = contexts_put(contexts, name, &context);
@@ -165,9 +166,9 @@ static enum err read_context(struct contexts *contexts, struct slice key, struct
     while (err == OK && json_walk_next(&walk, &key, &value)) {
         err = read_member(contexts, context, key, value, fault);
     }
-    return err == ERR_TOO_LARGE
-               ? fault_say(fault, ERR_INVALID, "it holds more than %d contexts", CONTEXTS_MAX)
-               : err;
+    return err == ERR_TOO_LARGE ? fault_say(fault, ERR_INVALID,
+                                            "contexts: more than %d; expected fewer", CONTEXTS_MAX)
+                                : err;
 }
 
 static enum err read_contexts(struct contexts *contexts, struct json_value value,
@@ -178,7 +179,7 @@ static enum err read_contexts(struct contexts *contexts, struct json_value value
     enum err err = OK;
 
     if (value.kind != JSON_OBJECT) {
-        return fault_say(fault, ERR_INVALID, "\"contexts\" is not an object");
+        return fault_say(fault, ERR_INVALID, "contexts: not a JSON object");
     }
     walk = json_walk_start(value);
     while (err == OK && json_walk_next(&walk, &key, &value)) {

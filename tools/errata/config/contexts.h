@@ -19,12 +19,12 @@
 /* Names are typed and printed in tables. */
 #define CONTEXT_NAME_BYTES_MAX 64
 
-struct contexts_member; /* one that is not known here */
+struct contexts_member; /* an unknown member of a context, which is preserved */
 
 struct context {
     struct slice name;
-    struct slice server; /* HOST:PORT; empty: the default one */
-    struct slice token; /* its text; empty if it is in a file or absent */
+    struct slice server; /* HOST:PORT; empty: the default server */
+    struct slice token; /* text of the token; empty if it is in a file or absent */
     struct slice token_file; /* an absolute path; or empty */
     struct contexts_member *others;
 };
@@ -32,12 +32,12 @@ struct context {
 struct contexts {
     struct arena *arena;
     struct slice current; /* a name, of a context or not; or empty */
-    struct context *list; /* CONTEXTS_MAX places, in the order of the file */
+    struct context *list; /* CONTEXTS_MAX entries, in the order of the file */
     size_t count;
     struct contexts_member *others;
 };
 
-/* No contexts. ERR_MEMORY. */
+/* Initializes an empty set of contexts. Returns OK or ERR_MEMORY. */
 MUST_CHECK enum err contexts_init(struct contexts *contexts, struct arena *arena);
 /* Reads the text, which outlives the contexts. ERR_INVALID with a sentence in `fault`; ERR_MEMORY. */
 MUST_CHECK enum err contexts_read(struct contexts *contexts, struct arena *arena, struct slice text,
@@ -47,7 +47,7 @@ void contexts_write(const struct contexts *contexts, struct buffer *text);
 
 /* 1 to 64 letters, digits and ._- of ASCII, with no dash in front. */
 bool context_name_valid(struct slice name);
-/* One line of printable ASCII without blanks. */
+/* True if the token is one line of printable ASCII without spaces. */
 bool context_token_valid(struct slice token);
 /* The eight hex digits that name a token, `errata_<key id>_<secret>`; empty where it has another
  * shape. */

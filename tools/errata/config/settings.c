@@ -38,13 +38,14 @@ static enum err choose_context(const struct settings_given *given, const struct 
     }
     settings->context = contexts_find(contexts, name);
     if (settings->context == NULL) {
-        return fault_say(fault, ERR_NOT_FOUND, "there is no context \"%.*s\"", (int)name.size,
+        return fault_say(fault, ERR_NOT_FOUND, "unknown context \"%.*s\"", (int)name.size,
                          (const char *)name.data);
     }
     return OK;
 }
 
-/* Whether the command line names the context, which then has precedence over the environment. */
+/* Returns whether the context is given on the command line, which has precedence over the
+ * environment. */
 static bool goes_first(const struct settings *settings)
 {
     return settings->context_source == SETTINGS_OPTION;
@@ -70,7 +71,7 @@ static void choose_server(const struct settings_given *given, struct settings *s
     }
 }
 
-/* Whether the chosen server is the one of the context: the same host and port. */
+/* Returns whether the chosen server has the same host and port as the context's server. */
 static bool is_contexts_server(const struct settings *settings)
 {
     struct slice server = settings->context->server;

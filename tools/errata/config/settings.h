@@ -14,7 +14,7 @@
 
 /* The origin of a setting. */
 enum settings_source {
-    SETTINGS_NOWHERE, /* it has no value */
+    SETTINGS_NOWHERE, /* the value is not set */
     SETTINGS_OPTION, /* the command line */
     SETTINGS_ENVIRONMENT,
     SETTINGS_CONTEXT,
@@ -33,13 +33,13 @@ struct settings_given {
 
 /* The texts are borrowed from settings_given and from the contexts. */
 struct settings {
-    struct slice server; /* HOST or HOST:PORT, not checked yet */
+    struct slice server; /* HOST or HOST:PORT, not validated yet */
     enum settings_source server_source;
-    struct slice token_file; /* or empty */
-    struct slice token; /* its text, of a context; or empty */
+    struct slice token_file; /* path of the token file; or empty */
+    struct slice token; /* token text of a context; or empty */
     enum settings_source token_source;
     const struct context *context; /* the context that was read, used or not; or NULL */
-    enum settings_source context_source; /* SETTINGS_DEFAULT: the current one */
+    enum settings_source context_source; /* SETTINGS_DEFAULT for the current context */
     bool token_withheld; /* the context has a token, but it is for another server */
 };
 
@@ -52,7 +52,7 @@ struct settings_address {
 /* Splits HOST, HOST:PORT or [HOST]:PORT; false if it is malformed. An IPv6 address with a port needs the
  * brackets. */
 bool settings_split_server(struct slice server, struct settings_address *ret_address);
-/* Whether the result can depend on contexts; if not, their file need not be read. */
+/* Returns whether the result may depend on contexts. If not, their file need not be read. */
 bool settings_need_contexts(const struct settings_given *given);
 /* ERR_NOT_FOUND, with a message in `fault`, if the named context does not exist. */
 MUST_CHECK enum err settings_resolve(const struct settings_given *given,

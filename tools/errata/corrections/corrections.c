@@ -27,7 +27,8 @@ static enum cli_exit add_snippet(struct request *request, struct cli *cli)
         return CLI_OK;
     }
     if (options_has(&cli->options, "meta")) {
-        return cli_usage(cli, "--snippet and --meta: put it into the latter, as \"input_snippet\"");
+        return cli_usage(cli, "--snippet: given together with --meta; expected the snippet as the "
+                              "member \"input_snippet\" of --meta");
     }
     result = input_argument(cli, given, &snippet);
     if (result != CLI_OK) {
@@ -54,12 +55,13 @@ static enum cli_exit fill_capture(struct request *request, struct cli *cli)
 
     if (cli->options.word_count > 0) {
         if (options_has(&cli->options, "type")) {
-            return cli_usage(cli, "give the event either as JSON or by options, not both");
+            return cli_usage(
+                cli, "EVENT: given together with options; expected either the JSON or the options");
         }
         if (!looks_like_event(cli->options.words[0])) {
             return cli_usage(cli,
-                             "\"%s\" is not an event; expected its JSON, {...}, or @FILE, or -; or "
-                             "--type and other options",
+                             "EVENT \"%s\": malformed; expected a JSON object {...}, @FILE or -, "
+                             "or the option --type",
                              cli->options.words[0]);
         }
         result = input_argument(cli, cli->options.words[0], &event);
@@ -67,8 +69,9 @@ static enum cli_exit fill_capture(struct request *request, struct cli *cli)
             result = request_object(request, cli, "event", "the event", event);
         }
     } else if (!options_has(&cli->options, "type")) {
-        return cli_usage(cli,
-                         "--type is missing: what happened, such as EXTRACTION_LINE_CORRECTED");
+        return cli_usage(
+            cli,
+            "--type: missing; expected a kind of correction, such as EXTRACTION_LINE_CORRECTED");
     } else {
         request_open(request, "event");
         result = fill_message(request, cli, view_message("FeedbackEvent"));
@@ -107,7 +110,8 @@ static enum cli_exit fill_list(struct request *request, struct cli *cli)
     return CLI_OK;
 }
 
-/* On a terminal without the word that most types begin with; --type takes them so, too. */
+/* Formats an event type. On a terminal it omits the common prefix of most types; --type accepts the
+ * short form too. */
 struct slice cell_event_type(struct cli *cli, struct json_value object, const char *name)
 {
     const struct slice prefix = SLICE("EXTRACTION_");
@@ -142,7 +146,8 @@ static void append_change(struct cli *cli, struct buffer *text, struct json_valu
     }
 }
 
-/* What changed; to a VIEWER, who sees no values, the names of the fields. */
+/* Formats the changes of an event; for a VIEWER, who may not read values, only the names of the
+ * fields. */
 struct slice cell_changes(struct cli *cli, struct json_value object, const char *name)
 {
     struct reply_walk walk = reply_walk(object, name);
@@ -239,37 +244,41 @@ static const struct option_spec retract_options[] = {
     {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
     {NULL, NULL, NULL}};
 static const struct option_spec capture_options[] = {
-    {"type", "TYPE", "what happened"},
-    {"layout", "LAYOUT",
-     "the layout's fingerprint; known by itself where the document was ingested"},
-    {"document", "DOCUMENT", "the document"},
-    {"draft", "ID", "the draft order"},
-    {"entity", "TYPE/ID", "what was corrected, such as draft_order_line/17"},
-    {"actor", "USER", "who corrected, if the token is bound to no user"},
+    {"type", "TYPE", "kind of correction"},
+    {"layout", "LAYOUT", "the layout's fingerprint; default: the layout of the ingested document"},
+    {"document", "DOCUMENT", "the document that was extracted"},
+    {"draft", "ID", "the draft order that was corrected"},
+    {"entity", "TYPE/ID", "the corrected entity, such as draft_order_line/17"},
+    {"actor", "USER", "the user who corrected, if the token is not bound to one"},
     {"annotator", "ANNOTATOR",
-     "who or what judged: HUMAN, CODE or LLM; by default HUMAN if a user acts"},
+     "kind of annotator: HUMAN, CODE or LLM; default HUMAN if there is an acting user"},
     {"before", "JSON|@FILE|-", "the values before the correction"},
     {"after", "JSON|@FILE|-", "the values after the correction"},
-    {"output", "JSON|@FILE|-", "the whole corrected result, where --after is only a part"},
-    {"meta", "JSON|@FILE|-", "anything else"},
-    {"snippet", "TEXT|@FILE|-", "the text that the model saw: `input_snippet` of the meta JSON"},
-    {"created-at", "TIME|SPAN", "when it happened, for history; needs INTEGRATOR or ADMIN"},
-    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
+    {"output", "JSON|@FILE|-", "the complete corrected result, if --after contains only a part"},
+    {"meta", "JSON|@FILE|-", "further members, as a JSON object"},
+    {"snippet", "TEXT|@FILE|-",
+     "the text that the model read, stored as `input_snippet` of the meta JSON"},
+    {"created-at", "TIME|SPAN",
+     "time of the correction, to import past ones; needs INTEGRATOR or ADMIN"},
+    {"idempotency-key", "KEY", "key that makes the write safe to repeat for 24 hours"},
     {NULL, NULL, NULL}};
 static const struct option_spec import_options[] = {
-    {"batch", "N", "events a call, 1 to 1000 (default 1000)"}, IMPORT_OPTIONS, {NULL, NULL, NULL}};
+    {"batch", "N", "events per call, 1 to 1000 (default 1000)"},
+    IMPORT_OPTIONS,
+    {NULL, NULL, NULL}};
 static const struct option_spec list_options[] = {
-    {"type", "TYPE", "only this type"},
-    {"layout", "LAYOUT", "only this layout"},
-    {"document", "DOCUMENT", "only this document"},
-    {"draft", "ID", "only this draft order"},
-    {"entity", "TYPE/ID", "only this entity"},
-    {"actor", "USER", "only what this user did"},
-    {"annotator", "ANNOTATOR", "only what this kind judged: HUMAN, CODE or LLM"},
-    {"field", "NAME", "only where this field changed"},
-    {"mappings", NULL, "also confirmations and rejections of mappings"},
-    {"since", "TIME|SPAN", "created then or later: 12h means since twelve hours ago"},
-    {"until", "TIME|SPAN", "created before then"},
+    {"type", "TYPE", "only corrections of this type"},
+    {"layout", "LAYOUT", "only corrections of this layout"},
+    {"document", "DOCUMENT", "only corrections of this document"},
+    {"draft", "ID", "only corrections of this draft order"},
+    {"entity", "TYPE/ID", "only corrections of this entity"},
+    {"actor", "USER", "only corrections by this user"},
+    {"annotator", "ANNOTATOR", "only corrections by this kind of annotator: HUMAN, CODE or LLM"},
+    {"field", "NAME", "only corrections that changed this field"},
+    {"mappings", NULL, "include confirmations and rejections of mappings"},
+    {"since", "TIME|SPAN",
+     "only corrections created at this time or later; 12h means twelve hours ago"},
+    {"until", "TIME|SPAN", "only corrections created before this time"},
     CSV_OPTION,
     PAGING_OPTIONS,
     {NULL, NULL, NULL}};
@@ -279,9 +288,9 @@ const struct command correction_commands[] = {
      .name = "capture",
      .arguments = "[JSON|@FILE|-]",
      .summary = "store a correction and print its id",
-     .help = "Stores one correction, durably, and prints its id. It is given by options, of which "
-             "`--type` must be there, or whole, as the JSON of an event (`errata methods "
-             "CaptureFeedbackEvent` shows its fields).",
+     .help = "Stores one correction durably and prints its id. The correction is described by "
+             "options, of which `--type` is required, or by the JSON of an event, whose fields "
+             "`errata methods CaptureFeedbackEvent` shows.",
      .examples = {{"errata corrections capture --type EXTRACTION_LINE_CORRECTED \\\n"
                    "  --layout a1b2c3 --document invoice-17 --entity draft_order_line/3 \\\n"
                    "  --before '{\"qty\": 10}' --after '{\"qty\": 12}' --snippet '12 pcs of HX'",
@@ -293,14 +302,14 @@ const struct command correction_commands[] = {
     {.group = "corrections",
      .name = "import",
      .arguments = "FILE|-",
-     .summary = "store many corrections, one JSON object a line",
+     .summary = "store many corrections from a file of JSON lines",
      .help =
-         "Stores the events of a file, one JSON object a line, in batches; each batch is stored "
-         "whole or not at all. Members such as `before_json` take an object or its text, and every "
-         "event may have its `created_at`. The file is checked first: if a line is invalid, all "
-         "problems are reported and nothing is stored, unless `--skip-invalid` is given. Running "
-         "the same import again within 24 hours stores nothing twice, so an interrupted one is "
-         "repeated. Needs an INTEGRATOR or ADMIN token.",
+         "Stores the events of a file with one JSON object per line, in batches; each batch is "
+         "stored completely or not at all. Members such as `before_json` accept an object or its "
+         "JSON text, and each event may have a `created_at`. The file is checked first: if a line "
+         "is invalid, all problems are reported and nothing is stored, unless `--skip-invalid` is "
+         "given. Running the same import again within 24 hours stores no event twice, so an "
+         "interrupted import can be repeated. Needs an INTEGRATOR or ADMIN token.",
      .examples = {{"errata corrections import history.jsonl", NULL},
                   {"gzip -dc history.jsonl.gz | errata corrections import -", NULL}},
      .options = import_options,
@@ -308,9 +317,9 @@ const struct command correction_commands[] = {
     {.group = "corrections",
      .name = "list",
      .summary = "list corrections, newest first",
-     .help = "Lists corrections, newest first, with what changed, who changed it, the document and "
-             "its layout. Filters are combined. On a terminal, ids are shortened; `errata "
-             "corrections show` takes any unique prefix of an id.",
+     .help = "Lists corrections, newest first, with the changed fields, the user, the document and "
+             "its layout. Corrections must match all filters. On a terminal, ids are shortened; "
+             "`errata corrections show` takes any unique prefix of an id.",
      .examples = {{"errata corrections list --layout a1b2c3 --since 7d", NULL},
                   {"errata corrections list --field qty --all --json | jq -c .events[]",
                    "all that changed a quantity, one a line"},
@@ -322,7 +331,7 @@ const struct command correction_commands[] = {
      .name = "show",
      .arguments = "CORRECTION",
      .summary = "show one correction with its diff",
-     .help = "Shows one correction by its id, with what differs between before and after.",
+     .help = "Shows one correction by its id, with the differences between before and after.",
      .examples = {{"errata corrections show 0192f0c0-1111-7222-8333-444455556666", NULL}},
      COMMAND_CALL("FeedbackService/GetFeedbackEvent", .print = print_event)},
     {.group = "corrections",

@@ -7,7 +7,7 @@
 #include "tools/errata/engine/view_cells.h"
 #include "tools/errata/layouts/measures.h"
 
-/* How much surer models were with it than without. */
+/* Formats the mean gain of confidence through an example. */
 struct slice cell_gain(struct cli *cli, struct json_value object, const char *name)
 {
     double improvement = 0;
@@ -63,7 +63,7 @@ static enum cli_exit check_named(struct cli *cli)
     }
     return cli_usage(
         cli,
-        "LAYOUT is missing: errata examples LAYOUT, or --document with one whose layout is known");
+        "LAYOUT: missing; expected a layout, or --document with a document whose layout is known");
 }
 
 static enum cli_exit fill_examples(struct request *request, struct cli *cli)
@@ -76,7 +76,7 @@ static enum cli_exit fill_examples(struct request *request, struct cli *cli)
     return check_named(cli);
 }
 
-/* What an outcome cites, where there is a document that it can be of. */
+/* Prints the reference for the outcome, if the call had a document. */
 static void note_reference(struct cli *cli, struct json_value reply)
 {
     struct slice reference = reply_text(cli, reply, "exposureRef");
@@ -102,24 +102,25 @@ static enum cli_exit print_examples(struct cli *cli, struct json_value reply)
 
 static const struct option_spec options[] = {
     {"limit", "N", "at most N examples, 1 to 20 (default 3)"},
-    {"hints", NULL, "print `hint_examples`, the JSON text for the prompt, and nothing else"},
-    {"document", "DOCUMENT", "the document that is to be extracted"},
-    {"match", "MODE", "how the layout has to match"},
-    {"include-superseded", NULL, "include examples that were corrected again later"},
+    {"hints", NULL, "print only `hint_examples`, the JSON text for the prompt"},
+    {"document", "DOCUMENT", "the document to be extracted"},
+    {"match", "MODE", "match mode of the layout"},
+    {"include-superseded", NULL, "include examples that a later correction superseded"},
     {"include-own", NULL, "include corrections of the document itself"},
-    {"annotator", "ANNOTATOR", "corrections by this kind of annotator; may be given several times"},
-    {"as-of-seq", "SEQ", "what would have been answered after that event"},
-    {"as-of", "TIME|SPAN", "what would have been answered then, or that long ago"},
+    {"annotator", "ANNOTATOR", "only corrections by this kind of annotator; may be repeated"},
+    {"as-of-seq", "SEQ", "list the examples as of this event"},
+    {"as-of", "TIME|SPAN", "list the examples as of this time, or this long ago"},
     {NULL, NULL, NULL}};
 
 const struct command example_commands[] = {
     {.name = "examples",
      .arguments = "[LAYOUT]",
-     .summary = "the newest corrections of a layout, as the next prompt gets them",
-     .help = "Prints the newest corrections of a layout, as they are given to the next prompt. A "
-             "layout without examples is not an error. With `--document` the reference is printed "
-             "to standard error that an outcome cites (`errata extractions record --exposure`); a "
-             "document that is held out of the experiment gets none.",
+     .summary = "list the examples of a layout for the next prompt",
+     .help =
+         "Prints the newest corrections of a layout that the next prompt would contain as "
+         "examples. A layout without examples is not an error. With `--document`, the reference to "
+         "cite with the outcome (`errata extractions record --exposure`) is printed to standard "
+         "error. A document that is held out of the experiment gets no examples.",
      .examples = {{"errata examples a1b2c3 --limit 5", NULL},
                   {"errata examples --document invoice-17", "of the layout of a document"},
                   {"errata examples a1b2c3 --hints > hint_examples.json",

@@ -8,12 +8,13 @@ static enum cli_exit check_options(struct request *request, struct cli *cli)
 {
     (void)request;
     if (!options_has(&cli->options, "confidence")) {
-        return cli_usage(cli, "--confidence is missing: how sure the model was, from 0 to 1");
+        return cli_usage(cli,
+                         "--confidence: missing; expected the model's confidence, from 0 to 1");
     }
     return options_has(&cli->options, "layout") || options_has(&cli->options, "document")
                ? CLI_OK
-               : cli_usage(cli, "--layout is missing: only the layout of an ingested --document is "
-                                "known to the server");
+               : cli_usage(cli, "--layout: missing; expected a layout, or --document with an "
+                                "ingested document");
 }
 
 static enum cli_exit print_recorded(struct cli *cli, struct json_value reply)
@@ -43,37 +44,35 @@ static enum cli_exit print_recorded(struct cli *cli, struct json_value reply)
 }
 
 static const struct option_spec record_options[] = {
-    {"layout", "LAYOUT",
-     "the layout's fingerprint; known by itself where the document was ingested"},
+    {"layout", "LAYOUT", "the layout's fingerprint; default: the layout of the ingested document"},
     {"extraction-id", "ID",
-     "your id of the extraction; default: that of the document, else of the draft order"},
-    {"document", "DOCUMENT", "the document"},
-    {"draft", "ID", "the draft order that was made of it"},
-    {"confidence", "SHARE", "how sure the model was, from 0 to 1"},
+     "the caller's id of the extraction; default: the id of the document or of the draft order"},
+    {"document", "DOCUMENT", "the document that was extracted"},
+    {"draft", "ID", "the draft order that was created from the document"},
+    {"confidence", "SHARE", "the model's confidence, from 0 to 1"},
     {"model", "TEXT", "the model's name"},
-    {"fields", "N", "how many fields were extracted"},
+    {"fields", "N", "number of extracted fields"},
     {"exposure", "REFERENCE|@FILE|-",
-     "what `examples`, `prompts prepare` or `mappings match` gave for it; may be given several "
-     "times"},
-    {"example", "CORRECTION", "an example that the prompt carried, where there is no reference"},
-    {"actor", "USER", "who recorded it, if the token is bound to no user"},
-    {"created-at", "TIME|SPAN", "when it was made, for history; needs INTEGRATOR or ADMIN"},
-    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
+     "reference printed by `examples`, `prompts prepare` or `mappings match` for this document; "
+     "may be repeated"},
+    {"example", "CORRECTION", "an example that the prompt contained, if there is no reference"},
+    {"actor", "USER", "the acting user, if the token is not bound to one"},
+    {"created-at", "TIME|SPAN",
+     "time of the extraction, to import past ones; needs INTEGRATOR or ADMIN"},
+    {"idempotency-key", "KEY", "key that makes the write safe to repeat for 24 hours"},
     {NULL, NULL, NULL}};
 
 const struct command extraction_commands[] = {
     {.group = "extractions",
      .name = "record",
      .arguments = "--confidence SHARE",
-     .summary = "record what a model extracted, and print its id",
-     .help = "Records that a model extracted a document: rates of correction, trends of confidence "
-             "and the effect of examples are computed from that. References of what was served for "
-             "it are cited with `--exposure`, and confirmed mappings that were applied count as "
-             "used. An extraction with the same id replaces the earlier one: name one with "
-             "`--extraction-id` "
-             "for a second extraction of a document.\n\n`errata events list --kind "
-             "extraction-recorded` lists what "
-             "was recorded.",
+     .summary = "record an extraction by a model and print its id",
+     .help = "Records that a model extracted a document. Correction rates, confidence trends and "
+             "the effect of examples are computed from these records. `--exposure` cites the "
+             "references of the examples and mappings that were served for the document; mappings "
+             "that were applied count as used. An extraction with the same id replaces the earlier "
+             "one; use `--extraction-id` to record a second extraction of a document. `errata "
+             "events list --kind extraction-recorded` lists the recorded extractions.",
      .examples = {{"errata extractions record --document invoice-17 --confidence 0.93 \\\n"
                    "  --model reader-2 --fields 24",
                    NULL},

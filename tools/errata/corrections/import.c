@@ -30,7 +30,7 @@ struct import {
     const char *path;
     char *line; /* owned: getline's */
     size_t line_capacity;
-    size_t pending_bytes; /* of `line`, which belongs to the next batch; 0: it is consumed */
+    size_t pending_bytes; /* bytes of `line` that belong to the next batch; 0: none */
     uint64_t line_number;
     int64_t batch_events;
     uint64_t read_bytes;
@@ -40,14 +40,14 @@ struct import {
 struct batch_event {
     struct slice json;
     uint64_t line;
-    bool refused; /* by the server */
+    bool refused; /* refused by the server */
 };
 
 /* Consecutive events of a batch, in the cli's arena, which is emptied between batches. */
 struct batch {
     struct batch_event *events;
     size_t count;
-    size_t bytes; /* of the events at first */
+    size_t bytes; /* initial size of the events */
 };
 
 /* Reads the next line that is not blank; 0 bytes at the end. */
@@ -67,8 +67,9 @@ static enum cli_exit next_line(struct import *import, size_t *ret_bytes)
         import->line_number++;
         import->read_bytes += (uint64_t)size;
         if ((size_t)size > IMPORT_LINE_BYTES_MAX) {
-            return cli_local(import->cli, "%s line %llu is larger than %zu bytes", import->path,
-                             (unsigned long long)import->line_number, IMPORT_LINE_BYTES_MAX);
+            return cli_local(import->cli, "%s line %llu: too long; expected at most %zu bytes",
+                             import->path, (unsigned long long)import->line_number,
+                             IMPORT_LINE_BYTES_MAX);
         }
         if (strspn(import->line, " \t\r\n") < (size_t)size) {
             import->pending_bytes = (size_t)size;
@@ -159,7 +160,7 @@ static enum cli_exit fill_batch(struct import *import, struct batch *batch)
         import->pending_bytes = 0;
         if (!read_line(import, bytes, &event) ||
             (import->report.invalid > 0 && !check_event(import, event))) {
-            continue; /* reported by the check */
+            continue; /* the check has reported it */
         }
         batch->events[batch->count++] = (struct batch_event){event, import->line_number, false};
         batch->bytes += event.size;
@@ -225,7 +226,7 @@ static enum cli_exit call_server(struct import *import, const struct batch *batc
     struct client_request request = {.method = cli_method(BATCH_METHOD), .options = &options};
     enum cli_exit result = CLI_OK;
 
-    fault_init(&cli->fault, &cli->arena); /* drops the faults of skipped lines */
+    fault_init(&cli->fault, &cli->arena); /* discards the faults of skipped lines */
     result = json.size > 0 ? cli_encode(cli, request.method, json, &request.message)
                            : cli_local(cli, "out of memory");
     return result == CLI_OK ? cli_call_status(cli, &request, &cli->arena, ret_result) : result;

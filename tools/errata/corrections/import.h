@@ -9,7 +9,7 @@
 /* Events of a batch (the contract's own limit), and its bytes: half of what a server takes. */
 #define IMPORT_BATCH_EVENTS_MAX 1000
 #define IMPORT_BATCH_BYTES_MAX ((size_t)8 * 1024 * 1024)
-/* One line; an event of 10 MB must work. */
+/* Maximum size of a line, which allows events of 10 MB. */
 #define IMPORT_LINE_BYTES_MAX ((size_t)16 * 1024 * 1024)
 
 MUST_CHECK enum cli_exit import_run(struct cli *cli);

@@ -19,7 +19,7 @@ struct place {
     struct calls *calls;
     struct client_call *call; /* NULL: free */
     uint64_t tag;
-    struct arena arena; /* of the reply */
+    struct arena arena; /* memory of the reply */
     struct slice reply;
 };
 
@@ -30,8 +30,8 @@ struct calls {
     uv_loop_t loop;
     uv_signal_t interrupt;
     struct client_channel *channel; /* owned */
-    size_t live; /* places that are not free */
-    bool stopped; /* no more are started */
+    size_t live; /* number of calls in use */
+    bool stopped; /* no more calls are started */
     enum cli_exit exit;
     struct place places[CALLS_MAX];
 };
@@ -41,7 +41,8 @@ static void on_reply(void *user, struct slice message)
     struct place *place = user;
 
     if (!arena_copy(&place->arena, message, &place->reply)) {
-        place->reply = slice_of(NULL, 0); /* more than a write answers: shown as empty */
+        place->reply =
+            slice_of(NULL, 0); /* a reply longer than that of a write is shown as empty */
     }
 }
 

@@ -14,12 +14,12 @@ struct calls_item {
     uint64_t tag; /* the caller's */
     const struct method_info *method;
     struct slice message; /* borrowed until `next` is called again */
-    struct slice key; /* of idempotency, or empty */
+    struct slice key; /* idempotency key, or empty */
 };
 
 enum calls_step {
     CALLS_ITEM,
-    CALLS_WAIT, /* there are more, but one that is under way has to end first */
+    CALLS_WAIT, /* there are more, but one of the running calls has to end first */
     CALLS_END
 };
 

@@ -11,7 +11,7 @@
 #include "tools/errata/engine/view.h"
 
 struct command_call {
-    const char *method; /* its path */
+    const char *method; /* path of the method */
     /* Adds members that are not the value of an option; NULL if there are none. */
     enum cli_exit (*fill)(struct request *request, struct cli *cli);
     /* Prints the reply to a single call in another form. */
@@ -20,8 +20,8 @@ struct command_call {
     enum cli_exit (*check)(struct cli *cli, struct json_value reply);
     /* Lists only: prints what the first page says beside its rows, as CSV if that is wanted. */
     enum cli_exit (*head)(struct cli *cli, struct json_value reply);
-    view_colour *colour; /* of a list's rows */
-    const char *nothing; /* of a list: reported if there are no rows */
+    view_colour *colour; /* colours of the rows of a list */
+    const char *nothing; /* message for a list without rows */
 };
 
 /* The members of a struct command whose method is PATH; the rest are members of struct command_call. */

@@ -48,7 +48,7 @@ enum cli_exit cli_lasting_config(struct cli *cli, struct client_channel_loop_con
         .retry = {.attempts_max = TRIES_MAX,
                   .backoff_initial_ms = TRIES_PAUSE_FIRST_MS,
                   .backoff_max_ms = TRIES_PAUSE_LAST_MS},
-        .call_timeout_ms = -1}; /* cli_call_options gives each call its own */
+        .call_timeout_ms = -1}; /* cli_call_options sets the timeout of each call */
     enum cli_exit result = cli_channel_config(cli, &config.connection);
 
     if (result == CLI_OK) {
@@ -102,7 +102,7 @@ enum cli_exit cli_encode(struct cli *cli, const struct method_info *method, stru
     enum err err = cli_try_encode(cli, method, json, &wire);
 
     if (err != OK) {
-        return failure_print_fault(cli, err, "the request was not sent");
+        return failure_print_fault(cli, err, "the request could not be sent");
     }
     *ret_wire = buffer_slice(&wire);
     return CLI_OK;
@@ -120,8 +120,9 @@ enum cli_exit cli_decode(struct cli *cli, const struct method_info *method, stru
     buffer_init(&json, arena, wire.size * 2 + 64);
     err = proto_json_write(&ctx, method->reply, wire, &style, &json);
     if (err != OK || !buffer_ok(&json)) {
-        return failure_print_fault(cli, err != OK ? err : ERR_MEMORY,
-                                   "the answer cannot be shown; is the server of another version?");
+        return failure_print_fault(
+            cli, err != OK ? err : ERR_MEMORY,
+            "the response cannot be decoded; the server may have another version");
     }
     *ret_json = buffer_slice(&json);
     return CLI_OK;
@@ -136,7 +137,8 @@ static enum cli_exit add_metadata(struct cli *cli, const char *text, struct clie
         return cli_usage(cli, "--metadata \"%s\": malformed; expected KEY:VALUE", text);
     }
     if (options->metadata_count == METADATA_MAX) {
-        return cli_usage(cli, "more than %d pieces of metadata", METADATA_MAX);
+        return cli_usage(cli, "--metadata: given too often; expected at most %d times",
+                         METADATA_MAX);
     }
     list[options->metadata_count++] =
         (struct client_metadata){slice_of(text, (size_t)(colon - text)), slice_text(colon + 1)};

@@ -15,7 +15,7 @@ enum cli_exit csv_input_file(struct cli *cli, const char *path, FILE **ret_file)
     FILE *file = standard ? stdin : fopen(path, "rbe");
 
     if (standard && cli->read_input) {
-        return cli_usage(cli, "standard input (-) can be given only once");
+        return cli_usage(cli, "-: given more than once; expected standard input only once");
     }
     cli->read_input = cli->read_input || standard;
     if (file == NULL) {
@@ -25,10 +25,10 @@ enum cli_exit csv_input_file(struct cli *cli, const char *path, FILE **ret_file)
     return CLI_OK;
 }
 
-/* Says what is wrong with the record that was read last. */
+/* Reports the error of the last record. */
 static enum cli_exit not_read(struct csv_input *input)
 {
-    return cli_usage(input->cli, "%s line %llu can't be read as CSV: %s", input->path,
+    return cli_usage(input->cli, "%s line %llu: invalid CSV: %s", input->path,
                      (unsigned long long)input->record.line_number, input->reader.problem);
 }
 
@@ -41,14 +41,15 @@ enum cli_exit csv_input_open(struct csv_input *input, struct cli *cli, const cha
     case CSV_RECORD:
         return CLI_OK;
     case CSV_END:
-        return cli_usage(cli, "%s is empty: its first line names its columns", path);
+        return cli_usage(cli, "%s: empty; expected the names of the columns in the first line",
+                         path);
     case CSV_FAILED:
         break;
     }
     return not_read(input);
 }
 
-/* Whether it can be read again from its beginning; a pipe can't. */
+/* Returns whether the file can be read a second time; a pipe cannot. */
 static bool is_regular(FILE *file)
 {
     struct stat status;
@@ -141,14 +142,16 @@ enum cli_exit csv_input_find(struct csv_input *input, const struct csv_input_col
                 continue;
             }
             if (input->places[i] != SIZE_MAX) {
-                return cli_usage(input->cli, "%s has two columns \"%s\"", input->path,
-                                 columns[i].name);
+                return cli_usage(input->cli,
+                                 "%s: column \"%s\" occurs twice; expected each column once",
+                                 input->path, columns[i].name);
             }
             input->places[i] = j;
         }
         if (columns[i].required && input->places[i] == SIZE_MAX) {
-            return cli_usage(input->cli, "%s line %llu names no column \"%s\"", input->path,
-                             (unsigned long long)input->record.line_number, columns[i].name);
+            return cli_usage(
+                input->cli, "%s line %llu: no column \"%s\"; expected it in the heading",
+                input->path, (unsigned long long)input->record.line_number, columns[i].name);
         }
     }
     return CLI_OK;

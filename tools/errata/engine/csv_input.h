@@ -21,9 +21,8 @@ struct csv_input {
     const char *path; /* borrowed; "-": standard input */
     FILE *file; /* owned unless it is standard input */
     struct csv_reader reader;
-    struct csv_record record; /* of the last row */
-    size_t
-        places[CSV_INPUT_COLUMNS_MAX]; /* of each column in a record; SIZE_MAX: it is not there */
+    struct csv_record record; /* record of the last row */
+    size_t places[CSV_INPUT_COLUMNS_MAX]; /* index of each column in a record; SIZE_MAX: missing */
 };
 
 /* Opens a file to read, or standard input for "-". */
@@ -32,7 +31,7 @@ MUST_CHECK enum cli_exit csv_input_file(struct cli *cli, const char *path, FILE 
 MUST_CHECK enum cli_exit csv_input_keep(struct cli *cli, FILE **file);
 /* Begins again with the row after the heading. */
 MUST_CHECK enum cli_exit csv_input_rewind(struct csv_input *input);
-/* Whether the file has a column that was looked for. */
+/* Returns whether the file has a requested column. */
 bool csv_input_has(const struct csv_input *input, size_t column);
 /* Takes the file, also where it fails, and reads the heading. */
 MUST_CHECK enum cli_exit csv_input_open(struct csv_input *input, struct cli *cli, const char *path,

@@ -87,7 +87,7 @@ static struct slice hint_role(struct cli *cli)
                         SLICE_ARGS(name));
 }
 
-/* Where no answer came: what is likely, by what was seen of the other side. */
+/* Returns a hint for a call without a response, from the last known state of the connection. */
 static struct slice hint_unreachable(struct cli *cli, struct slice message)
 {
     const char *likely =
@@ -146,7 +146,7 @@ static struct slice hint(struct cli *cli, const struct client_status *status,
     case CLIENT_CODE_UNIMPLEMENTED:
         return SLICE("is the server of another version? This program is of " ERRATA_VERSION
                      "; `errata admin info` says what the server is of");
-    default: /* numbers of gRPC: nothing to add for the rest */
+    default: /* other gRPC codes: no hint */
         return hint_time(cli, details);
     }
 }
@@ -218,8 +218,8 @@ enum cli_exit failure_print_status(struct cli *cli, const struct client_status *
     struct slice advice = {NULL, 0};
 
     if (client_details_read(status->details, &details) != OK) {
-        details =
-            (struct client_details){.retry_ms = -1}; /* damaged details: the message is left */
+        details = (struct client_details){
+            .retry_ms = -1}; /* the details are damaged: only the message is used */
     }
     advice = hint(cli, status, &details);
     if (cli->json) {
@@ -283,8 +283,9 @@ enum cli_exit failure_print_fault(struct cli *cli, enum err err, const char *wha
 enum cli_exit failure_print_start(struct cli *cli, enum err err)
 {
     if (err == ERR_INVALID) {
-        return cli_usage(cli, "the metadata can't be sent: keys are lower-case letters, digits and "
-                              "-_. without `grpc-` in front, values printable ASCII");
+        return cli_usage(
+            cli, "--metadata: invalid; expected keys of lower-case letters, digits, `-`, `_` and "
+                 "`.` that do not begin with `grpc-`, and values of printable ASCII");
     }
     return cli_local(cli, "the call could not be made: %s", err_text(err));
 }

@@ -55,7 +55,8 @@ static bool holds_members(const struct field_info *field)
            field->message->well_known == MESSAGE_PLAIN;
 }
 
-/* Whether an option may fill it: no message of its own, and not filled by the command. */
+/* Returns whether an option may set the field: it is not a message, and the command does not set
+ * it. */
 static bool is_free(const struct request *request, const struct field_info *field)
 {
     bool plain = field->type == FIELD_MESSAGE && field->message->well_known == MESSAGE_PLAIN;
@@ -154,7 +155,7 @@ enum cli_exit fill_message(struct request *request, struct cli *cli,
 
 /* --- words --- */
 
-/* Whether the request has this member, or another one of its oneof. */
+/* Returns whether the request has this member or another one of its oneof. */
 static bool is_taken(const struct request *request, const struct message_info *message,
                      const struct field_info *field)
 {
@@ -215,7 +216,7 @@ static enum cli_exit check_required(struct cli *cli, const struct message_info *
         const struct field_info *field = find_member(&cli->arena, message, spec->name);
 
         if (field != NULL && field->rules.required && !options_has(&cli->options, spec->name)) {
-            return cli_usage(cli, "--%s is missing: --%s %s, %s", spec->name, spec->name,
+            return cli_usage(cli, "--%s: missing; expected --%s %s: %s", spec->name, spec->name,
                              spec->value, spec->help);
         }
     }
@@ -247,7 +248,7 @@ enum cli_exit fill_request(struct request *request, struct cli *cli,
         }
         request_close(request);
         if (request->json.size == opened + 1) {
-            opened = before.json.size; /* nothing of it was given */
+            opened = before.json.size; /* the object was not given */
             request->json.size = opened;
             request->has_member = before.has_member;
             request->member_count = before.member_count;

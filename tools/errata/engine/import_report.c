@@ -142,7 +142,7 @@ bool import_report_may_send(struct import_report *report, enum cli_exit *ret_exi
         return false;
     }
     report->problems = 0;
-    fault_init(&report->cli->fault, &report->cli->arena); /* without what the check found */
+    fault_init(&report->cli->fault, &report->cli->arena); /* discards the faults of the check */
     return true;
 }
 

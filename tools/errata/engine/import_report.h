@@ -30,16 +30,17 @@ struct import_report {
     bool dry_run;
     bool skip_invalid;
     bool again;
-    uint64_t file_bytes; /* 0: unknown */
-    int64_t start_us; /* of sending */
-    uint64_t valid; /* of the check */
-    uint64_t invalid; /* of the check */
+    uint64_t file_bytes; /* 0 if unknown */
+    int64_t start_us; /* start time of sending */
+    uint64_t valid; /* valid lines in the check */
+    uint64_t invalid; /* invalid lines in the check */
     uint64_t created;
-    uint64_t repeated; /* stored by the same import before */
-    uint64_t refused; /* by the server */
+    uint64_t repeated; /* already stored by an earlier run of the same import */
+    uint64_t refused; /* refused by the server */
     uint64_t passed_over;
-    uint64_t problems; /* reported or counted */
-    char newest_id[IMPORT_ID_BYTES]; /* of the log before the import; zeros: it was empty */
+    uint64_t problems; /* problems, reported or only counted */
+    char newest_id
+        [IMPORT_ID_BYTES]; /* newest event of the log before the import; zeros: the log was empty */
 };
 
 /* Reads the options above. */
@@ -55,7 +56,8 @@ void import_report_problem(struct import_report *report, uint64_t line, const ch
     PRINTF_LIKE(3, 4);
 /* The same of cli->fault, with all its fields. */
 void import_report_fault(struct import_report *report, uint64_t line);
-/* Whether the file may be sent after its check; if not, what to exit with. Ends a dry run. */
+/* Returns whether the file may be sent after its check; sets the exit code if not. Ends a dry
+ * run. */
 bool import_report_may_send(struct import_report *report, enum cli_exit *ret_exit);
 /* Starts sending: gets the newest event, since later ids belong to this import (ids ascend). */
 MUST_CHECK enum cli_exit import_report_start(struct import_report *report);

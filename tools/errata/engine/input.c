@@ -74,7 +74,7 @@ enum cli_exit input_file(struct cli *cli, const char *path, size_t bytes_max,
     bool failed = false;
 
     if (standard && cli->read_input) {
-        return cli_usage(cli, "standard input (-) can be given only once");
+        return cli_usage(cli, "-: given more than once; expected standard input only once");
     }
     cli->read_input = cli->read_input || standard;
     if (file == NULL) {
@@ -97,7 +97,7 @@ enum cli_exit input_file(struct cli *cli, const char *path, size_t bytes_max,
         return cli_local(cli, "%s can't be read: %s", path, strerror(errno));
     }
     if (text.size > bytes_max) {
-        return cli_local(cli, "%s is larger than %zu bytes", path, bytes_max);
+        return cli_local(cli, "%s: too large; expected at most %zu bytes", path, bytes_max);
     }
     *ret_text = buffer_slice(&text);
     return CLI_OK;
@@ -112,7 +112,7 @@ enum cli_exit input_password(struct cli *cli, const char *path, struct arena *ar
     if (result != CLI_OK) {
         return result;
     }
-    /* One line feed is the editor's; blanks may be the password's own. */
+    /* One line feed is stripped, since editors add it; spaces may belong to the password. */
     text.size -= text.size > 0 && text.data[text.size - 1] == '\n' ? 1 : 0;
     text.size -= text.size > 0 && text.data[text.size - 1] == '\r' ? 1 : 0;
     if (text.size > PDF_PASSWORD_BYTES_MAX) {
@@ -161,13 +161,14 @@ enum cli_exit input_time(struct cli *cli, const char *option, const char *text, 
     }
     if (!input_duration(text, &distance_ms)) {
         return cli_usage(cli,
-                         "--%s \"%s\": not a time; expected a duration such as 12h or 90d, or a "
+                         "--%s \"%s\": invalid time; expected a duration such as 12h or 90d, or a "
                          "time such as 2026-11-21T08:30:00Z",
                          option, text);
     }
     seconds = clock_wall_us(cli->ctx.clock) / 1000000 + sign * (distance_ms / 1000);
     if (seconds < TIMESTAMP_SECONDS_MIN || seconds > TIMESTAMP_SECONDS_MAX) {
-        return cli_usage(cli, "--%s \"%s\" is further than the year 9999 allows", option, text);
+        return cli_usage(cli, "--%s \"%s\": after the year 9999; expected an earlier time", option,
+                         text);
     }
     size = timestamp_format(seconds, 0, written);
     if (!arena_copy(&cli->arena, slice_of(written, size), ret_time)) {
@@ -205,13 +206,14 @@ enum cli_exit input_day(struct cli *cli, const char *option, const char *text,
     }
     if (!read_days_back(text, &back_ms)) {
         return cli_usage(cli,
-                         "--%s: \"%s\" is not a date; expected one such as 2026-11-22, today, "
-                         "yesterday, or a span such as 90d, that many days ago",
+                         "--%s \"%s\": invalid date; expected 2026-11-22, today, yesterday, or a "
+                         "number of days ago such as 90d",
                          option, text);
     }
     seconds = clock_wall_us(cli->ctx.clock) / 1000000 - back_ms / 1000;
     if (seconds < TIMESTAMP_SECONDS_MIN) {
-        return cli_usage(cli, "--%s \"%s\" is before the year 1", option, text);
+        return cli_usage(cli, "--%s \"%s\": before the year 1; expected a later time", option,
+                         text);
     }
     (void)timestamp_format(seconds, 0, written);
     return arena_copy(&cli->arena, slice_of(written, DAY_BYTES), ret_day)

@@ -20,7 +20,7 @@ struct pages {
     bool begun; /* the first page came */
     bool last; /* the last page was shown */
     bool closed; /* the reader of the output is gone */
-    struct table_layout layout; /* of all pages: one heading */
+    struct table_layout layout; /* layout shared by all pages, so that there is one heading */
     struct view view;
     const char *rows; /* the reply's array */
 };
@@ -165,7 +165,7 @@ static enum cli_exit wanted_rows(struct cli *cli, int64_t *ret_rows)
     return CLI_OK;
 }
 
-/* No progress line if the rows themselves are printed on the terminal. */
+/* Hides the progress line if rows are printed on the same terminal. */
 static void show_progress(struct cli *cli, const struct pages *pages)
 {
     const struct progress_state state = {.unit = "rows", .done = (uint64_t)pages->seen};

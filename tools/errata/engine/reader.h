@@ -5,8 +5,8 @@
 #ifndef ERRATA_TOOLS_ERRATA_ENGINE_READER_H
 #define ERRATA_TOOLS_ERRATA_ENGINE_READER_H
 
-/* From now on the program ends, with 0, as soon as the pipe that is its standard output has no reader.
- * Only for commands that have nothing to undo. Does nothing if the output is not a pipe. */
+/* Makes the program exit with 0 as soon as the pipe at its standard output has no reader. Use it
+ * only for commands without cleanup. Has no effect if the output is not a pipe. */
 void reader_end_without(void);
 
 #endif

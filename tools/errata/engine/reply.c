@@ -7,7 +7,7 @@
 #include "tools/errata/terminal/times.h"
 #include "tools/errata/terminal/wrap.h"
 
-/* Where the values of a page's lines begin, less a blank. */
+/* Column of the values in key-value lists, less one space. */
 #define MEMBER_COLUMNS 13
 
 /* 2026-11-21T08:30:00 */

@@ -34,24 +34,24 @@ struct slice reply_grouped(struct cli *cli, struct slice digits);
 struct slice reply_count(struct cli *cli, struct json_value object, const char *name);
 /* A time to the second, with a blank between day and time. */
 struct slice reply_time(struct cli *cli, struct json_value object, const char *name);
-/* How long ago something was (or in how long it will be), by this machine's clock. */
+/* Formats the time since an event, or until it, by the local clock. */
 struct slice reply_ago(struct cli *cli, struct json_value object, const char *name);
-/* For a cell of a table: how long ago on a terminal, where people read; elsewhere the time. */
+/* Formats a time for a table: relative on a terminal, absolute otherwise. */
 struct slice reply_moment(struct cli *cli, struct json_value object, const char *name);
-/* For a line of its own: the time, and on a terminal how long ago that was. */
+/* Formats a time for a separate line: absolute, and on a terminal also relative. */
 struct slice reply_full_time(struct cli *cli, struct json_value object, const char *name);
 /* The strings of an array, separated by commas. */
 struct slice reply_list(struct cli *cli, struct json_value object, const char *name);
 /* Prints a line `title  value`, cleaned; nothing where the value is empty. */
 void reply_print_member(struct cli *cli, const char *title, struct slice value);
-/* Says so where a time that the server has just stamped is more than a minute off this machine's clock:
- * spans on the command line count by the latter. */
+/* Prints a note if a server time stamp differs from the local clock by more than a minute, since
+ * time spans on the command line use the local clock. */
 void reply_note_clock(struct cli *cli, struct json_value object, const char *name);
 /* Prints a note for each of an object's `warnings`. */
 void reply_note_warnings(struct cli *cli, struct json_value object);
 /* Starts a walk over an array member; over nothing if there is none. */
 struct reply_walk reply_walk(struct json_value object, const char *name);
-/* Goes to the next element; false at the end. */
+/* Advances to the next element; returns false at the end. */
 static inline bool reply_next(struct reply_walk *walk)
 {
     return json_walk_next(&walk->rest, &walk->key, &walk->row);

@@ -93,14 +93,13 @@ enum cli_exit request_object(struct request *request, struct cli *cli, const cha
     enum err err = json_check(&cli->arena, json, &rules, &value, &problem);
 
     if (err == ERR_INVALID) {
-        return cli_usage(cli, "%s is not valid JSON: %s, at byte %zu", what, problem.what,
-                         problem.at);
+        return cli_usage(cli, "%s: invalid JSON: %s (at byte %zu)", what, problem.what, problem.at);
     }
     if (err != OK) {
         return cli_local(cli, "out of memory");
     }
     if (value.kind != JSON_OBJECT) {
-        return cli_usage(cli, "%s is not a JSON object, {...}", what);
+        return cli_usage(cli, "%s: not a JSON object; expected {...}", what);
     }
     start_member(request, member);
     request_objects_to_texts(value, &request->json);
@@ -204,6 +203,6 @@ enum cli_exit request_add_map(struct request *request, struct cli *cli, const ch
 struct slice request_end(struct request *request)
 {
     buffer_append_byte(&request->json, '}');
-    /* Without memory the text is cut short, and the codec refuses it. */
+    /* If memory is exhausted, the text is truncated, and the codec refuses it. */
     return buffer_slice(&request->json);
 }

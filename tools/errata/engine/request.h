@@ -15,12 +15,12 @@
 struct request {
     struct buffer json;
     bool has_member; /* the object that is open has one */
-    unsigned depth; /* of the object that is open; 0: the request */
-    const char *members[REQUEST_MEMBERS_MAX]; /* of the request; borrowed */
+    unsigned depth; /* depth of the open object; 0: the request itself */
+    const char *members[REQUEST_MEMBERS_MAX]; /* members of the request; borrowed */
     size_t member_count;
 };
 
-/* Whether the request itself, not a message in it, has a member. */
+/* Returns whether the request itself (not a nested message) has a member. */
 bool request_has(const struct request *request, const char *member);
 void request_begin(struct request *request, struct cli *cli);
 void request_text(struct request *request, const char *member, struct slice value);
@@ -43,7 +43,7 @@ MUST_CHECK enum cli_exit request_add_list(struct request *request, struct cli *c
  * input. */
 MUST_CHECK enum cli_exit request_add_map(struct request *request, struct cli *cli,
                                          const char *option, const char *member);
-/* Ends the request; the slice dies with the cli's arena. */
+/* Ends the request; the slice is valid as long as the arena of `cli`. */
 struct slice request_end(struct request *request);
 
 #endif

@@ -19,14 +19,14 @@
 #define FINGERPRINT_BYTES 64
 #define KEY_ID_BYTES 8
 
-/* One line of words.def. */
+/* An entry of words.def. */
 struct word {
     const char *name;
     const char *member;
-    const char *list; /* Service/Method; "": no list */
+    const char *list; /* Service/Method that lists the values; "": none */
     const char *row;
     const char *filter;
-    const char *meaning; /* paths with commas between them */
+    const char *meaning; /* comma-separated paths of the description */
 };
 
 static const struct word words[] = {
@@ -92,7 +92,7 @@ static struct list open_list(struct cli *cli, const struct word *word)
     return list;
 }
 
-/* One page of values that begin with `prefix`; empty: all. */
+/* Fetches one page of the values that begin with `prefix`; empty: all values. */
 static enum cli_exit fetch(struct cli *cli, const struct list *list, struct slice prefix,
                            struct slice page_token, struct json_value *ret_reply)
 {
@@ -159,11 +159,11 @@ void resolve_list(struct cli *cli, struct slice name, struct slice typed, resolv
 
 /* --- prefixes --- */
 
-/* What begins with a prefix. */
+/* The values that begin with a prefix. */
 struct matches {
     struct slice values[RESOLVE_CANDIDATES_MAX];
     struct slice meanings[RESOLVE_CANDIDATES_MAX];
-    size_t count; /* may be more than are kept */
+    size_t count; /* number of matches, which may exceed the number of stored ones */
     struct slice next_page;
 };
 
@@ -212,7 +212,7 @@ static bool is_part_of_uuid(struct slice text)
     return text.size > 0 && text.size < ID_BYTES;
 }
 
-/* Whether a text of this kind may be the prefix of a longer one. */
+/* Returns whether the text may be a prefix of a longer value of this kind. */
 static bool may_be_prefix(const struct word *word, struct slice given)
 {
     if (strcmp(word->name, "LAYOUT") == 0) {
@@ -241,8 +241,8 @@ static struct slice lower(struct cli *cli, struct slice text)
 static enum cli_exit report_ambiguous(struct cli *cli, const struct word *word, struct slice prefix,
                                       const struct matches *matches)
 {
-    enum cli_exit result =
-        cli_failed(cli, "%s \"%.*s\" is ambiguous; it begins:", word->name, SLICE_ARGS(prefix));
+    enum cli_exit result = cli_failed(
+        cli, "%s \"%.*s\": ambiguous prefix; expected one of:", word->name, SLICE_ARGS(prefix));
 
     for (size_t i = 0; i < matches->count && i < RESOLVE_CANDIDATES_MAX; i++) {
         cli_note(cli, "%.*s  %.*s", SLICE_ARGS(matches->values[i]),
@@ -281,8 +281,8 @@ enum cli_exit resolve_prefix(struct cli *cli, struct slice name, struct slice gi
         return report_ambiguous(cli, word, prefix, &matches);
     }
     if (matches.count == 0 && strcmp(word->name, "LAYOUT") != 0) {
-        return cli_failed(cli, "%s \"%.*s\" is unknown: no id begins so", word->name,
-                          SLICE_ARGS(given));
+        return cli_failed(cli, "%s \"%.*s\": not found; expected an id or a unique prefix of one",
+                          word->name, SLICE_ARGS(given));
     }
     *ret_value = matches.count == 1 ? matches.values[0] : given;
     return CLI_OK;

@@ -18,7 +18,7 @@ typedef void resolve_offer(void *user, struct slice value, struct slice meaning)
 
 /* The member that a word named so fills; NULL for other names. */
 const char *resolve_member(struct slice name);
-/* Whether the name's values are listed by a server. */
+/* Returns whether a server lists the values of the name. */
 bool resolve_is_known(struct slice name);
 /* The whole id of which a text is the only prefix. Ids and names that are whole stay as they are, and
  * so does text that no measured fingerprint begins with. Reports an unknown or ambiguous id. */

@@ -16,11 +16,11 @@ void cli_progress(struct cli *cli)
 {
     progress_start(&cli->progress, &cli->err, cli->ctx.clock);
     cli->err.progress = &cli->progress;
-    /* On a terminal only: elsewhere the line is not visible. */
+    /* Shows progress only on a terminal. */
     cli->out.progress = cli->out.terminal ? &cli->progress : NULL;
 }
 
-/* One object with two texts at most. */
+/* Prints an object with at most two texts. */
 static void print_object(struct cli *cli, const char *code, const char *member, const char *text)
 {
     struct arena arena;

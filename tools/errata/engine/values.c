@@ -116,7 +116,7 @@ static bool means(struct slice given, struct slice word)
     return true;
 }
 
-/* Whether the given word is the end of another, after an underscore. */
+/* Returns whether the given word is the end of the other word, after an underscore. */
 static bool is_end_of(struct slice given, struct slice word)
 {
     size_t before = word.size > given.size + 1 ? word.size - given.size : 0;
@@ -148,7 +148,7 @@ static const struct enum_value_info *find_value(const struct enum_info *info, st
     return ends == 1 ? found : NULL;
 }
 
-/* One of a word's parts, between underscores, is the given one. */
+/* Returns whether the given word equals one of the parts between underscores. */
 static bool has_part(struct slice word, struct slice given)
 {
     while (word.size > 0) {
@@ -181,8 +181,8 @@ static enum cli_exit no_such_word(struct cli *cli, const char *option, const cha
     }
     suggest.best = suggest.best.size > 0 ? suggest.best : contained;
     if (suggest.best.size > 0) {
-        return cli_usage(cli, "--%s \"%s\": did you mean %.*s? Expected one of %.*s", option, given,
-                         SLICE_ARGS(suggest.best), SLICE_ARGS(words));
+        return cli_usage(cli, "--%s \"%s\": unknown value; did you mean %.*s? Expected one of %.*s",
+                         option, given, SLICE_ARGS(suggest.best), SLICE_ARGS(words));
     }
     return cli_usage(cli, "--%s \"%s\": unknown value; expected one of %.*s", option, given,
                      SLICE_ARGS(words));

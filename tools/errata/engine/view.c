@@ -186,7 +186,7 @@ static bool is_id(const struct field_info *field)
     return field->rules.format == FORMAT_UUID || slice_equal(field->name, SLICE("id"));
 }
 
-/* What all words of an enum begin with, such as MAPPING_STATUS_. */
+/* Returns the common prefix of the values of an enum, such as MAPPING_STATUS_. */
 static const char *enum_prefix(struct arena *arena, const struct enum_info *info)
 {
     const struct enum_value_info *value = &info->values[0];
@@ -237,7 +237,8 @@ static struct slice column_text(struct cli *cli, const struct message_info *mess
 
 /* --- tables --- */
 
-/* What the descriptor says of a column: ids, times, numbers and words are never cut. */
+/* Sets the properties of a column from its descriptor: ids, times, numbers and words are never
+ * truncated. */
 static void describe(struct view *view, size_t index)
 {
     const struct view_column *spec = view->specs[index];
@@ -423,8 +424,9 @@ bool view_csv_wanted(const struct cli *cli)
 
 enum cli_exit view_csv_check(struct cli *cli)
 {
-    return view_csv_wanted(cli) && cli->json ? cli_usage(cli, "--csv and --json exclude each other")
-                                             : CLI_OK;
+    return view_csv_wanted(cli) && cli->json
+               ? cli_usage(cli, "--csv: given together with --json; expected only one of them")
+               : CLI_OK;
 }
 
 enum cli_exit view_csv_print(struct cli *cli, const struct slice *fields, size_t count)

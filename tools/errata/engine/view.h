@@ -29,8 +29,8 @@ struct view {
     const struct message_info *message;
     const struct view_column *specs[TABLE_COLUMNS_MAX];
     const struct field_info *fields[TABLE_COLUMNS_MAX]; /* NULL: the cell takes the whole row */
-    struct table_column columns[TABLE_COLUMNS_MAX]; /* as the table takes them */
-    size_t id_bytes[TABLE_COLUMNS_MAX]; /* shown of an id; 0: all */
+    struct table_column columns[TABLE_COLUMNS_MAX]; /* columns of the table */
+    size_t id_bytes[TABLE_COLUMNS_MAX]; /* visible characters of an id; 0: all */
     size_t count;
 };
 
@@ -39,8 +39,7 @@ void view_init(struct view *view, const struct message_info *message);
 /* The cells of one row; view->count of them. */
 void view_cells(struct cli *cli, const struct view *view, struct json_value row,
                 struct slice *cells);
-/* On a terminal, shortens ids to the shortest prefixes of one length that differ in all rows of an
- * array. */
+/* On a terminal, shortens ids to the shortest prefix length at which the ids of all rows differ. */
 void view_shorten_ids(struct cli *cli, struct view *view, struct json_value reply,
                       const char *rows);
 /* The rows of an array member as a table, which is not printed yet. */
@@ -55,7 +54,7 @@ MUST_CHECK enum cli_exit view_print_table(struct cli *cli, const char *message,
                                           struct json_value reply, const char *rows,
                                           view_colour *colour);
 
-/* Whether --csv is given. */
+/* Returns whether --csv is given. */
 bool view_csv_wanted(const struct cli *cli);
 /* Refuses --csv together with --json. */
 MUST_CHECK enum cli_exit view_csv_check(struct cli *cli);

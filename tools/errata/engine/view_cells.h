@@ -8,7 +8,7 @@
 #include "tools/errata/engine/view.h"
 
 /* corrections/ */
-/* without EXTRACTION_ on a terminal */
+/* omits the prefix EXTRACTION_ on a terminal */
 struct slice cell_event_type(struct cli *cli, struct json_value object, const char *name);
 /* `qty 10 -> 12, note added` of a diff */
 struct slice cell_changes(struct cli *cli, struct json_value object, const char *name);
@@ -23,7 +23,7 @@ struct slice cell_gain(struct cli *cli, struct json_value object, const char *na
 struct slice cell_digits(struct cli *cli, struct json_value object, const char *name);
 /* `document:invoice-17` */
 struct slice cell_subject(struct cli *cli, struct json_value object, const char *name);
-/* what the event recorded */
+/* summary of the recorded event */
 struct slice cell_event_summary(struct cli *cli, struct json_value object, const char *name);
 /* `active`, `expired`, `revoked` */
 struct slice cell_token_state(struct cli *cli, struct json_value object, const char *name);
@@ -42,7 +42,7 @@ struct slice cell_rules(struct cli *cli, struct json_value object, const char *n
 /* the time, or `never` */
 struct slice cell_last_used(struct cli *cli, struct json_value object, const char *name);
 /* analytics/ */
-/* `91.2% of 320` */
+/* share of an arm, such as `91.2% of 320` */
 struct slice cell_arm(struct cli *cli, struct json_value object, const char *name);
 struct slice cell_interval(struct cli *cli, struct json_value object, const char *name);
 struct slice cell_p_value(struct cli *cli, struct json_value object, const char *name);

@@ -16,7 +16,7 @@ static struct timespec after_ms(struct timespec from, long span_ms)
     return from;
 }
 
-/* From one time to a later one. */
+/* Returns the seconds between two times. */
 static long whole_seconds(struct timespec from, struct timespec to)
 {
     return to.tv_sec - from.tv_sec - (to.tv_nsec < from.tv_nsec ? 1 : 0);
@@ -27,7 +27,7 @@ static void draw(struct waiting_line *waiting, long seconds)
     struct printer *err = &waiting->cli->err;
     struct slice server = waiting->cli->settings.server;
 
-    /* Of a name that is too long the line would wrap, and could not be taken back. */
+    /* The name is truncated: a line that wraps cannot be erased. */
     (void)fprintf(err->stream, "\rwaiting for %.*s, %ld s\x1b[K",
                   server.size + 30 < err->width ? (int)server.size : 0, (const char *)server.data,
                   seconds);

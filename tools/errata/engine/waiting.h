@@ -17,7 +17,7 @@ struct waiting_line {
     struct cli *cli;
     bool running; /* the thread is there */
     pthread_t thread;
-    pthread_mutex_t mutex; /* of `ended` */
+    pthread_mutex_t mutex; /* protects `ended` */
     pthread_cond_t changed;
     bool ended;
 };

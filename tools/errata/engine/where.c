@@ -59,15 +59,15 @@ enum cli_exit where_no_context(struct cli *cli, const struct contexts *contexts,
         suggest_offer(&suggest, contexts->list[i].name);
     }
     if (suggest.best.size > 0) {
-        return cli_usage(cli, "there is no context \"%s\"; did you mean \"%.*s\"?", name,
+        return cli_usage(cli, "unknown context \"%s\"; did you mean \"%.*s\"?", name,
                          SLICE_ARGS(suggest.best));
     }
-    return cli_usage(cli, "there is no context \"%s\"; %s", name,
-                     contexts->count > 0 ? "`errata context list` lists those there are"
-                                         : "`errata context add` makes one");
+    return cli_usage(cli, "unknown context \"%s\"; %s", name,
+                     contexts->count > 0 ? "`errata context list` lists the known contexts"
+                                         : "create one with `errata context add`");
 }
 
-/* Whose name was not found: as settings_resolve looks for it. */
+/* Returns the name of the context that was not found, by the same rules as settings_resolve. */
 static const char *wanted_context(struct cli *cli, const struct settings_given *given,
                                   const struct contexts *contexts)
 {
@@ -155,7 +155,7 @@ enum cli_exit where_split_server(struct cli *cli, struct slice server, const cha
         return cli_usage(
             cli, "server \"%.*s\": invalid address; expected HOST or HOST:PORT, such as %s%s",
             SLICE_ARGS(server), SETTINGS_SERVER_DEFAULT,
-            has_scheme ? ", without http:// in front" : "");
+            has_scheme ? ", without http:// before it" : "");
     }
     if (!arena_copy(&cli->kept, address.host, &host)) {
         return cli_local(cli, "out of memory");

@@ -1,6 +1,7 @@
 /*
- * where.h: which server is asked and with what token, worked out once from the command line, the
- * environment and the file of contexts (config/settings.h). Failures have been said on return.
+ * where.h: determines the server and the token of all calls, once, from the command line, the
+ * environment and the file of contexts (config/settings.h). All functions report their failures to
+ * the user.
  */
 #ifndef ERRATA_TOOLS_ERRATA_ENGINE_WHERE_H
 #define ERRATA_TOOLS_ERRATA_ENGINE_WHERE_H
@@ -12,16 +13,17 @@
 
 /* The file of contexts, in `kept`. */
 MUST_CHECK enum cli_exit where_config_path(struct cli *cli, const char **ret_path);
-/* Its contexts, in `kept`; none where there is no file. */
+/* Reads the contexts of the user into `kept`; none if there is no file. */
 MUST_CHECK enum cli_exit where_read_contexts(struct cli *cli, struct contexts *ret_contexts);
-/* Says that there is no context of this name, and which is nearest. */
+/* Reports an unknown context, with the most similar name. */
 MUST_CHECK enum cli_exit where_no_context(struct cli *cli, const struct contexts *contexts,
                                           const char *name);
 /* Fills cli->settings, without reading a token's file. */
 MUST_CHECK enum cli_exit where_settle(struct cli *cli);
 /* The same, and fills cli->token. */
 MUST_CHECK enum cli_exit where_resolve(struct cli *cli);
-/* One line without the blanks and line feeds at its end; `from` names its source in what is said. */
+/* Checks a token: one line, without trailing spaces and line feeds; `from` names its source in
+ * messages. */
 MUST_CHECK enum cli_exit where_check_token(struct cli *cli, const char *from, struct slice text,
                                            struct slice *ret_token);
 /* The token of a file, in `kept`. */

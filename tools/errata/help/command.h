@@ -16,45 +16,47 @@
 /* Of a command: more than a few are not read. */
 #define COMMAND_EXAMPLES_MAX 5
 
-/* How the program ends; `errata help exit-codes` lists them. */
+/* Exit codes of the program; `errata help exit-codes` lists them. */
 enum cli_exit {
     CLI_OK = 0,
     CLI_CALL_FAILED = 1, /* the server answered with an error, or that it does not serve */
     CLI_USAGE = 2,
-    CLI_NO_CONNECTION = 3, /* no answer came: no connection, or it was lost */
+    CLI_NO_CONNECTION = 3, /* no response: no connection, or the connection was lost */
     CLI_LOCAL = 4, /* a file could not be read, or the output not be written */
     CLI_DAMAGED = 5, /* a verification found damage */
-    CLI_INTERRUPTED = 130 /* stopped by SIGINT, after reporting what was done */
+    CLI_INTERRUPTED = 130 /* stopped by SIGINT, after reporting the completed part */
 };
 
 struct cli;
 struct command_call;
 
 struct command_example {
-    const char *line; /* as it is typed; NULL ends a list. A line feed follows a backslash */
-    const char *what; /* its purpose; NULL if the line is clear */
+    const char *
+        line; /* command line; NULL ends the list. A line may continue after a backslash and a line feed */
+    const char *what; /* description of the example; NULL if it needs none */
 };
 
-/* One command, such as `token create`. */
+/* Description of one command, such as `token create`. */
 struct command {
     const char *group; /* NULL for a command of one word */
     const char *name; /* NULL ends a list */
-    const char *arguments; /* what follows the name in usage; NULL: nothing */
-    const char *summary; /* one line, for lists: what it does */
-    const char *help; /* sentences: all that there is to know */
+    const char *arguments; /* arguments in the usage line; NULL: none */
+    const char *summary; /* one line for lists */
+    const char *help; /* full description, in sentences */
     struct command_example examples[COMMAND_EXAMPLES_MAX + 1];
-    const char *exits; /* sentences about exit codes, where they mean more than everywhere */
+    const char *exits; /* sentences about exit codes, if they differ from the general ones */
     const struct option_spec *options; /* NULL: none but the global ones */
-    bool hidden; /* for programs: in no list */
+    bool hidden; /* used by programs; omitted from all lists */
     enum cli_exit (*run)(struct cli *cli);
-    const struct command_call *call; /* of a command that is one method; NULL: `run` knows */
+    const struct command_call
+        *call; /* description of a command that calls one method; NULL: use `run` */
 };
 
 /* Commands that belong together. */
 struct command_group {
     const char *section; /* the task; groups of one section are adjacent */
-    const char *name; /* of the group; NULL: each command is one word */
-    const char *summary; /* of a group with a name */
+    const char *name; /* name of the group; NULL: commands without a group */
+    const char *summary; /* summary of a group that has a name */
     const struct command *commands;
     const char
         *brief; /* the summary if it is on one line with the commands; NULL: the summary fits */
@@ -65,22 +67,22 @@ struct command_topic {
     const char *name; /* NULL ends a list */
     const char *title;
     const char *manual; /* the title of its section of the manual page, in capitals */
-    const char *text; /* sentences; NULL: it is `entries` alone */
+    const char *text; /* text of the topic, in sentences; NULL: only `entries` */
     const struct option_spec *entries; /* a term and its meaning each; NULL: none */
 };
 
-/* One of the words that a value may be. */
+/* A possible value of an option or argument. */
 struct command_word {
     struct slice word;
-    struct slice meaning; /* or empty */
+    struct slice meaning; /* description; or empty */
 };
 
 struct command_set {
     const char *program;
-    const char *summary; /* one line */
+    const char *summary; /* one-line description */
     const char *about; /* sentences */
-    const struct command_group *groups; /* ended by one without commands */
-    const struct option_spec *options; /* of every command */
+    const struct command_group *groups; /* ends with a group without commands */
+    const struct option_spec *options; /* options of all commands */
     const struct command_topic *topics;
     /* The index-th word of a value name such as ROLE, by the contract; false after the last, and
      * for names of free text. */

@@ -15,7 +15,7 @@ static bool begins_as(struct slice word, struct slice typed)
             strncasecmp((const char *)word.data, (const char *)typed.data, typed.size) == 0);
 }
 
-/* One line must stay one line, and a tab ends a word. */
+/* Replaces line feeds and tabs: a candidate must be on one line, and a tab ends its word. */
 static struct slice on_one_line(struct completion *completion, struct slice text)
 {
     return print_clean(completion->arena, text);
@@ -152,11 +152,11 @@ static void note_option(struct completion *completion, const struct option_spec 
 
 /* --- the line --- */
 
-/* What has been read of the words before the cursor. */
+/* State after reading the words before the cursor. */
 struct reading {
-    size_t values; /* words that are arguments */
-    bool only_words; /* after `--` */
-    bool help; /* `help` came first: names of commands follow, and no arguments */
+    size_t values; /* number of words that are arguments */
+    bool only_words; /* `--` has been read */
+    bool help; /* the first word is `help`: names of commands follow, and no arguments */
     bool lost; /* a word that no table knows */
     const struct option_spec *open; /* an option whose value comes next */
 };
@@ -302,10 +302,10 @@ void completion_run(struct completion *completion, char **words, size_t count)
 
 /* --- splitting a line --- */
 
-/* Where a line is being read. */
+/* State of splitting a line into words. */
 struct splitting {
     struct buffer word;
-    char quote; /* ' or ", or NUL outside of quotes */
+    char quote; /* open quote ' or ", or NUL outside quotes */
     bool open; /* a word has begun */
 };
 

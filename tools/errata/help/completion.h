@@ -20,13 +20,13 @@ struct completion {
     const struct command_set *set;
     struct printer *out;
     struct arena *arena;
-    struct slice before; /* of the word at the cursor: the part before the value, `--role=` */
-    struct slice typed; /* of the value */
+    struct slice before; /* part of the word at the cursor before the value, such as `--role=` */
+    struct slice typed; /* typed part of the value */
     size_t taken; /* bytes of the word that the shell has already, and must not get again */
     bool files; /* the shell was asked for files: once is enough */
-    struct options options; /* given so far: they say which server is asked */
-    const struct command *command; /* read so far; or NULL */
-    const struct command_group *group; /* or NULL */
+    struct options options; /* options given so far, which select the server */
+    const struct command *command; /* command read so far; or NULL */
+    const struct command_group *group; /* group of the command; or NULL */
     /* Offers what `name` may be, where no table knows it; may be NULL. */
     void (*offer)(void *user, struct completion *completion, struct slice name);
     void *user;

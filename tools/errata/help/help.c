@@ -8,7 +8,7 @@
 
 #include <stdarg.h>
 
-/* Where meanings begin. */
+/* Columns of the descriptions. */
 #define OVERVIEW_COLUMN 15
 #define COMMAND_COLUMN 26
 #define OPTION_COLUMN 26
@@ -79,7 +79,7 @@ static void PRINTF_LIKE(2, 3) print_footer(struct printer *out, const char *form
     print_sentences(out, text);
 }
 
-/* On a narrow screen the meaning is printed below its term. */
+/* Prints a term and its description, which goes below the term on a narrow screen. */
 static void print_entry(struct printer *out, const char *term, const char *meaning, unsigned column)
 {
     wrap_entry(out, term, meaning, 2, wrap_width(out) < SIDE_BY_SIDE_MIN ? 6 : column);

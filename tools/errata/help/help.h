@@ -23,7 +23,7 @@ void help_print_topic(const struct command_set *set, struct printer *out,
 struct slice help_command_name(struct arena *arena, const struct command *command);
 /* `--role ROLE`, in the arena. */
 struct slice help_option_term(struct arena *arena, const struct option_spec *option);
-/* What an option means, with the words that it takes, in the arena. */
+/* Returns the description of an option, with its possible values, allocated in the arena. */
 struct slice help_option_meaning(const struct command_set *set, struct arena *arena,
                                  const struct option_spec *option);
 

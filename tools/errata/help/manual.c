@@ -17,10 +17,10 @@
 struct filling {
     struct printer *out;
     unsigned column;
-    bool bold; /* within backquotes */
+    bool bold; /* inside backquotes */
 };
 
-/* One letter, escaped where mdoc gives it a meaning; gives the bytes of the source. */
+/* Writes one character, escaped if mdoc treats it specially; returns its size in the source. */
 static unsigned put_letter(struct printer *out, char letter)
 {
     static const struct {
@@ -54,7 +54,7 @@ static void end_line(struct filling *filling)
     }
 }
 
-/* One word of a sentence, with bold letters between backquotes. */
+/* Writes one word of a sentence, with characters between backquotes in bold. */
 static void put_word(struct filling *filling, struct slice word)
 {
     struct printer *out = filling->out;

@@ -9,10 +9,10 @@
 
 struct manual {
     const struct command_set *set;
-    const char *date; /* of the page, such as "November 22, 2026" */
+    const char *date; /* date of the page, such as "November 22, 2026" */
     const char *version;
-    const struct command_example *examples; /* of the program as a whole */
-    const char *see_also; /* lines of mdoc */
+    const struct command_example *examples; /* examples of the whole program */
+    const char *see_also; /* lines of mdoc for SEE ALSO */
 };
 
 void manual_print(const struct manual *manual, struct printer *out);

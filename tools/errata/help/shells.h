@@ -9,7 +9,7 @@
 
 struct shell {
     const char *name; /* NULL ends the list */
-    const char *where; /* how it is taken into use: sentences */
+    const char *where; /* instructions for installing the script, in sentences */
     const char *script;
 };
 

@@ -28,8 +28,9 @@ static enum cli_exit copy_bytes(struct cli *cli, const char *path, int fd, struc
             return cli_local(cli, "%s can't be read: %s", path, strerror(errno));
         }
         if (bytes->size + (uint64_t)size > PDF_DOCUMENT_BYTES_MAX) {
-            return cli_local(cli, "%s is larger than 64 MiB, which is the most that a server takes",
-                             path);
+            return cli_local(
+                cli, "%s: larger than 64 MiB; expected at most 64 MiB, the limit of the server",
+                path);
         }
         if (pdf_bytes_append(bytes, slice_of(block, (size_t)size)) != OK) {
             return cli_local(cli, "%s can't be held in memory", path);
@@ -140,7 +141,7 @@ static enum cli_exit measure(struct cli *cli, const struct pdf_bytes *bytes,
 
 /* --- what follows from the measures --- */
 
-/* As a server takes them. */
+/* Measures the PDF with the same limits as a server. */
 static enum cli_exit take_measures(struct cli *cli, struct explained *explained)
 {
     const struct pdf_answer *answer = &explained->answer;
@@ -234,10 +235,11 @@ enum cli_exit explain_run(struct cli *cli)
 
     if (path == NULL) {
         return cli_usage(cli,
-                         "FILE is missing; expected a PDF, or --document ID for a stored document");
+                         "FILE: missing; expected a PDF, or --document ID for a stored document");
     }
     if (png != NULL && strcmp(png, path) == 0) {
-        return cli_usage(cli, "--png \"%s\" would overwrite the PDF", png);
+        return cli_usage(cli, "--png \"%s\": the same file as the PDF; expected another file name",
+                         png);
     }
     result = read_file(cli, path, &bytes);
     if (result == CLI_OK) {

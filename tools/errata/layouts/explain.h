@@ -9,7 +9,8 @@
 #include "server/jobs/pdf/pdf_worker.h"
 #include "tools/errata/cli.h"
 
-/* How long the worker program may take to be ready: its first look at all fonts of a machine. */
+/* Time limit for the start of the worker program, which includes its first scan of the machine's
+ * fonts. */
 #define EXPLAIN_READY_MS 30000
 
 /* All that is known of one PDF. */
@@ -20,14 +21,14 @@ struct explained {
     enum pdf_sandbox sandbox;
     const char *poppler_version;
     struct pdf_answer answer;
-    /* Of a document that was read. */
+    /* Results for a readable document. */
     struct document_measures measures;
-    struct layout_fingerprint fingerprint; /* where its tables were counted */
+    struct layout_fingerprint fingerprint; /* fingerprint, if the tables were counted */
     int64_t took_us;
 };
 
 MUST_CHECK enum cli_exit explain_run(struct cli *cli);
-/* For people, and as one line of JSON. */
+/* Prints the result for people, or as one line of JSON. */
 void explain_print(struct cli *cli, const struct explained *explained);
 void explain_print_json(struct cli *cli, const struct explained *explained);
 

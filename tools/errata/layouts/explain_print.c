@@ -6,7 +6,7 @@
 
 #include "tools/errata/layouts/measures.h"
 
-/* Of the canonical JSON on one line, and of the text's beginning. */
+/* Limits of the printed canonical JSON and of the printed text. */
 #define CANONICAL_SHOWN_BYTES 400
 #define TEXT_LINES_SHOWN 12
 
@@ -213,7 +213,7 @@ static void print_text_measures(struct cli *cli, const struct explained *explain
                      (unsigned long long)measures->page_cells));
 }
 
-/* What the sketch of page 1 is made of. */
+/* Prints the features of the sketch of page 1. */
 static void print_sketch(struct cli *cli, const struct family_sketch *sketch)
 {
     uint32_t counts[FAMILY_FEATURE_KINDS];

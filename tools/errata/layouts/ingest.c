@@ -24,7 +24,7 @@
 #define REFUSALS_MAX 20
 /* Files at once by default: one is measured while the next one is on its way. */
 #define AT_ONCE_DEFAULT 2
-/* Of the contract: a document_id. */
+/* Maximum size of a document_id in the contract. */
 #define DOCUMENT_ID_BYTES_MAX 128
 
 enum column {
@@ -47,7 +47,7 @@ struct row {
 
 /* Why files did not go in. */
 struct refusal {
-    struct slice path; /* of the first; in report_arena */
+    struct slice path; /* path of the first one; allocated in report_arena */
     struct slice message;
     size_t files;
 };
@@ -55,17 +55,17 @@ struct refusal {
 struct ingest {
     struct cli *cli;
     struct files *files; /* owned */
-    const char *only_id; /* --document; NULL: ids are made of names */
+    const char *only_id; /* --document; NULL: ids are derived from file names */
     const char *prefix;
-    size_t total; /* files there are */
-    size_t found; /* sent or reported */
+    size_t total; /* number of files */
+    size_t found; /* number of files sent or reported */
     size_t stored;
-    size_t refused; /* by the server */
+    size_t refused; /* files refused by the server */
     size_t unreadable;
     struct ingest_text text;
     size_t unwritten; /* stored, but their text could not be written */
     struct ingest_progress progress;
-    struct table_layout layout; /* of all tables: one heading */
+    struct table_layout layout; /* layout of all tables, so that there is one heading */
     struct row rows[ROWS_MAX];
     size_t row_count;
     struct arena rows_arena;
@@ -73,9 +73,9 @@ struct ingest {
     bool taken; /* a file was refused for its id */
     struct refusal refusals[REFUSALS_MAX];
     size_t reported_count;
-    size_t reported_files; /* that these are about */
+    size_t reported_files; /* number of files covered by the reports */
     struct arena report_arena;
-    struct slice id; /* of the file that is being given; NUL-terminated in id_bytes */
+    struct slice id; /* id of the current file, NUL-terminated in id_bytes */
     char id_bytes[DOCUMENT_ID_BYTES_MAX + 1];
 };
 
@@ -243,9 +243,9 @@ static void note_unreadable(struct ingest *ingest, const struct upload_file *fil
     bool sentence = strncmp(problem, "it", 2) == 0;
 
     ingest->unreadable++;
-    add_failure(
-        ingest, file, "unreadable",
-        arena_printf(&ingest->cli->arena, "%s%s", sentence ? "" : "it can't be read: ", problem));
+    add_failure(ingest, file, "unreadable",
+                arena_printf(&ingest->cli->arena, "%s%s",
+                             sentence ? "" : "cannot read the file:  ", problem));
 }
 
 /* Puts the text of a stored document where --text says. */
@@ -304,7 +304,7 @@ static void done(void *user, const struct upload_file *file, const struct upload
         note_unreadable(ingest, file, end->problem);
         break;
     case UPLOAD_UNSENT:
-        break; /* counted by what is missing */
+        break; /* counted as missing */
     }
     ingest_progress_show(&ingest->progress, cli);
 }
@@ -354,7 +354,7 @@ static const char *make_id(struct ingest *ingest, const char *path)
     return NULL;
 }
 
-/* What no server needs to be asked for. */
+/* Returns a local reason to refuse a file without calling the server. */
 static const char *check_found(struct ingest *ingest, const struct files_found *found)
 {
     if (found->problem != NULL) {
@@ -409,12 +409,11 @@ static enum cli_exit count_files(struct ingest *ingest, bool recursive)
     ingest->files = NULL;
     ingest->progress.total = ingest->total;
     if (ingest->total > FILES_MAX) {
-        return cli_usage(cli, "more than %d files; expected fewer in one run", FILES_MAX);
+        return cli_usage(cli, "FILE: too many files; expected at most %d in one run", FILES_MAX);
     }
     if (ingest->only_id != NULL && ingest->total != 1) {
         return cli_usage(
-            cli,
-            "--document names one document, but these are %zu files; --id-prefix makes ids of many",
+            cli, "--document: given with %zu files; expected one file, or --id-prefix for several",
             ingest->total);
     }
     if (files_open(words, cli->options.word_count, recursive, &ingest->files) != OK) {
@@ -551,7 +550,8 @@ enum cli_exit ingest_run(struct cli *cli)
     struct ingest *ingest = calloc(1, sizeof(*ingest));
     const char *prefix = options_get(&cli->options, "id-prefix");
     enum cli_exit result = CLI_OK;
-    struct arena kept; /* what must outlive the cli's arena, which is emptied for each file */
+    struct arena
+        kept; /* memory that must outlive the cli's arena, which is emptied after each file */
 
     if (ingest == NULL) {
         return cli_local(cli, "out of memory");
@@ -561,7 +561,8 @@ enum cli_exit ingest_run(struct cli *cli)
     ingest->prefix = prefix != NULL ? prefix : "";
     if (ingest->only_id != NULL && prefix != NULL) {
         free(ingest);
-        return cli_usage(cli, "--document gives the whole id: leave --id-prefix out");
+        return cli_usage(cli,
+                         "--document: given together with --id-prefix; expected only one of them");
     }
     arena_init(&kept, CLI_ARENA_BYTES_MAX);
     arena_init(&ingest->rows_arena, CLI_ARENA_BYTES_MAX);

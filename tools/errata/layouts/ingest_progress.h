@@ -7,32 +7,32 @@
 
 #include "tools/errata/layouts/uploads.h"
 
-/* No terminal shows more of a path beside its progress. */
+/* Maximum length of a path in the progress line. */
 #define INGEST_PATH_BYTES_MAX 256
 
-/* One file on its way. */
+/* State of one running upload. */
 struct ingest_flight {
     bool used;
-    size_t index; /* of the file */
+    size_t index; /* index of the file */
     int64_t sent_bytes;
     uint64_t size_bytes;
     bool paused; /* the server is waited for */
-    char path[INGEST_PATH_BYTES_MAX]; /* its end, where it is longer */
+    char path[INGEST_PATH_BYTES_MAX]; /* path, or its end if it is longer */
     size_t path_bytes;
 };
 
 /* Zeroed before the first file. */
 struct ingest_progress {
-    size_t total; /* files there are */
+    size_t total; /* number of files */
     size_t ended;
     struct ingest_flight flights[UPLOADS_MAX];
 };
 
 void ingest_progress_start(struct ingest_progress *progress, const struct upload_file *file);
-/* So many more bytes of it were taken; below 0 they are sent again later. */
+/* Counts further sent bytes; a negative number means that they will be sent again. */
 void ingest_progress_move(struct ingest_progress *progress, const struct upload_file *file,
                           int64_t bytes);
-/* It has ended, whether it was started or not. */
+/* Counts a file as ended, whether it was started or not. */
 void ingest_progress_end(struct ingest_progress *progress, const struct upload_file *file);
 /* Draws the line where it is due. */
 void ingest_progress_show(const struct ingest_progress *progress, struct cli *cli);

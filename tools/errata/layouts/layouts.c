@@ -121,7 +121,7 @@ static void print_document(struct cli *cli, struct json_value document)
     }
 }
 
-/* What the document's layout has to offer the next one. */
+/* Prints the number of examples of the document's layout. */
 static enum cli_exit show_profile(struct cli *cli, struct slice layout)
 {
     struct request request;
@@ -198,10 +198,11 @@ static enum cli_exit run_explain(struct cli *cli)
         return explain_run(cli);
     }
     if (cli->options.word_count > 0) {
-        return cli_usage(cli, "give a file or --document ID, not both");
+        return cli_usage(cli, "FILE: given together with --document; expected only one of them");
     }
     if (options_has(&cli->options, "png") || options_has(&cli->options, "password-file")) {
-        return cli_usage(cli, "a server keeps no PDFs: --png and --password-file are for a file");
+        return cli_usage(cli, "--document: given together with --png or --password-file; expected "
+                              "FILE, since the server does not store PDFs");
     }
     return run_show(cli);
 }
@@ -246,36 +247,34 @@ static enum cli_exit print_nearest(struct cli *cli, struct json_value reply)
 /* --- the group --- */
 
 static const struct option_spec ingest_options[] = {
-    {"document", "ID", "the document's id, of a single file; else the file's name without .pdf"},
+    {"document", "ID",
+     "id of the document, for a single file; default: the file's name without .pdf"},
     {"id-prefix", "TEXT", "prefix of each id, such as 2026-11/"},
     {"recursive", NULL, "look into the folders of folders, too"},
     {"password-file", "FILE", "the file whose one line opens encrypted PDFs"},
     {"text", "FOLDER", "write the text of each PDF to FOLDER/NAME.txt; - prints that of one"},
     {"jobs", "N", "files at once, 1 to 16 (default 2); a server measures one a core"},
     {NULL, NULL, NULL}};
-static const struct option_spec list_options[] = {{"layout", "LAYOUT", "only this layout"},
-                                                  {"family", "FAMILY", "only this layout family"},
-                                                  PAGING_OPTIONS,
-                                                  {NULL, NULL, NULL}};
 static const struct option_spec families_options[] = {PAGING_OPTIONS, {NULL, NULL, NULL}};
 static const struct option_spec nearest_options[] = {
     {"max", "N", "families to compare with, 1 to 20 (default 5)"}, {NULL, NULL, NULL}};
 static const struct option_spec show_options[] = {
-    {"by-id", NULL, "the word is the server's id of the document, not the caller's"},
+    {"by-id", NULL, "DOCUMENT is the server's id of the document, not the caller's"},
     {NULL, NULL, NULL}};
 static const struct option_spec profiles_options[] = {
-    {"most-seen", NULL, "those with most documents first, not those seen last"},
+    {"most-seen", NULL, "list layouts with the most documents first, instead of the most recent"},
     {"family", "FAMILY", "only layouts with documents in this layout family"},
     PAGING_OPTIONS,
     {NULL, NULL, NULL}};
 static const struct option_spec explain_options[] = {
-    {"png", "FILE", "draw page 1 with its lines, tables and covered text"},
-    {"password-file", "FILE", "the file whose one line opens the PDF"},
+    {"png", "FILE", "write an image of page 1 with its lines, tables and covered text"},
+    {"password-file", "FILE", "file with the password of the PDF, on one line"},
     {"worker", "FILE", "the worker program; else " PDF_WORKER_PROGRAM " beside errata"},
-    {"document", "DOCUMENT", "a document that the server has, instead of a file: what it stored"},
+    {"document", "DOCUMENT",
+     "show the stored measurements of this document instead of reading a file"},
     {NULL, NULL, NULL}};
 static const struct option_spec fingerprint_options[] = {
-    {"canonical", NULL, "print the canonical JSON that was hashed, too"}, {NULL, NULL, NULL}};
+    {"canonical", NULL, "also print the canonical JSON that is hashed"}, {NULL, NULL, NULL}};
 
 const struct command layout_commands[] = {
     {.group = "layouts",
@@ -301,14 +300,14 @@ const struct command layout_commands[] = {
                   {"errata layouts ingest --text - invoice-17.pdf", "its text, for a prompt"},
                   {"errata layouts ingest --json inbox/ | jq -r 'select(.error) | .file'",
                    "which did not go in"}},
-     .exits = "0 where all are stored, 1 where the server refused some, 4 where some could not be "
+     .exits = "0 if all files are stored, 1 if the server refused some, 4 if some could not be "
               "read, 130 where it was interrupted.",
      .options = ingest_options,
      .run = ingest_run},
     {.group = "layouts",
      .name = "list",
      .summary = "list documents, newest first",
-     .help = "Lists the documents that were ingested, newest first.",
+     .help = "Lists ingested documents, newest first.",
      .examples = {{"errata layouts list", NULL},
                   {"errata layouts list --all --json | jq -r .documents[].documentId",
                    "only the ids"}},
@@ -317,26 +316,26 @@ const struct command layout_commands[] = {
     {.group = "layouts",
      .name = "show",
      .arguments = "DOCUMENT",
-     .summary = "show one document: its measures, its layout and its text",
-     .help = "Shows all that is stored of one document, how often its layout was seen, and how "
-             "many examples of that layout wait for the next one.",
+     .summary = "show one document: its measurements, layout and text",
+     .help = "Shows all stored data of one document, the number of documents of its layout, and "
+             "the number of examples of that layout.",
      .examples = {{"errata layouts show invoice-17", NULL}},
      .options = show_options,
      .run = run_show},
     {.group = "layouts",
      .name = "profiles",
-     .summary = "list layouts, with how often they were seen",
-     .help = "Lists the layouts of all documents, those seen last first: how many documents were "
-             "ingested, and how many corrections count as examples for the next.",
+     .summary = "list layouts with their numbers of documents",
+     .help = "Lists the layouts of all documents, most recently seen first, with the number of "
+             "ingested documents and the number of corrections that are available as examples.",
      .examples = {{"errata layouts profiles --most-seen --limit 10", NULL}},
      .options = profiles_options,
      COMMAND_CALL("LayoutService/ListProfiles", .fill = add_order,
-                  .nothing = "no layouts: no document was ingested yet")},
+                  .nothing = "no layouts: no document has been ingested")},
     {.group = "layouts",
      .name = "profile",
      .arguments = "LAYOUT",
-     .summary = "show one layout: its counts, and the means of its documents",
-     .help = "Shows the profile of a layout, by its whole fingerprint.",
+     .summary = "show one layout: its counts, and averages over its documents",
+     .help = "Shows the profile of a layout, given by its fingerprint.",
      .examples = {{"errata layouts profile \"$(errata layouts show invoice-17 --json |\n"
                    "  jq -r .document.layoutFingerprint)\"",
                    "the layout of a document"}},
@@ -349,7 +348,7 @@ const struct command layout_commands[] = {
      .examples = {{"errata layouts families", NULL}},
      .options = families_options,
      COMMAND_CALL("LayoutService/ListFamilies",
-                  .nothing = "no layout families: no document with text was ingested yet")},
+                  .nothing = "no layout families: no document with text has been ingested")},
     {.group = "layouts",
      .name = "family",
      .arguments = "FAMILY",
@@ -385,22 +384,23 @@ const struct command layout_commands[] = {
      .name = "nearest",
      .arguments = "DOCUMENT",
      .summary = "compare a document with the most similar layout families",
-     .help = "Prints the families whose pages are most similar to page 1 of a document: the share "
-             "of common features, whether that is enough for one family, and which words, rulings, "
-             "fonts and page sizes are shared or differ.",
+     .help =
+         "Prints the layout families whose pages are most similar to page 1 of a document. For "
+         "each family it prints the share of common features, whether the share suffices for the "
+         "same family, and the words, rulings, fonts and page sizes that are shared or differ.",
      .examples = {{"errata layouts nearest invoice-17", NULL}},
      .options = nearest_options,
      COMMAND_CALL("LayoutService/GetNearestFamilies", .print = print_nearest)},
     {.group = "layouts",
      .name = "explain",
      .arguments = "[FILE]",
-     .summary = "measure a PDF here, without a server, and say why",
+     .summary = "measure a PDF locally and explain the result",
      .help = "Runs the worker program on a PDF, in the same sandbox as the server does, and prints "
-             "what was measured and why: pages, text, coverage, lines, every table with why it "
-             "counts or not, the canonical JSON that is hashed, the fingerprint, the features of "
-             "page 1 by which documents of one layout family are recognised, and what it cost. "
-             "Nothing is stored and no server is asked. With `--document` it prints what a server "
-             "stored instead: PDFs themselves are not kept.",
+             "the measurements and their reasons: pages, text, coverage, lines, each table with "
+             "the reason why it is counted or not, the canonical JSON that is hashed, the "
+             "fingerprint, the features of page 1 that identify its layout family, and the "
+             "resources used. Nothing is stored, and no server is called. With `--document` it "
+             "prints the measurements that the server stored; the server does not store the PDFs.",
      .examples = {{"errata layouts explain invoice-17.pdf --png page1.png", NULL},
                   {"errata layouts explain --document invoice-17", NULL}},
      .options = explain_options,
@@ -410,8 +410,8 @@ const struct command layout_commands[] = {
      .arguments = "JSON|@FILE|-",
      .summary = "compute the fingerprint of a layout from its metadata",
      .help = "Prints the SHA-256 of the canonical JSON of `page_count`, `page_dimensions`, "
-             "`table_count` and `text_coverage_ratio`. Nothing is stored. Numbers count as they "
-             "are written: 612 and 612.0 give different fingerprints.",
+             "`table_count` and `text_coverage_ratio`. Nothing is stored. Numbers are hashed as "
+             "they are written: 612 and 612.0 give different fingerprints.",
      .examples = {{"errata layouts fingerprint '{\"page_count\": 1, \"page_dimensions\":\n"
                    "  [[595.0, 842.0]], \"table_count\": 1, \"text_coverage_ratio\": 0.31}'",
                    NULL}},

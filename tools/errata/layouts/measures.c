@@ -97,7 +97,7 @@ struct slice measures_page_size(struct cli *cli, struct json_value page)
     double width = 0;
     double height = 0;
 
-    (void)measures_double(cli, page, "width", &width); /* proto JSON leaves 0 out */
+    (void)measures_double(cli, page, "width", &width); /* proto JSON omits 0 */
     (void)measures_double(cli, page, "height", &height);
     return measures_size(cli, width, height);
 }

@@ -20,9 +20,9 @@ struct slice measures_with(struct cli *cli, struct slice text, const char *more)
 /* Page sizes as `1-3  595 x 842`, a line for each run of equal ones. */
 struct measures_runs {
     struct cli *cli;
-    struct slice size; /* of the run */
-    uint32_t first_page; /* from 1 */
-    uint32_t last_page; /* 0: none yet */
+    struct slice size; /* size of the page */
+    uint32_t first_page; /* first page, counted from 1 */
+    uint32_t last_page; /* last page; 0: none yet */
     unsigned lines;
 };
 
@@ -49,11 +49,11 @@ struct slice measures_warning_codes(struct cli *cli, struct json_value document,
 struct slice measures_warning(struct cli *cli, struct slice code, struct slice message);
 /* Prints at most `lines_max` lines of a text, each cleaned and indented by `indent`. */
 void measures_print_text(struct cli *cli, const char *indent, struct slice text, size_t lines_max);
-/* `1.2 GiB`, `12.3 MiB`, `45 KiB` or `678 B`. */
+/* Formats a size as `1.2 GiB`, `12.3 MiB`, `45 KiB` or `678 B`. */
 struct slice measures_bytes(struct cli *cli, uint64_t bytes);
 /* The reason code that a refusal's message begins with; empty where it begins with none. */
 struct slice measures_reason(struct slice message);
-/* What to do about a reason, or NULL. */
+/* Returns advice for a reason, or NULL. */
 const char *measures_advice(struct slice reason);
 
 #endif

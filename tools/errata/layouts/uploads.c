@@ -44,7 +44,7 @@ struct upload {
     char *document_id; /* owned: of `file` */
     int fd; /* -1 where EMPTY */
     uint64_t read_bytes;
-    uint64_t moved_bytes; /* reported to the caller */
+    uint64_t moved_bytes; /* bytes reported to the caller */
     bool named; /* the message that names the document was taken */
     uint8_t *block; /* owned: UPLOAD_PIECE_BYTES to read into */
     struct arena piece_arena;
@@ -53,10 +53,10 @@ struct upload {
     struct slice reply;
     struct client_call *call;
     uv_timer_t timer;
-    const char *problem; /* why the file can't be read on; NULL: none */
+    const char *problem; /* reason why the file cannot be read further; NULL: none */
     unsigned pauses;
-    int64_t busy_ms; /* of pauses for a busy server */
-    int64_t lost_ms; /* of pauses for a lost one */
+    int64_t busy_ms; /* total pauses for a busy server */
+    int64_t lost_ms; /* total pauses for a lost server */
 };
 
 struct uploads {
@@ -65,10 +65,10 @@ struct uploads {
     uv_signal_t interrupt;
     uv_timer_t tick;
     struct client_channel *channel; /* owned; NULL: none */
-    size_t calls; /* under way on the channel */
-    size_t live; /* places that are not EMPTY */
+    size_t calls; /* number of running calls of the channel */
+    size_t live; /* number of uploads that are not EMPTY */
     bool answered; /* the server has answered something: it is there */
-    struct arena *arena; /* of the result */
+    struct arena *arena; /* memory of the result */
     struct uploads_result result;
     struct upload places[UPLOADS_MAX];
 };
@@ -88,7 +88,7 @@ static void drop_file(struct upload *upload)
     upload->document_id = NULL;
 }
 
-/* Ends a file and empties its place. */
+/* Ends a file and frees its place. */
 static void finish(struct upload *upload, const struct upload_end *end)
 {
     struct uploads *uploads = upload->uploads;
@@ -104,7 +104,7 @@ static void finish(struct upload *upload, const struct upload_end *end)
     uploads->live--;
 }
 
-/* No more files: calls under way are cancelled, and files that rest have ended. */
+/* Stops all uploads: cancels running calls, and ends the files that are waiting. */
 static void stop(struct uploads *uploads, enum uploads_stop why)
 {
     static const struct upload_end unsent = {.kind = UPLOAD_UNSENT};
@@ -195,7 +195,7 @@ static void end_pieces(struct upload *upload)
 
     upload->state = UPLOAD_SENT;
     if (upload->problem != NULL || channel->ops->half_close(channel, upload->call) != OK) {
-        channel->ops->cancel(channel, upload->call); /* where it has ended, it stays as it ended */
+        channel->ops->cancel(channel, upload->call); /* no effect if the call has ended */
     }
 }
 
@@ -222,7 +222,7 @@ static void on_writable(void *user)
         }
         err = uploads->channel->ops->send(uploads->channel, upload->call, upload->piece);
         if (err == ERR_BUSY || err == ERR_CANCELLED) {
-            return; /* called again, or on_end reports it */
+            return; /* on_end reports the end, or this function is called again */
         }
         if (err != OK) {
             upload->problem = err_text(err);
@@ -268,7 +268,7 @@ static int64_t next_pause_ms(const struct upload *upload)
     return pause_ms < UPLOAD_PAUSE_LAST_MS ? pause_ms : UPLOAD_PAUSE_LAST_MS;
 }
 
-/* How long to wait before the file is sent again; -1: it has ended. */
+/* Returns the pause before the file is sent again; -1: the file has ended. */
 static int64_t pause_after(struct upload *upload, const struct client_status *status)
 {
     struct client_details details = {.retry_ms = -1};
@@ -293,7 +293,7 @@ static int64_t pause_after(struct upload *upload, const struct client_status *st
     return -1;
 }
 
-/* Whether every other file would get the same refusal. */
+/* Returns whether every other file would get the same refusal. */
 static bool is_everyones(const struct client_status *status)
 {
     switch (status->code) {
@@ -303,7 +303,7 @@ static bool is_everyones(const struct client_status *status)
         return true;
     case CLIENT_CODE_UNAVAILABLE:
         return !status->from_server;
-    default: /* numbers of gRPC: the rest is about the one file */
+    default: /* other gRPC codes concern only this file */
         return false;
     }
 }
@@ -464,7 +464,7 @@ static void begin(struct upload *upload)
     upload->piece = slice_of(NULL, 0);
     upload->reply = slice_of(NULL, 0);
     arena_reset(&upload->reply_arena);
-    /* Not RESTING while all may be stopped: the end is reported here. */
+    /* The state is not RESTING, since the end is reported here if all uploads stop. */
     upload->state = UPLOAD_SENDING;
     if (have_channel(uploads)) {
         err = uploads->channel->ops->start(

@@ -10,7 +10,7 @@
 #include "tools/errata/cli.h"
 
 _Static_assert(PDF_DOCUMENT_BYTES_MAX == 64 * 1024 * 1024, "the text below says so");
-/* Of a file over PDF_DOCUMENT_BYTES_MAX. */
+/* Error for a file larger than PDF_DOCUMENT_BYTES_MAX. */
 #define UPLOAD_TOO_LARGE "it is larger than 64 MiB, which is the most that a server takes"
 /* Bytes a message. */
 #define UPLOAD_PIECE_BYTES ((size_t)256 * 1024)
@@ -18,7 +18,7 @@ _Static_assert(PDF_DOCUMENT_BYTES_MAX == 64 * 1024 * 1024, "the text below says 
 #define UPLOADS_MAX 16
 /* Between two ticks: a file that takes long to measure must not look like a standstill. */
 #define UPLOADS_TICK_MS 200
-/* How long one upload may take, unless --timeout says otherwise: the method's own default. */
+/* Default time limit of one upload, as declared by the method. */
 #define UPLOAD_TIMEOUT_MS 300000
 /* Pauses of one file where the server is busy: doubled from the first to the last (or longer, where
  * the server says so), and all together. */
@@ -32,14 +32,14 @@ struct upload_file {
     size_t index; /* the caller's */
     const char *path; /* borrowed until the function that took it returns */
     const char *document_id;
-    uint64_t size_bytes; /* as it was found: for progress */
+    uint64_t size_bytes; /* size found before sending, for progress */
 };
 
 enum upload_end_kind {
-    UPLOAD_STORED, /* `reply` is there */
-    UPLOAD_REFUSED, /* `status` is there */
-    UPLOAD_UNREADABLE, /* `problem` says why the file can't be read */
-    UPLOAD_UNSENT /* all was stopped before it ended */
+    UPLOAD_STORED, /* `reply` is set */
+    UPLOAD_REFUSED, /* `status` is set */
+    UPLOAD_UNREADABLE, /* `problem` is the reason */
+    UPLOAD_UNSENT /* all uploads were stopped before it ended */
 };
 
 /* Borrowed for the length of the callback. */
@@ -48,15 +48,15 @@ struct upload_end {
     struct slice reply;
     const struct client_status *status;
     const char *problem;
-    uint64_t moved_bytes; /* reported by `moved`, less those it took back */
+    uint64_t moved_bytes; /* bytes reported by `moved`, less those taken back */
 };
 
 struct uploads_handlers {
     void *user;
     /* The next file; false where there are no more. */
     bool (*next)(void *user, struct upload_file *ret_file);
-    /* So many more bytes of a file were taken. Below 0: the server is waited for, then they are sent
-     * again. */
+    /* Reports further sent bytes of a file. A negative number means that they will be sent again
+     * after a pause. */
     void (*moved)(void *user, const struct upload_file *file, int64_t bytes);
     /* Called every UPLOADS_TICK_MS. */
     void (*ticked)(void *user);
@@ -66,16 +66,16 @@ struct uploads_handlers {
 
 /* Why all was stopped before the last file. */
 enum uploads_stop {
-    UPLOADS_RAN, /* it was not */
-    UPLOADS_INTERRUPTED, /* by SIGINT */
-    UPLOADS_FAILED, /* by what would stop every other file too: see the status */
-    UPLOADS_LOCAL /* by this side; it has been said why */
+    UPLOADS_RAN, /* completed */
+    UPLOADS_INTERRUPTED, /* interrupted by SIGINT */
+    UPLOADS_FAILED, /* stopped by a status that every other file would get too */
+    UPLOADS_LOCAL /* stopped by a local error, which has been reported */
 };
 
 struct uploads_result {
     enum uploads_stop stop;
-    enum cli_exit exit; /* of UPLOADS_LOCAL */
-    struct client_status status; /* of UPLOADS_FAILED, in the arena that was given */
+    enum cli_exit exit; /* exit code of UPLOADS_LOCAL */
+    struct client_status status; /* status of UPLOADS_FAILED, allocated in the caller's arena */
 };
 
 struct uploads_config {

@@ -9,7 +9,7 @@
 
 #include <strings.h>
 
-/* As many as one call takes. */
+/* Maximum number of rows of one call. */
 #define ROWS_MAX 1000
 
 enum {
@@ -32,7 +32,7 @@ static const struct csv_input_column columns[COLUMN_COUNT] = {
 static const struct {
     const char *status;
     const char *member;
-    bool is_judged; /* by a person, in a draft */
+    bool is_judged; /* judged by a person, in a draft */
 } kinds[] = {
     {"CONFIRMED", "confirm", true}, {"REJECTED", "reject", true}, {"SUGGESTED", "suggest", false}};
 
@@ -97,8 +97,8 @@ static enum cli_exit add_rows(struct cli *cli, struct csv_input *csv, struct buf
         result = csv_input_next(csv, &row);
         if (result == CLI_OK && row && count == ROWS_MAX) {
             return cli_usage(cli,
-                             "%s has more than %d rows, which is the limit of one call; `errata "
-                             "mappings import` stores any number",
+                             "%s: more than %d rows; expected at most that many in one call, or "
+                             "`errata mappings import`, which has no limit",
                              csv->path, ROWS_MAX);
         }
         if (result == CLI_OK && row) {

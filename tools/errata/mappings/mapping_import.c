@@ -37,7 +37,7 @@ static const struct csv_input_column columns[COLUMN_COUNT] = {
     [COLUMN_CONFIDENCE] = {"confidence", false}, [COLUMN_CREATED] = {"created_at", false},
     [COLUMN_ACTOR] = {"actor_user_id", false}};
 
-/* What a row's status asks for. */
+/* The action for a row's status. */
 static const struct action {
     const char *status;
     const char *path; /* NULL: it follows from another row */
@@ -50,22 +50,22 @@ static const struct action {
 /* A row that is under way. */
 struct sent {
     uint64_t line_number; /* 0: the place is free */
-    struct sha256_digest sku; /* of customer and folded SKU */
+    struct sha256_digest sku; /* digest of the customer and the folded SKU */
 };
 
 struct mapping_import {
     struct cli *cli;
     struct csv_input csv;
     const char *path;
-    const char *actor; /* of rows that name none; NULL: the token's user */
+    const char *actor; /* actor of rows without one; NULL: the token's user */
     struct import_report report;
     bool checking; /* the first pass, which reports what is wrong */
-    bool reported[COLUMN_COUNT]; /* that the file lacks this column */
+    bool reported[COLUMN_COUNT]; /* the missing column has been reported */
     bool has_row; /* the record at hand was not sent yet */
     bool ended; /* no more rows are read */
     struct sent sent[CALLS_MAX];
-    char key[IMPORT_KEY_BYTES]; /* of the row that was given last */
-    enum cli_exit exit; /* of what stopped all */
+    char key[IMPORT_KEY_BYTES]; /* idempotency key of the last sent row */
+    enum cli_exit exit; /* exit code of the error that stopped the import */
 };
 
 /* --- what is wrong with a row --- */
@@ -141,7 +141,7 @@ static struct slice make_json(struct mapping_import *import, const struct action
     return request_end(&request);
 }
 
-/* Says which field is empty; false where none is. */
+/* Reports the required field that is empty; returns false if there is none. */
 /* A column that the file lacks is reported once, not for every row. */
 static void report_empty(struct mapping_import *import, size_t column)
 {
@@ -153,7 +153,7 @@ static void report_empty(struct mapping_import *import, size_t column)
         import->report.invalid += import->checking ? 1 : 0;
     } else {
         import->reported[column] = true;
-        fail_row(import, "%s: the file has no such column; expected one for SUGGESTED rows", name);
+        fail_row(import, "%s: missing column; expected a value in each SUGGESTED row", name);
     }
 }
 
@@ -207,7 +207,7 @@ static bool make_call(struct mapping_import *import, struct calls_item *item)
 
 /* --- rows under way --- */
 
-/* Of a customer and a SKU, as a server compares them or more coarsely. */
+/* Digest of a customer and a SKU, folded at least as coarsely as the server folds them. */
 static struct sha256_digest sku_digest(const struct mapping_import *import)
 {
     const struct slice pieces[] = {
@@ -304,7 +304,7 @@ static enum calls_step next(void *user, struct calls_item *ret_item)
     return CALLS_ITEM;
 }
 
-/* Whether every other row would get the same error. */
+/* Returns whether every other row would get the same error. */
 static bool is_everyones(const struct client_status *status)
 {
     return status->code == CLIENT_CODE_UNAUTHENTICATED ||
@@ -455,7 +455,7 @@ enum cli_exit mapping_import_run(struct cli *cli)
 }
 
 const struct option_spec mapping_import_options[] = {
-    {"actor", "USER", "who judged, for rows without an actor; the token's user by default"},
-    {"jobs", "N", "rows sent at a time, 1 to 64 (default 64)"},
+    {"actor", "USER", "the user who judged, for rows without an actor; default: the token's user"},
+    {"jobs", "N", "number of rows to send concurrently, 1 to 64 (default 64)"},
     IMPORT_OPTIONS,
     {NULL, NULL, NULL}};

@@ -60,9 +60,9 @@ static enum cli_exit check_triple(struct cli *cli)
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (!options_has(&cli->options, names[i])) {
-            return cli_usage(
-                cli, "--%s is missing: a mapping is named by --customer, --sku and --internal%s",
-                names[i], cli->command->arguments[0] == '[' ? ", or by its id, MAPPING" : "");
+            return cli_usage(cli, "--%s: missing; expected --customer, --sku and --internal%s",
+                             names[i],
+                             cli->command->arguments[0] == '[' ? ", or the id MAPPING" : "");
         }
     }
     return CLI_OK;
@@ -79,7 +79,9 @@ static enum cli_exit check_rejected(struct request *request, struct cli *cli)
         return check_triple(cli);
     }
     if (triple) {
-        return cli_usage(cli, "MAPPING names it whole: leave --customer, --sku and --internal out");
+        return cli_usage(
+            cli,
+            "MAPPING: given together with --customer, --sku or --internal; expected only MAPPING");
     }
     return CLI_OK;
 }
@@ -93,7 +95,7 @@ static enum cli_exit check_confirmed(struct request *request, struct cli *cli)
     }
     if (options_has(&cli->options, "customer") || options_has(&cli->options, "internal")) {
         return cli_usage(
-            cli, "MAPPING names customer and internal SKU: leave --customer and --internal out");
+            cli, "MAPPING: given together with --customer or --internal; expected only MAPPING");
     }
     return CLI_OK;
 }
@@ -102,7 +104,8 @@ static enum cli_exit check_suggestion(struct request *request, struct cli *cli)
 {
     (void)request;
     if (!options_has(&cli->options, "confidence")) {
-        return cli_usage(cli, "--confidence is missing: how sure the matcher is, from 0 to 1");
+        return cli_usage(cli,
+                         "--confidence: missing; expected the matcher's confidence, from 0 to 1");
     }
     return check_triple(cli);
 }
@@ -114,12 +117,13 @@ static enum cli_exit check_rows(struct cli *cli)
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (options_has(&cli->options, names[i])) {
-            return cli_usage(cli, "--file names the mappings: leave --%s out", names[i]);
+            return cli_usage(cli, "--file: given together with --%s; expected only one of them",
+                             names[i]);
         }
     }
     return cli->options.word_count == 0
                ? CLI_OK
-               : cli_usage(cli, "--file names the mappings: leave MAPPING out");
+               : cli_usage(cli, "--file: given together with MAPPING; expected only one of them");
 }
 
 static enum cli_exit confirm_run(struct cli *cli)
@@ -145,36 +149,38 @@ static enum cli_exit confirm_run(struct cli *cli)
 #define MAPPING_NAME_OPTIONS                                                                       \
     {"customer", "CUSTOMER", "the customer"}, {"sku", "SKU", "the customer's SKU"},                \
     {                                                                                              \
-        "internal", "SKU", "what it is called here"                                                \
+        "internal", "SKU", "your own SKU of the item"                                              \
     }
 #define JUDGED_OPTIONS                                                                             \
-    {"draft", "ID", "the draft order in which that was"},                                          \
-        {"document", "DOCUMENT", "the document in which that was"},                                \
-        {"actor", "USER", "who judged, if the token is bound to no user"},                         \
-        {"created-at", "TIME|SPAN", "when, for history; needs INTEGRATOR or ADMIN"},               \
+    {"draft", "ID", "the draft order in which the mapping was judged"},                            \
+        {"document", "DOCUMENT", "the document in which the mapping was judged"},                  \
+        {"actor", "USER", "the user who judged, if the token is not bound to one"},                \
+        {"created-at", "TIME|SPAN",                                                                \
+         "time of the judgement, to import past ones; needs INTEGRATOR or ADMIN"},                 \
     {                                                                                              \
-        "idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"                    \
+        "idempotency-key", "KEY", "key that makes the write safe to repeat for 24 hours"           \
     }
 
 static const struct option_spec list_options[] = {
-    {"customer", "CUSTOMER", "only this customer's"},
+    {"customer", "CUSTOMER", "only mappings of this customer"},
     {"internal", "SKU", "only mappings to this internal SKU"},
     {"status", "STATUS", "only mappings with this status"},
-    {"prefix", "TEXT", "only where the customer's SKU begins so, ignoring case"},
+    {"prefix", "TEXT", "only customer SKUs with this prefix, ignoring case"},
     CSV_OPTION,
     PAGING_OPTIONS,
     {NULL, NULL, NULL}};
 static const struct option_spec suggest_options[] = {
     MAPPING_NAME_OPTIONS,
-    {"confidence", "SHARE", "how sure the matcher is, from 0 to 1"},
-    {"created-at", "TIME|SPAN", "when, for history; needs INTEGRATOR or ADMIN"},
-    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
+    {"confidence", "SHARE", "the matcher's confidence, from 0 to 1"},
+    {"created-at", "TIME|SPAN",
+     "time of the suggestion, to import past ones; needs INTEGRATOR or ADMIN"},
+    {"idempotency-key", "KEY", "key that makes the write safe to repeat for 24 hours"},
     {NULL, NULL, NULL}};
 static const struct option_spec confirm_options[] = {
     MAPPING_NAME_OPTIONS,
     {"suggestions", "JSON|@FILE|-",
-     "what was shown to choose from: an object with the member `suggestions`"},
-    {"file", "FILE|-", "confirm, reject or suggest the rows of a CSV file, all or none"},
+     "the suggestions that were shown to the user: an object with the member `suggestions`"},
+    {"file", "FILE|-", "store the judgements of a CSV file, all or none"},
     JUDGED_OPTIONS,
     {NULL, NULL, NULL}};
 static const struct option_spec reject_options[] = {
@@ -183,9 +189,9 @@ static const struct option_spec reject_options[] = {
 const struct command mapping_commands[] = {
     {.group = "mappings",
      .name = "list",
-     .summary = "list mappings of customers' SKUs",
-     .help = "Lists mappings in the order of the customers' SKUs, then of creation. SKUs are "
-             "compared without regard to case and to surrounding blanks, and shown as written.",
+     .summary = "list mappings of customer SKUs to internal SKUs",
+     .help = "Lists mappings ordered by customer SKU, then by time of creation. SKUs are compared "
+             "without regard to case and surrounding spaces, and shown as written.",
      .examples = {{"errata mappings list --customer acme --status confirmed", NULL},
                   {"errata mappings list --internal 4711", "all customers' SKUs for one item"},
                   {"errata mappings list --prefix hx- --limit 20", NULL},
@@ -198,17 +204,18 @@ const struct command mapping_commands[] = {
      .name = "show",
      .arguments = "MAPPING",
      .summary = "show one mapping with its status and uses",
-     .help =
-         "Shows one mapping by its id. Lines that it was applied to count as uses once an outcome "
-         "cites what was served (`errata mappings record`, `errata extractions record`).",
+     .help = "Shows one mapping by its id. A line to which the mapping was applied counts as a use "
+             "after an outcome cites the reference of the match (`errata mappings record`, `errata "
+             "extractions record`).",
      .examples = {{"errata mappings show 0192f0c0-1111-7222-8333-444455556666", NULL}},
      COMMAND_CALL("MappingService/GetMapping")},
     {.group = "mappings",
      .name = "suggest",
      .arguments = "--customer CUSTOMER --sku SKU --internal SKU --confidence SHARE",
      .summary = "record a matcher's suggestion and print its id",
-     .help = "Records what a matcher takes a customer's SKU for, and how sure it is. What a person "
-             "has confirmed or rejected stays as it is, and is answered so.",
+     .help = "Records a matcher's suggestion of an internal SKU for a customer's SKU, with its "
+             "confidence. A mapping that a person has confirmed or rejected is not changed; it is "
+             "returned as it is.",
      .examples = {{"errata mappings suggest --customer acme --sku HX-1 --internal 4711 \\\n"
                    "  --confidence 0.72",
                    NULL}},
@@ -218,17 +225,17 @@ const struct command mapping_commands[] = {
     {.group = "mappings",
      .name = "confirm",
      .arguments = "[MAPPING]",
-     .summary = "confirm a mapping, or those of a draft in one call",
-     .help =
-         "Confirms that a customer's SKU means an internal SKU. From then on it is applied "
-         "to that customer's lines; what was confirmed for the same SKU before is superseded. "
-         "A missing mapping is created; a rejected one is revived. MAPPING with --sku confirms "
-         "that SKU of the same customer for the internal SKU of MAPPING, as for a candidate "
-         "SIMILAR_SKU.\n\nWith `--file`, up to 1,000 rows of a CSV file are stored in one call, "
-         "all or none, and the mappings' ids are printed. Columns: customer_id, customer_sku, "
-         "internal_sku and, optionally, status (CONFIRMED by default, REJECTED, SUGGESTED) and "
-         "confidence (of SUGGESTED). Other columns are ignored, so the rows can be those of "
-         "`errata mappings match --csv`. In errors, judgements[0] is the first row.",
+     .summary = "confirm one mapping, or the mappings of a file",
+     .help = "Confirms that a customer's SKU means an internal SKU. The mapping is then applied to "
+             "that customer's lines and supersedes the mapping that was confirmed before for the "
+             "same SKU. A missing mapping is created, and a rejected one becomes confirmed. "
+             "MAPPING with --sku confirms another SKU of the same customer for the internal SKU of "
+             "MAPPING, such as a candidate of the kind SIMILAR_SKU.\n\nWith `--file`, up to 1,000 "
+             "rows of a CSV file are stored in one call, all or none, and the mappings' ids are "
+             "printed. The columns are customer_id, customer_sku and internal_sku, and optionally "
+             "status (CONFIRMED by default, REJECTED or SUGGESTED) and confidence (only for "
+             "SUGGESTED). Other columns are ignored, so the output of `errata mappings match "
+             "--csv` is valid input. In errors, judgements[0] is the first row.",
      .examples = {{"errata mappings confirm --customer acme --sku HX-1 --internal 4711 \\\n"
                    "  --draft draft-17",
                    NULL},
@@ -236,15 +243,15 @@ const struct command mapping_commands[] = {
                   {"errata mappings confirm 0192f0c0-1111-7222-8333-444455556666 --sku HX-1B",
                    "another SKU of the same customer"},
                   {"errata mappings confirm --file matches.csv --draft draft-17",
-                   "what `errata mappings match --csv` printed, once it was checked"}},
+                   "the checked output of `errata mappings match --csv`"}},
      .options = confirm_options,
      .run = confirm_run},
     {.group = "mappings",
      .name = "reject",
      .arguments = "[MAPPING]",
-     .summary = "reject a mapping, by its id or by customer and SKUs",
-     .help = "Records that a customer's SKU does not mean that internal SKU. It is never proposed "
-             "again. A confirmed mapping can be rejected too.",
+     .summary = "reject a mapping, given by its id or by customer and SKUs",
+     .help = "Records that a customer's SKU does not mean an internal SKU. The mapping is never "
+             "suggested again. A confirmed mapping can be rejected too.",
      .examples = {{"errata mappings reject --customer acme --sku HX-1 --internal 4712", NULL}},
      .options = reject_options,
      COMMAND_CALL("MappingService/RejectMapping", .fill = check_rejected, .print = print_judged)},
@@ -252,14 +259,15 @@ const struct command mapping_commands[] = {
      .name = "match",
      .arguments = "[SKU...]",
      .summary = "match draft lines to internal SKUs",
-     .help = "Matches lines of a draft: a line whose customer has a confirmed mapping for its SKU "
-             "gets it; other lines get candidates, best first: suggestions, after a rejection the "
-             "mapping that was confirmed before, then confirmed SKUs of that customer with a "
-             "similar spelling.\n\nLines are SKUs of one `--customer`, or come from a file of "
-             "`--lines`: CSV with the columns customer_id, customer_sku and (if wanted) "
-             "description, or JSON objects with these members, one a line.\n\nNothing is stored. "
-             "The reference that is printed to standard error counts what was applied once it is "
-             "cited: `errata mappings record`, `errata extractions record --exposure`.",
+     .help =
+         "Matches the lines of a draft order. If the customer has a confirmed mapping for a line's "
+         "SKU, the mapping is applied. Other lines get candidates, best first: suggestions, the "
+         "mapping that was confirmed before a rejection, and confirmed SKUs of the customer with a "
+         "similar spelling.\n\nThe lines are SKUs of one `--customer`, or are read from the file "
+         "of `--lines`: CSV with the columns customer_id, customer_sku and optionally description, "
+         "or JSON objects with these members, one per line.\n\nNothing is stored. The reference on "
+         "standard error identifies this match: cite it with `errata mappings record` or `errata "
+         "extractions record --exposure` to count the applied mappings as used.",
      .examples = {{"errata mappings match --customer acme HX-1 HX-2", NULL},
                   {"errata mappings match --lines lines.csv --candidates 3", NULL},
                   {"errata mappings match --lines - --csv < lines.csv > matches.csv", NULL}},
@@ -268,10 +276,10 @@ const struct command mapping_commands[] = {
     {.group = "mappings",
      .name = "record",
      .arguments = "REFERENCE|@FILE|-",
-     .summary = "count the mappings that were applied to a draft as used",
-     .help = "Closes a draft that has no other outcome: the mappings that `errata mappings match` "
-             "applied, according to its reference, are counted as used. The same reference counts "
-             "once for the same draft.",
+     .summary = "count the mappings applied to a draft as used",
+     .help = "Counts the mappings that `errata mappings match` applied as used, for a draft "
+             "without another recorded outcome. REFERENCE is the reference that `errata mappings "
+             "match` printed. It counts only once for the same draft.",
      .examples = {{"errata mappings match --customer acme HX-1 --json | jq -r .exposureRef |\n"
                    "  errata mappings record - --draft draft-17",
                    NULL}},
@@ -280,17 +288,18 @@ const struct command mapping_commands[] = {
     {.group = "mappings",
      .name = "import",
      .arguments = "FILE|-",
-     .summary = "confirm, suggest or reject many mappings, from CSV",
-     .help = "Stores the mappings of a CSV file with the columns customer_id, customer_sku, "
-             "internal_sku and, if wanted, status (CONFIRMED where it is left out, SUGGESTED, "
-             "REJECTED), confidence (of SUGGESTED), created_at and actor_user_id; others are "
-             "passed over, so that what `errata mappings list --csv` wrote can be read back. Rows "
-             "that are SUPERSEDED are passed over too: they follow from those that superseded "
-             "them. A row with a created_at is history: later confirmations and rejections are "
-             "kept. The actor is the token's user, or the person of `--actor`.\n\nThe file is "
-             "checked first: if a row is invalid, all problems are reported and nothing is stored, "
-             "unless `--skip-invalid` is given. Running the same import again within 24 hours "
-             "stores nothing twice, so an interrupted one is repeated.",
+     .summary = "store many mappings from a CSV file",
+     .help =
+         "Stores the mappings of a CSV file. The columns are customer_id, customer_sku and "
+         "internal_sku, and optionally status (CONFIRMED by default, SUGGESTED or REJECTED), "
+         "confidence (only for SUGGESTED), created_at and actor_user_id. Other columns are "
+         "ignored, so the output of `errata mappings list --csv` is valid input. Rows with the "
+         "status SUPERSEDED are skipped, since the rows that superseded them imply them. A row "
+         "with a created_at is a past judgement and does not override later confirmations and "
+         "rejections. Rows without an actor get the token's user, or the user of `--actor`.\n\nThe "
+         "file is checked first: if a row is invalid, all problems are reported and nothing is "
+         "stored, unless `--skip-invalid` is given. Running the same import again within 24 hours "
+         "stores no row twice, so an interrupted import can be repeated.",
      .examples = {{"errata mappings import mappings.csv", NULL},
                   {"errata mappings import mappings.csv --dry-run", "only check the file"}},
      .exits = "1 if the server refused a row, 2 if a row is invalid.",

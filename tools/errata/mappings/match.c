@@ -15,10 +15,10 @@
 #include <stdlib.h>
 
 #define METHOD_PREFIX "MATCH_METHOD_"
-/* One line of JSON: a description has 4 KiB, and escapes. */
+/* Maximum size of a line of JSON: a description has up to 4 KiB before escaping. */
 #define LINE_BYTES_MAX ((size_t)256 * 1024)
 
-/* One line, in the cli's arena until its call was shown. */
+/* A line, in the cli's arena until the result of its call is printed. */
 struct line {
     struct slice customer;
     struct slice sku;
@@ -33,18 +33,18 @@ enum source {
 struct matching {
     struct cli *cli;
     enum source source;
-    size_t next_word; /* of SOURCE_WORDS */
-    struct csv_input csv; /* of SOURCE_CSV */
+    size_t next_word; /* next SKU of SOURCE_WORDS */
+    struct csv_input csv; /* input of SOURCE_CSV */
     FILE *file; /* owned: of SOURCE_JSON */
     const char *path;
     char *text; /* owned: getline's */
     size_t text_capacity;
-    uint64_t line_number; /* of SOURCE_JSON */
+    uint64_t line_number; /* line of SOURCE_JSON */
     struct buffer json; /* the lines of one call */
     struct line lines[MATCH_LINES_MAX];
     size_t count;
-    uint64_t first_line; /* of the file */
-    uint64_t seen; /* lines of calls before */
+    uint64_t first_line; /* first line in the file */
+    uint64_t seen; /* number of lines of earlier calls */
     bool ended;
     struct table_layout layout;
 };
@@ -133,14 +133,15 @@ static enum cli_exit take_object(struct matching *matching)
         return CLI_OK;
     }
     if ((size_t)size > LINE_BYTES_MAX) {
-        return cli_usage(cli, "%s line %llu is larger than %zu bytes", matching->path,
+        return cli_usage(cli, "%s line %llu: too long; expected at most %zu bytes", matching->path,
                          (unsigned long long)matching->line_number, LINE_BYTES_MAX);
     }
     if (json_check(&cli->arena, slice_of(matching->text, (size_t)size), &rules, &object,
                    &problem) != OK ||
         object.kind != JSON_OBJECT) {
-        return cli_usage(cli, "%s line %llu is not a JSON object: %s (at byte %zu)", matching->path,
-                         (unsigned long long)matching->line_number, problem.what, problem.at);
+        return cli_usage(
+            cli, "%s line %llu: invalid JSON: %s (at byte %zu); expected a JSON object",
+            matching->path, (unsigned long long)matching->line_number, problem.what, problem.at);
     }
     line = (struct line){member(cli, object, "customer_id", "customerId"),
                          member(cli, object, "customer_sku", "customerSku")};
@@ -187,7 +188,7 @@ enum {
     COLUMN_COUNT
 };
 
-/* How a row is shown: in the table that is filled, or as CSV. */
+/* Destination of rows: the current table, or CSV. */
 struct showing {
     struct matching *matching;
     struct table table;
@@ -396,14 +397,14 @@ static enum cli_exit check_source(struct cli *cli, const char *path)
     bool customer = options_has(&cli->options, "customer");
 
     if (path == NULL && cli->options.word_count == 0) {
-        return cli_usage(cli, "lines are missing: expected SKUs with --customer, or --lines FILE");
+        return cli_usage(cli, "SKU: missing; expected SKUs and --customer, or --lines FILE");
     }
     if (path != NULL && cli->options.word_count + (customer ? 1 : 0) > 0) {
-        return cli_usage(cli, "--lines names customers and SKUs: leave %s out",
-                         customer ? "--customer" : "the SKUs");
+        return cli_usage(cli, "--lines: given together with %s; expected only one of them",
+                         customer ? "--customer" : "SKUs");
     }
     if (path == NULL && !customer) {
-        return cli_usage(cli, "--customer is missing: the customer of the SKUs");
+        return cli_usage(cli, "--customer: missing; expected the customer of the SKUs");
     }
     return view_csv_check(cli);
 }
@@ -415,7 +416,8 @@ enum cli_exit match_run(struct cli *cli)
     enum cli_exit result = check_source(cli, path);
 
     if (result == CLI_OK) {
-        result = cli_connect(cli); /* its settings live in the arena, which is emptied */
+        result =
+            cli_connect(cli); /* the settings are allocated in the arena, which is emptied later */
     }
     if (result != CLI_OK) {
         return result;
@@ -472,16 +474,17 @@ enum cli_exit match_record_run(struct cli *cli)
 }
 
 const struct option_spec match_options[] = {
-    {"customer", "CUSTOMER", "the customer whose SKUs are given as words"},
-    {"lines", "FILE|-", "lines as CSV with a heading, or as JSON objects, one a line"},
-    {"candidates", "N", "at most so many candidates a line, 0 to 20 (default 5)"},
-    {"as-of-seq", "SEQ", "what would have been answered after that event"},
-    {"as-of", "TIME|SPAN", "what would have been answered then, or that long ago"},
+    {"customer", "CUSTOMER", "the customer of the SKUs on the command line"},
+    {"lines", "FILE|-", "file of lines: CSV with a heading, or JSON objects, one per line"},
+    {"candidates", "N", "maximum number of candidates per line, 0 to 20 (default 5)"},
+    {"as-of-seq", "SEQ", "match with the mappings as of this event"},
+    {"as-of", "TIME|SPAN", "match with the mappings as of this time, or this long ago"},
     CSV_OPTION,
     {NULL, NULL, NULL}};
 const struct option_spec record_options[] = {
-    {"draft", "ID", "the draft order"},
-    {"actor", "USER", "who, if the token is bound to no user"},
-    {"created-at", "TIME|SPAN", "when, for history; needs INTEGRATOR or ADMIN"},
-    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
+    {"draft", "ID", "the draft order that was matched"},
+    {"actor", "USER", "the acting user, if the token is not bound to one"},
+    {"created-at", "TIME|SPAN",
+     "time of the match, to import past ones; needs INTEGRATOR or ADMIN"},
+    {"idempotency-key", "KEY", "key that makes the write safe to repeat for 24 hours"},
     {NULL, NULL, NULL}};

@@ -12,14 +12,14 @@
 
 #include <stdio.h>
 
-/* One streamed reply's JSON. */
+/* Memory limit for the JSON of one streamed reply. */
 #define STREAM_ARENA_BYTES_MAX ((size_t)256 * 1024 * 1024)
 
-/* Where a stream's replies go. */
+/* Destination of a stream's replies. */
 struct printing {
     struct cli *cli;
     const struct method_info *method;
-    struct arena arena; /* of one reply */
+    struct arena arena; /* memory of one reply */
     enum cli_exit result;
     bool closed; /* the reader of the output is gone */
 };
@@ -99,8 +99,8 @@ static enum cli_exit run_call(struct cli *cli)
         return result;
     }
     if (request.method->stream == METHOD_CLIENT_STREAM) {
-        return cli_usage(cli, "this method takes a stream, which `errata call` does not send; "
-                              "`errata layouts ingest` does");
+        return cli_usage(cli, "METHOD: takes a stream of requests; expected a method with one "
+                              "request: use `errata layouts ingest` for documents");
     }
     options.gzip = options_has(&cli->options, "gzip");
     if (repeat != NULL) {
@@ -111,9 +111,9 @@ static enum cli_exit run_call(struct cli *cli)
 }
 
 static const struct option_spec call_options[] = {
-    {"metadata", "KEY:VALUE", "sent with the call; may be given several times"},
-    {"idempotency-key", "KEY", "makes a write safe to repeat for 24 hours"},
-    {"gzip", NULL, "compress the request, and take a compressed answer"},
+    {"metadata", "KEY:VALUE", "metadata to send with the call; may be repeated"},
+    {"idempotency-key", "KEY", "key that makes a write safe to repeat for 24 hours"},
+    {"gzip", NULL, "compress the request and accept a compressed response"},
     {"repeat", "N", "call N times over one connection and print the latency instead"},
     {NULL, NULL, NULL}};
 
@@ -121,13 +121,13 @@ const struct command call_commands[] = {
     {.name = "call",
      .arguments = "METHOD [JSON|@FILE|-]",
      .summary = "call any method, with its request as JSON",
-     .help = "Calls a method that answers once, or with a stream. METHOD is "
+     .help = "Calls a method with one reply or a stream of replies. METHOD is "
              "`errata.v1.PromptService/GetExamples`, `PromptService/GetExamples`, or `GetExamples` "
-             "if only one service has it. The request is proto JSON: members by either "
-             "spelling, enum values by their full names or short words; without one it is {}. "
-             "Members that the method does not know are refused. `errata methods METHOD` shows "
-             "them.\n\nThe reply is printed as JSON, on one line but for a terminal; a stream "
-             "prints one line a reply, until it ends or is interrupted.",
+             "if only one service has it. The request is proto JSON, by default {}. Members may "
+             "use either spelling, and enum values their full or short names. Unknown members are "
+             "refused; `errata methods METHOD` lists the known ones.\n\nThe reply is printed as "
+             "JSON, on one line unless the output is a terminal. A stream is printed as one line "
+             "per reply, until it ends or is interrupted.",
      .examples =
          {{"errata call GetExamples '{\"layout_fingerprint\": \"a1b2c3\", \"max_examples\": 5}'",
            NULL},

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* One reply and its status. */
+/* Memory limit for one reply and its status. */
 #define REPLY_ARENA_BYTES_MAX ((size_t)256 * 1024 * 1024)
 /* The first calls find cold caches and make the connection: not measured. */
 #define WARM_UP_CALLS 10
@@ -73,7 +73,8 @@ enum cli_exit latency_run(struct cli *cli, const struct client_request *request,
                          LATENCY_REPEAT_MAX);
     }
     if (request->method->stream != METHOD_UNARY) {
-        return cli_usage(cli, "--repeat is for methods that do not stream");
+        return cli_usage(cli, "--repeat: not supported for streaming methods; expected a method "
+                              "with one request and one reply");
     }
     result = cli_connect(cli);
     if (result != CLI_OK) {

@@ -118,12 +118,13 @@ struct shown {
     uint32_t next;
 };
 
-/* What is being shown. */
+/* State of printing a message. */
 struct showing {
     struct cli *cli;
-    bool request; /* has rules, and lacks members that only the server sets */
+    bool request; /* a request has rules, and omits members that only the server sets */
     struct table table;
-    const struct enum_info *enums[MESSAGE_COUNT_MAX]; /* whose words are printed below the table */
+    const struct enum_info
+        *enums[MESSAGE_COUNT_MAX]; /* enums whose words are printed below the table */
     size_t enum_count;
 };
 

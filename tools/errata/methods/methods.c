@@ -45,10 +45,11 @@ static enum cli_exit not_found(struct cli *cli, const char *name)
         suggest_offer(&suggest, slice_after(contract_methods[i].path, 1));
     }
     if (suggest.best.size > 0) {
-        return cli_usage(cli, "there is no method \"%s\"; did you mean %.*s?", name,
+        return cli_usage(cli, "unknown method \"%s\"; did you mean %.*s?", name,
                          SLICE_ARGS(suggest.best));
     }
-    return cli_usage(cli, "there is no method \"%s\"; `errata methods` lists them", name);
+    return cli_usage(cli, "unknown method \"%s\"; expected a method that `errata methods` lists",
+                     name);
 }
 
 enum cli_exit methods_find(struct cli *cli, const char *name, const struct method_info **ret_method)
@@ -62,8 +63,10 @@ enum cli_exit methods_find(struct cli *cli, const char *name, const struct metho
             continue;
         }
         if (found != NULL) {
-            return cli_usage(cli, "several services have a method \"%s\": give SERVICE/METHOD",
-                             name);
+            return cli_usage(
+                cli,
+                "METHOD \"%s\": ambiguous, since several services have it; expected SERVICE/METHOD",
+                name);
         }
         found = method;
     }
@@ -71,7 +74,8 @@ enum cli_exit methods_find(struct cli *cli, const char *name, const struct metho
         return not_found(cli, name);
     }
     if (found->stream == METHOD_BIDI_STREAM) {
-        return cli_usage(cli, "%s streams both ways, which this command can't do", name);
+        return cli_usage(cli, "%s: bidirectional streaming; expected a method with one request",
+                         name);
     }
     *ret_method = found;
     return CLI_OK;
@@ -79,7 +83,7 @@ enum cli_exit methods_find(struct cli *cli, const char *name, const struct metho
 
 /* --- errata methods --- */
 
-/* By the numbers of errata.v1.Role. */
+/* Names of roles, indexed by errata.v1.Role. */
 static const char *const role_names[] = {NULL,      "VIEWER",     "OPERATOR", "REVIEWER",
                                          "SERVICE", "INTEGRATOR", "ADMIN"};
 
@@ -198,7 +202,7 @@ static void print_method_json(struct cli *cli, const struct method_info *method)
 
     buffer_init(&json, &cli->arena, 4096);
     add_method_json(&json, method);
-    json.size--; /* its brace: more follows */
+    json.size--; /* removes the closing brace, since more members follow */
     buffer_append(&json, SLICE(",\"messages\":{"));
     message_add_json(&json, method);
     buffer_append(&json, SLICE("}}"));
@@ -274,8 +278,9 @@ const struct command method_commands[] = {
     {.name = "methods",
      .arguments = "[METHOD]",
      .summary = "list the methods, or show one with the fields of its request",
-     .help = "Lists what `errata call` can call, with the roles that may. For one method it shows "
-             "the fields of its request and reply, with types and rules. No server is asked.",
+     .help = "Lists the methods for `errata call`, with the roles that may call them. For one "
+             "method it shows the fields of its request and reply, with types and rules. This "
+             "command does not call a server.",
      .examples = {{"errata methods", NULL}, {"errata methods CaptureFeedbackEvent", NULL}},
      .run = run_methods},
     {.name = NULL}};

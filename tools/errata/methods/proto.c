@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FOLDER_MODE 0777 /* less the umask, as of any file that is written */
+#define FOLDER_MODE 0777 /* mode of new folders, reduced by the umask */
 #define FILE_MODE 0666
 
 void proto_offer(struct completion *completion)
@@ -155,8 +155,8 @@ static enum cli_exit run_proto(struct cli *cli)
     }
     proto = find_proto(name);
     if (proto == NULL) {
-        return cli_usage(cli, "PROTO: no file \"%s\"; expected a name that `errata proto` lists",
-                         name);
+        return cli_usage(
+            cli, "PROTO \"%s\": unknown file; expected a name that `errata proto` lists", name);
     }
     if (folder != NULL) {
         return write_proto(cli, folder, proto);
@@ -166,16 +166,16 @@ static enum cli_exit run_proto(struct cli *cli)
 }
 
 static const struct option_spec proto_options[] = {
-    {"out", "FOLDER", "write the files into this folder, under their import paths"},
+    {"out", "FOLDER", "write the files to this folder, under their import paths"},
     {NULL, NULL, NULL}};
 
 const struct command proto_commands[] = {
     {.name = "proto",
      .arguments = "[PROTO]",
      .summary = "print the .proto files that clients are generated from",
-     .help = "Lists the published .proto files, prints one, or writes them into a folder, from "
-             "which protoc makes clients in any language. A server of the same version describes "
-             "the same files by reflection. No server is asked.",
+     .help = "Lists the published .proto files, prints one, or writes all of them to a folder. "
+             "protoc generates clients for any language from them. A server of the same version "
+             "provides the same files by reflection. This command does not call a server.",
      .examples = {{"errata proto", NULL},
                   {"errata proto errata/v1/role.proto", NULL},
                   {"errata proto --out protos", "then: protoc -I protos ..."}},

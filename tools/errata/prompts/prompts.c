@@ -88,7 +88,7 @@ static enum cli_exit print_put(struct cli *cli, struct json_value reply)
 
 /* --- prepare --- */
 
-/* Where the text comes from: one of --template and --file. */
+/* Fills in the source of the text: --template or --file. */
 static enum cli_exit fill_source(struct request *request, struct cli *cli)
 {
     const char *template = options_get(&cli->options, "template");
@@ -97,13 +97,14 @@ static enum cli_exit fill_source(struct request *request, struct cli *cli)
     enum cli_exit result = CLI_OK;
 
     if ((template == NULL) == (file == NULL)) {
-        return cli_usage(cli, "give either --template NAME, a stored one, or --file FILE");
+        return cli_usage(cli, "--template: missing, or given together with --file; expected one of "
+                              "--template NAME and --file FILE");
     }
     if (template != NULL) {
         return CLI_OK;
     }
     if (options_has(&cli->options, "version")) {
-        return cli_usage(cli, "--version is of a stored template, not of a file");
+        return cli_usage(cli, "--version: given together with --file; expected --template NAME");
     }
     result = input_file(cli, file, TEMPLATE_BYTES_MAX, &text);
     request_text(request, "template", text);
@@ -116,7 +117,10 @@ static enum cli_exit fill_prepare(struct request *request, struct cli *cli)
     enum cli_exit result = fill_source(request, cli);
 
     if (result == CLI_OK && context != NULL && strchr(context, '=') != NULL) {
-        result = cli_usage(cli, "--context names a server here; --value %s fills a token", context);
+        result = cli_usage(cli,
+                           "--context \"%s\": not a context; expected the name of a context: "
+                           "placeholders are filled by --value KEY=VALUE",
+                           context);
     }
     return result;
 }
@@ -132,7 +136,7 @@ static size_t count_examples(struct json_value reply)
     return count;
 }
 
-/* What the examples are, or why there are none. */
+/* Prints a note about the examples, or the reason why there are none. */
 static void note_examples(struct cli *cli, struct json_value reply)
 {
     struct slice layout = reply_text(cli, reply, "layoutFingerprint");
@@ -191,7 +195,7 @@ static enum cli_exit print_prompt(struct cli *cli, struct json_value reply)
     struct slice reference = reply_text(cli, reply, "exposureRef");
 
     print_prompt_text(cli, reply_text(cli, reply, "prompt"));
-    (void)fflush(cli->out.stream); /* ahead of what is said of it, where both go to one place */
+    (void)fflush(cli->out.stream); /* flush before the note, in case both go to the same place */
     if (name.size > 0) {
         cli_note(cli, "template: %.*s version %.*s", SLICE_ARGS(name), SLICE_ARGS(version));
     }
@@ -210,44 +214,45 @@ static enum cli_exit print_prompt(struct cli *cli, struct json_value reply)
 /* --- the commands --- */
 
 static const struct option_spec list_options[] = {
-    {"versions", "TEMPLATE", "all versions of this one, newest first"},
+    {"versions", "TEMPLATE", "list all versions of this template, newest first"},
     CSV_OPTION,
     PAGING_OPTIONS,
     {NULL, NULL, NULL}};
 static const struct option_spec show_options[] = {
-    {"version", "N", "this version; the newest where it is not given, 0 the one that ships"},
+    {"version", "N",
+     "print this version; default: the newest; 0 is the version that ships with the server"},
     {NULL, NULL, NULL}};
 static const struct option_spec put_options[] = {
-    {"comment", "TEXT", "what was changed"},
-    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
+    {"comment", "TEXT", "description of the change"},
+    {"idempotency-key", "KEY", "key that makes the write safe to repeat for 24 hours"},
     {NULL, NULL, NULL}};
 static const struct option_spec prepare_options[] = {
-    {"template", "TEMPLATE", "a stored template"},
-    {"version", "N", "this version of it; else the newest"},
-    {"file", "FILE|-", "the template itself"},
-    {"layout", "LAYOUT", "the layout whose examples are wanted; else that of the document"},
-    {"document", "DOCUMENT", "the document that is to be extracted"},
+    {"template", "TEMPLATE", "name of a stored template"},
+    {"version", "N", "version of the stored template; default: the newest"},
+    {"file", "FILE|-", "file that contains the template"},
+    {"layout", "LAYOUT", "the layout whose examples to use; default: the layout of the document"},
+    {"document", "DOCUMENT", "the document to be extracted"},
     {"value", "KEY=VALUE|KEY=@FILE",
-     "the value of {{KEY}}, sanitised: words of people, documents or models; may be given several "
-     "times"},
+     "value of {{KEY}}, which is sanitised: for texts of people, documents or models; may be "
+     "repeated"},
     {"trusted", "KEY=VALUE|KEY=@FILE",
-     "the same as it is: words of the program's own, such as a schema"},
+     "value of {{KEY}}, which is used unchanged: for trusted texts, such as a schema"},
     {"limit", "N", "at most N examples, 1 to 20 (default 3)"},
-    {"match", "MODE", "how the layout has to match"},
-    {"include-superseded", NULL, "include examples that were corrected again later"},
+    {"match", "MODE", "match mode of the layout"},
+    {"include-superseded", NULL, "include examples that a later correction superseded"},
     {"include-own", NULL, "include corrections of the document itself"},
-    {"annotator", "ANNOTATOR", "corrections by this kind of annotator; may be given several times"},
-    {"allow-missing", NULL, "succeed although a placeholder has no value, and leave it as it is"},
-    {"as-of-seq", "SEQ", "what would have been made after that event"},
-    {"as-of", "TIME|SPAN", "what would have been made then, or that long ago"},
+    {"annotator", "ANNOTATOR", "only corrections by this kind of annotator; may be repeated"},
+    {"allow-missing", NULL, "leave placeholders without a value unchanged instead of failing"},
+    {"as-of-seq", "SEQ", "build the prompt from the state after this event"},
+    {"as-of", "TIME|SPAN", "build the prompt from the state at this time, or this long ago"},
     {NULL, NULL, NULL}};
 
 const struct command prompt_commands[] = {
     {.group = "prompts",
      .name = "list",
      .summary = "list prompt templates, or all versions of one",
-     .help = "Lists the newest version of each template by name, with the tokens in it, those that "
-             "ship with the server too.",
+     .help = "Lists the newest version of each template by name, with its placeholders, including "
+             "the templates that ship with the server.",
      .examples = {{"errata prompts list", NULL},
                   {"errata prompts list --versions pdf_extract_text_v1", NULL}},
      .options = list_options,
@@ -256,8 +261,8 @@ const struct command prompt_commands[] = {
      .name = "show",
      .arguments = "TEMPLATE",
      .summary = "print a template's text",
-     .help = "Prints the text of a template to standard output, exactly as it is, and its version, "
-             "tokens and comment to standard error.",
+     .help = "Prints the text of a template unchanged to standard output, and its version, "
+             "placeholders and comment to standard error.",
      .examples = {{"errata prompts show pdf_extract_text_v1", NULL},
                   {"diff <(errata prompts show pdf_extract_text_v1 --version 0) \\\n"
                    "  <(errata prompts show pdf_extract_text_v1)",
@@ -268,9 +273,9 @@ const struct command prompt_commands[] = {
      .name = "put",
      .arguments = "TEMPLATE FILE|-",
      .summary = "store a new version of a template and print its number",
-     .help = "Stores a text as the newest version of a template; older ones stay. {{TOKEN}}s of "
-             "letters, digits and `_` are the places of values; {{hint_examples}} is that of the "
-             "layout's examples. Needs a REVIEWER or ADMIN token.",
+     .help = "Stores a text as the newest version of a template; older versions are kept. "
+             "Placeholders have the form {{KEY}}, with letters, digits and `_`; {{hint_examples}} "
+             "is replaced by the layout's examples. Needs a REVIEWER or ADMIN token.",
      .examples = {{"errata prompts put order_extract template.txt --comment 'asks for units'",
                    NULL}},
      .options = put_options,
@@ -278,11 +283,11 @@ const struct command prompt_commands[] = {
     {.group = "prompts",
      .name = "prepare",
      .arguments = "--template TEMPLATE|--file FILE",
-     .summary = "make the prompt for a document, with its layout's examples",
-     .help = "Prints the prompt that a template makes, to standard output; and what it is made of "
-             "to standard error: the template's version, the examples, warnings, and the reference "
-             "to cite with the outcome (`errata extractions record --exposure`). Fails with 1 if a "
-             "placeholder has no value. Values that begin with `@` name a file.",
+     .summary = "build the prompt for a document, with examples of its layout",
+     .help = "Builds a prompt from a template and prints it to standard output. The template's "
+             "version, the examples, warnings, and the reference to cite with the outcome (`errata "
+             "extractions record --exposure`) go to standard error. Exits with 1 if a placeholder "
+             "has no value. A value that begins with `@` is the name of a file.",
      .examples = {{"errata prompts prepare --template pdf_extract_text_v1 \\\n"
                    "  --document invoice-17 --value document_text=@text.txt \\\n"
                    "  --trusted output_schema=@schema.json > prompt.txt",

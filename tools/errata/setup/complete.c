@@ -109,7 +109,7 @@ static void on_alarm(int number)
     _exit(0);
 }
 
-/* From here on nothing is said, and all is over soon: what was printed by then is the answer. */
+/* Silences further output and sets a time limit: the output printed until then is the result. */
 static bool go_quiet(void)
 {
     const struct itimerval limit = {.it_value = {.tv_usec = COMPLETE_US}};
@@ -149,15 +149,15 @@ static enum cli_exit run_complete(struct cli *cli)
     char *split[COMPLETION_WORDS_MAX];
     struct completion completion = {
         .set = &command_set, .out = &cli->out, .arena = &cli->kept, .offer = offer, .user = cli};
-    char **words = (char **)(uintptr_t)(cli->options.words + 1); /* only read */
+    char **words = (char **)(uintptr_t)(cli->options.words + 1); /* only read, never changed */
     size_t count = cli->options.word_count - 1;
 
     if (strcmp(cli->options.words[0], "bash") == 0) {
         if (count != 2) {
-            return cli_usage(cli, "bash gives a word and a line");
+            return cli_usage(cli, "bash: unexpected arguments; expected a word and a line");
         }
         count = split_for_bash(cli, split, &completion.taken);
-        words = split + 1; /* without the program's name */
+        words = split + 1; /* skips the program's name */
         count -= count > 0 ? 1 : 0;
     }
     if (count == 0 || !go_quiet()) {
@@ -215,27 +215,27 @@ static enum cli_exit run_man(struct cli *cli)
 const struct command completion_commands[] = {
     {.name = "completion",
      .arguments = "SHELL",
-     .summary = "let a shell complete commands, options and values",
-     .help = "Prints a script that lets a shell complete commands, options, the words that an "
-             "option takes, names of methods and contexts, files, and (where the server answers at "
-             "once) layouts, documents, corrections and tokens.\n\nFor bash: `source <(errata "
-             "completion bash)` in ~/.bashrc. For zsh: the same after compinit in ~/.zshrc. For "
-             "fish: `errata completion fish | source` in ~/.config/fish/config.fish. Installed "
-             "packages have this done already.",
+     .summary = "print the completion script for a shell",
+     .help =
+         "Prints a script for the completion of commands, options, their values, names of methods "
+         "and contexts, files, and (if the server responds quickly) layouts, documents, "
+         "corrections and tokens.\n\nFor bash: `source <(errata completion bash)` in ~/.bashrc. "
+         "For zsh: the same command after compinit in ~/.zshrc. For fish: `errata completion fish "
+         "| source` in ~/.config/fish/config.fish. Installed packages need no such line.",
      .examples = {{"errata completion bash > ~/.local/share/bash-completion/completions/errata",
                    "for every bash from now on"},
                   {"errata completion fish > ~/.config/fish/completions/errata.fish", NULL}},
      .run = run_completion},
     {.name = "__complete",
      .arguments = "SHELL [WORD...]",
-     .summary = "candidates for a word",
-     .help = "For the scripts of `errata completion`.",
+     .summary = "print the completion candidates for a word",
+     .help = "Used by the scripts that `errata completion` prints.",
      .hidden = true,
      .run = run_complete},
     {.name = "__man",
      .arguments = "DATE",
-     .summary = "the manual page",
-     .help = "For the build.",
+     .summary = "print the manual page",
+     .help = "Used by the build to create the manual page.",
      .hidden = true,
      .run = run_man},
     {.name = NULL}};

@@ -15,17 +15,17 @@
 
 /* --- changing --- */
 
-/* What one change is to do. */
+/* Describes one change of the contexts. */
 struct change {
     struct cli *cli;
     struct slice name;
-    struct slice new_name; /* of a renamed one */
-    struct slice server; /* empty: as it was */
+    struct slice new_name; /* new name for renaming */
+    struct slice server; /* empty: unchanged */
     struct slice token;
     struct slice token_file;
     bool may_exist; /* --replace */
-    bool use; /* makes it the current one */
-    bool used; /* it is the current one now */
+    bool use; /* make the context the current one */
+    bool used; /* the context is the current one now */
 };
 
 static enum cli_exit no_context(struct cli *cli, const char *name)
@@ -72,18 +72,19 @@ static enum err add(void *user, struct contexts *contexts, struct fault *fault)
     enum err err = OK;
 
     if (exists && !change->may_exist) {
-        return fault_say(fault, ERR_EXISTS,
-                         "there is a context \"%.*s\" already; --replace changes it",
-                         SLICE_ARGS(change->name));
+        return fault_say(
+            fault, ERR_EXISTS,
+            "context \"%.*s\": already exists; expected another name, or --replace to change it",
+            SLICE_ARGS(change->name));
     }
     if (!exists && change->server.size == 0) {
         return fault_say(fault, ERR_PRECONDITION,
-                         "--server is missing; expected HOST:PORT, such as %s",
+                         "--server: missing; expected HOST:PORT, such as %s",
                          SETTINGS_SERVER_DEFAULT);
     }
     err = contexts_put(contexts, change->name, &context);
     if (err != OK) {
-        return fault_say(fault, err, "there are %d contexts already", CONTEXTS_MAX);
+        return fault_say(fault, err, "too many contexts; expected at most %d", CONTEXTS_MAX);
     }
     context->server = change->server.size > 0 ? change->server : context->server;
     if (change->token.size > 0 || change->token_file.size > 0) {
@@ -153,7 +154,8 @@ static enum cli_exit fill_token(struct cli *cli, struct change *change)
     bool line = options_has(&cli->options, "token-stdin");
 
     if (path != NULL && line) {
-        return cli_usage(cli, "--token-file or --token-stdin, not both");
+        return cli_usage(
+            cli, "--token-file: given together with --token-stdin; expected one of the two");
     }
     if (line) {
         return read_token_line(cli, &change->token);
@@ -242,7 +244,7 @@ static enum cli_exit run_use(struct cli *cli)
 static enum cli_exit run_use_or_none(struct cli *cli)
 {
     if ((cli->options.word_count > 0) == options_has(&cli->options, "none")) {
-        return cli_usage(cli, "give the name of a context, or --none");
+        return cli_usage(cli, "CONTEXT: missing; expected the name of a context, or --none");
     }
     return run_use(cli);
 }
@@ -256,7 +258,8 @@ static enum err rename_one(void *user, struct contexts *contexts, struct fault *
         return ERR_NOT_FOUND;
     }
     if (contexts_find(contexts, change->new_name) != NULL) {
-        return fault_say(fault, ERR_EXISTS, "there is a context \"%.*s\" already",
+        return fault_say(fault, ERR_EXISTS,
+                         "context \"%.*s\": already exists; expected another name",
                          SLICE_ARGS(change->new_name));
     }
     if (slice_equal(contexts->current, context->name)) {
@@ -315,7 +318,7 @@ static enum cli_exit run_remove(struct cli *cli)
 
 /* --- list --- */
 
-/* Which token, never what it is. */
+/* Describes the token without showing its secret. */
 static struct slice token_text(struct cli *cli, const struct context *context)
 {
     struct slice key_id = context_token_key_id(context->token);
@@ -506,7 +509,7 @@ static enum cli_exit run_show(struct cli *cli)
 
     if (cli->options.word_count > 0) {
         if (cli->options.given_count == OPTIONS_GIVEN_MAX) {
-            return cli_usage(cli, "more than %d options", OPTIONS_GIVEN_MAX);
+            return cli_usage(cli, "too many options; expected at most %d", OPTIONS_GIVEN_MAX);
         }
         cli->options.given[cli->options.given_count++] =
             (struct option_given){&context, cli->options.words[0]};
@@ -515,7 +518,7 @@ static enum cli_exit run_show(struct cli *cli)
     if (result != CLI_OK) {
         return result;
     }
-    result = where_resolve(cli); /* what there is to know is shown without the token, too */
+    result = where_resolve(cli); /* the settings are shown even without a token */
     if (cli->json) {
         print_settings_json(cli);
     } else {
@@ -527,9 +530,9 @@ static enum cli_exit run_show(struct cli *cli)
 /* --- the group --- */
 
 static const struct option_spec add_options[] = {
-    {"token-stdin", NULL, "keep a token that is read from standard input, or asked for"},
-    {"replace", NULL, "change what a context of this name has, as far as it is given"},
-    {"use", NULL, "make it the current one, as the first one is by itself"},
+    {"token-stdin", NULL, "store a token that is read from standard input or entered at a prompt"},
+    {"replace", NULL, "replace an existing context; values that are not given are kept"},
+    {"use", NULL, "make this context the current one; the first context always is"},
     {NULL, NULL, NULL}};
 static const struct option_spec use_options[] = {{"none", NULL, "have no current context"},
                                                  {NULL, NULL, NULL}};
@@ -538,11 +541,10 @@ const struct command context_commands[] = {
     {.group = "context",
      .name = "add",
      .arguments = "NAME --server HOST:PORT",
-     .summary = "keep a server and its token under a name",
-     .help = "Keeps a server under a name, with the token for it: either the path of its file "
-             "(`--token-file`), or the token itself, from standard input (`--token-stdin`): tokens "
-             "must not be on command lines, which other users can see. The first context becomes "
-             "the current one.",
+     .summary = "store a server and its token under a name",
+     .help = "Stores a server and its token under a name. The token is given by the path of a file "
+             "(`--token-file`) or on standard input (`--token-stdin`), but not on the command "
+             "line, which other users can see. The first context becomes the current one.",
      .examples = {{"errata context add home --server 127.0.0.1:7443 --token-file admin.token",
                    NULL},
                   {"errata context add office --server 10.0.0.7:7443 --token-stdin < admin.token",
@@ -553,40 +555,41 @@ const struct command context_commands[] = {
      .run = run_add},
     {.group = "context",
      .name = "list",
-     .summary = "list contexts, the current one marked",
-     .help = "Lists all contexts. Tokens are shown by their key ids or files, never printed.",
+     .summary = "list contexts and mark the current one",
+     .help = "Lists all contexts. Tokens are shown as key ids or file names; their secrets are "
+             "never printed.",
      .examples = {{"errata context list", NULL}},
      .run = run_list},
     {.group = "context",
      .name = "show",
      .arguments = "[CONTEXT]",
-     .summary = "which server and token are used here, and why",
-     .help = "Prints the server and the token that a command in this place would use, and where "
-             "each comes from; with a name, those of that context. `errata help contexts` "
-             "says what goes before what.",
+     .summary = "show the server and the token that commands use",
+     .help = "Prints the server and the token that commands use, with the source of each; with a "
+             "name, the server and token of that context. `errata help contexts` describes the "
+             "order of precedence.",
      .examples = {{"errata context show", NULL}, {"errata context show home", NULL}},
      .run = run_show},
     {.group = "context",
      .name = "use",
      .arguments = "[CONTEXT]",
      .summary = "make a context the current one",
-     .help = "Makes a context the current one: commands use it where nothing else is said.",
+     .help = "Makes a context the current one. Commands use it unless another server is specified.",
      .examples = {{"errata context use home", NULL}, {"errata context use --none", NULL}},
      .options = use_options,
      .run = run_use_or_none},
     {.group = "context",
      .name = "rename",
      .arguments = "CONTEXT NAME",
-     .summary = "give a context another name",
-     .help = "Gives a context another name. The current one stays the current one.",
+     .summary = "rename a context",
+     .help = "Renames a context. The current context remains current.",
      .examples = {{"errata context rename home laptop", NULL}},
      .run = run_rename},
     {.group = "context",
      .name = "remove",
      .arguments = "CONTEXT",
      .summary = "remove a context",
-     .help = "Removes a context, and the token that is kept in it. A token's file stays, and so "
-             "does the token on its server: `errata token revoke` ends that.",
+     .help = "Removes a context and the token stored in it. A token file is kept, and the token "
+             "remains valid on its server; revoke it with `errata token revoke`.",
      .examples = {{"errata context remove office", NULL}},
      .run = run_remove},
     {.name = NULL}};

@@ -70,7 +70,7 @@ enum csv_place {
     CSV_FIELD_FRONT,
     CSV_PLAIN,
     CSV_QUOTED,
-    CSV_QUOTE_SEEN /* within a quoted field: its end, or the first of two quotes */
+    CSV_QUOTE_SEEN /* a quote within a quoted field: its end, or the first of two quotes */
 };
 
 static enum csv_place move(enum csv_place place, char separator, char byte)
@@ -116,7 +116,7 @@ static bool fail(struct csv_reader *reader, const char *problem)
 static bool append(struct csv_reader *reader, const char *bytes, size_t size)
 {
     if (reader->size + size > CSV_RECORD_BYTES_MAX) {
-        return fail(reader, "a record of over 1 MiB: is a quote not closed?");
+        return fail(reader, "a record larger than 1 MiB, perhaps with an unclosed quote");
     }
     if (reader->size + size > reader->capacity) {
         size_t capacity = (reader->size + size) * 2;
@@ -193,8 +193,7 @@ static bool gather(struct csv_reader *reader, uint64_t *ret_line_number)
         }
         size = next_line(reader, &line);
     }
-    return reader->size > 0 && reader->problem == NULL ? fail(reader, "a quote that is not closed")
-                                                       : false;
+    return reader->size > 0 && reader->problem == NULL ? fail(reader, "an unclosed quote") : false;
 }
 
 /* Takes the field at `*at`, unquoted in place to `*to`, and moves both after it. */
@@ -235,7 +234,7 @@ static bool split(struct csv_reader *reader, struct csv_record *record)
     record->count = 0;
     for (bool more = true; more;) {
         if (record->count == CSV_FIELDS_MAX) {
-            return fail(reader, "more than 64 fields");
+            return fail(reader, "a record with more than 64 fields");
         }
         if (!take_field(reader, &at, &to, &record->fields[record->count])) {
             return false;

@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-/* Of one record: a file with more columns is another file. */
+/* Maximum number of fields of a record. */
 #define CSV_FIELDS_MAX 64
 /* A quote that is never closed ends here, not with the file. */
 #define CSV_RECORD_BYTES_MAX ((size_t)1024 * 1024)
@@ -25,10 +25,10 @@ struct csv_reader {
     size_t capacity;
     char *line; /* owned: getline's */
     size_t line_capacity;
-    char separator; /* NUL until the first record was read */
-    uint64_t line_number; /* of the line that was read last, from 1 */
+    char separator; /* NUL until the first record is read */
+    uint64_t line_number; /* number of the last line read, from 1 */
     uint64_t read_bytes;
-    const char *problem; /* of CSV_FAILED: a phrase */
+    const char *problem; /* description of CSV_FAILED: a phrase */
 };
 
 /* Borrowed from the reader until the next one is read. */
@@ -36,13 +36,13 @@ struct csv_record {
     struct slice fields[CSV_FIELDS_MAX]; /* unquoted */
     size_t count;
     struct slice bytes; /* the fields one after the other, quotes taken off: what identifies it */
-    uint64_t line_number; /* where it begins, from 1 */
+    uint64_t line_number; /* number of its first line, from 1 */
 };
 
 enum csv_step {
     CSV_RECORD,
     CSV_END,
-    CSV_FAILED /* see reader->problem, at the record's line_number */
+    CSV_FAILED /* see reader->problem and the record's line_number */
 };
 
 void csv_reader_init(struct csv_reader *reader, FILE *stream);

@@ -16,9 +16,9 @@ struct files {
     size_t count;
     size_t next;
     bool recursive;
-    FTS *folder; /* that is walked; NULL: none */
+    FTS *folder; /* folder that is being walked; NULL: none */
     const char *folder_word;
-    size_t folder_files; /* found in it */
+    size_t folder_files; /* number of files found in it */
 };
 
 static int by_name(const FTSENT **a, const FTSENT **b)
@@ -71,7 +71,7 @@ void files_close(struct files *files)
     free(files);
 }
 
-/* What one entry of a folder is to us; false: nothing. */
+/* Classifies an entry of a folder; returns false if it is to be ignored. */
 static bool take_entry(struct files *files, FTSENT *entry, struct files_found *found)
 {
     *found = (struct files_found){.path = entry->fts_path};
@@ -93,7 +93,7 @@ static bool take_entry(struct files *files, FTSENT *entry, struct files_found *f
         found->problem = entry->fts_info == FTS_SLNONE ? "it is a link to nothing"
                                                        : check_kind(entry->fts_statp);
         return is_pdf_name(entry->fts_name);
-    default: /* numbers of fts(3): a folder's end, dots, and circles */
+    default: /* other results of fts(3): end of a folder, dots and cycles */
         return false;
     }
 }
@@ -116,7 +116,7 @@ static bool next_of_folder(struct files *files, struct files_found *found)
 /* A word that is a folder opens it; any other is a file. */
 static bool take_word(struct files *files, const char *word, struct files_found *found)
 {
-    char *const roots[] = {(char *)(uintptr_t)word, NULL}; /* fts(3) copies it */
+    char *const roots[] = {(char *)(uintptr_t)word, NULL}; /* fts(3) copies the path */
     struct stat status;
 
     *found = (struct files_found){.path = word};

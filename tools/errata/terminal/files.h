@@ -19,7 +19,7 @@ struct files;
 struct files_found {
     const char *path; /* borrowed until the next call */
     uint64_t size_bytes;
-    const char *problem; /* why it can't be read, in words; NULL: it looks fine */
+    const char *problem; /* reason why the file cannot be read; NULL: none found */
 };
 
 /* Borrows the words. ERR_MEMORY. */

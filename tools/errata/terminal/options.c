@@ -90,7 +90,8 @@ static bool take_word(struct options *options, const char *word, size_t words_ma
     return true;
 }
 
-/* One word that begins with a dash. Single dashes are forgiven; `-h` is help. */
+/* Reads a word that begins with a dash. A single dash is accepted for long names too; `-h` is
+ * help. */
 static bool read_option(struct options *options, const struct option_spec *specs,
                         const struct option_spec *more_specs, const char *word,
                         struct options_input *input)
@@ -121,7 +122,8 @@ bool options_read(struct options *options, const struct option_spec *specs,
     bool read = true;
 
     if (words_max > 0) {
-        options->words = (const char **)input->next; /* read before they are written over */
+        options->words =
+            (const char **)input->next; /* each word is read before its place is overwritten */
     }
     while (read && input->next != input->end) {
         const char *word = *input->next;

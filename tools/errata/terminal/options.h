@@ -17,7 +17,7 @@
 #define OPTIONS_PROBLEM_BYTES 256
 
 struct option_spec {
-    const char *name; /* without the dashes; NULL ends a list */
+    const char *name; /* name without the dashes; NULL ends the list */
     const char *value; /* the name of the value in help; NULL: a flag */
     const char *help;
 };
@@ -32,10 +32,10 @@ struct options {
     size_t given_count;
     const char **words; /* borrowed from argv, whose words are moved together */
     size_t word_count;
-    char problem[OPTIONS_PROBLEM_BYTES]; /* why reading failed */
+    char problem[OPTIONS_PROBLEM_BYTES]; /* description of the parse error */
 };
 
-/* Where to read: advanced past what was taken. */
+/* Input of the parser, advanced past the words that are read. */
 struct options_input {
     char **next;
     char **end;

@@ -17,7 +17,7 @@
 /* Between two labels of the axis below. */
 #define LABEL_GAP 4
 
-/* One column of the plot: the mean of some points. */
+/* A column of the plot: the mean of some points. */
 struct bucket {
     double value;
     bool has_data;
@@ -30,9 +30,9 @@ struct drawing {
     bool ascii;
     struct bucket *buckets;
     size_t bucket_count;
-    size_t points_each; /* points of a bucket */
-    unsigned columns_each; /* columns of a bucket, with the gap after it */
-    double low; /* of the axis */
+    size_t points_each; /* points per bucket */
+    unsigned columns_each; /* columns per bucket, including the gap after it */
+    double low; /* lower end of the axis */
     double high;
     unsigned rows;
     unsigned label_columns;
@@ -149,7 +149,7 @@ static double middle(const struct drawing *drawing)
     return (drawing->low + drawing->high) / 2;
 }
 
-/* With commas between thousands, as tables have them on a terminal. */
+/* Adds thousands separators, as in tables on a terminal. */
 static struct slice group(const struct drawing *drawing, struct slice digits)
 {
     struct buffer grouped;
@@ -181,7 +181,8 @@ static unsigned whole_width(const struct drawing *drawing)
     return width < PLOT_WIDTH_MAX ? width : PLOT_WIDTH_MAX;
 }
 
-/* As many columns a point as there is room for; more points than columns share one. */
+/* Gives each point as many columns as fit; if there are more points than columns, several points
+ * share one. */
 static bool lay_out(struct drawing *drawing)
 {
     size_t count = drawing->plot->count;
@@ -208,7 +209,7 @@ static bool lay_out(struct drawing *drawing)
 
 /* --- drawing --- */
 
-/* How many levels of all rows a bucket's column fills. */
+/* Returns the number of levels that a bucket's column fills, over all rows. */
 static unsigned filled_levels(const struct drawing *drawing, const struct bucket *bucket)
 {
     unsigned levels = drawing->rows * levels_of_row(drawing);
@@ -243,7 +244,7 @@ static const char *mark_letter(const struct drawing *drawing, const struct bucke
     return drawing->ascii ? ascii_marks[level % each] : mark_letters[level % each];
 }
 
-/* Whether a value reaches the height of the row: its top for columns, its middle for marks. */
+/* Returns whether a value reaches a row: its top for columns, its middle for marks. */
 static bool row_has_tick(const struct drawing *drawing, unsigned row, double *ret_value)
 {
     bool marks = drawing->plot->kind == PLOT_MARKS;

@@ -13,21 +13,21 @@
 #define PLOT_WIDTH_MAX 120
 
 struct plot_point {
-    double value; /* not below 0 */
-    double weight; /* in a mean; 0: there is no data, a gap */
+    double value; /* value, 0 or more */
+    double weight; /* weight in a mean; 0: no data, a gap */
 };
 
 enum plot_kind {
-    PLOT_COLUMNS, /* amounts: from 0 up */
-    PLOT_MARKS /* shares from 0 to 1: the part of the axis where they lie */
+    PLOT_COLUMNS, /* amounts: the axis starts at 0 */
+    PLOT_MARKS /* shares from 0 to 1: the axis covers only their range */
 };
 
 struct plot {
     enum plot_kind kind;
     const struct plot_point *points; /* borrowed */
-    const struct slice *labels; /* of each point, for the axis: ASCII */
+    const struct slice *labels; /* label of each point for the axis, in ASCII */
     size_t count;
-    const char *unit; /* of a point, in the plural: "days" */
+    const char *unit; /* unit of a point, in the plural: "days" */
 };
 
 /* Prints it in at most the printer's width; nothing where no point has data. */

@@ -34,9 +34,9 @@ static unsigned terminal_width(int descriptor)
     return width < PRINTER_WIDTH_MIN ? PRINTER_WIDTH_MIN : (unsigned)width;
 }
 
-/* Whether the environment names letters that are not UTF-8, by the order of POSIX. One that names
- * none, as in a container, says nothing about its terminal, and terminals have UTF-8. The names are
- * read, since a locale that is not installed here can still be the terminal's. */
+/* Returns whether the environment selects a character set other than UTF-8, by the precedence of
+ * POSIX. If it selects none, as in a container, UTF-8 is assumed. Only the names are read, since
+ * the terminal may use a locale that is not installed here. */
 static bool lacks_utf8(void)
 {
     static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
@@ -53,7 +53,7 @@ static bool lacks_utf8(void)
 
 void printer_init(struct printer *printer, FILE *stream, bool no_colour)
 {
-    const char *no_color = getenv("NO_COLOR"); /* no-color.org: set and not empty */
+    const char *no_color = getenv("NO_COLOR"); /* set and not empty (no-color.org) */
     const char *term = getenv("TERM");
     int descriptor = fileno(stream);
 
@@ -67,7 +67,7 @@ void printer_init(struct printer *printer, FILE *stream, bool no_colour)
 
 /* --- printing --- */
 
-/* No text is written after a progress line. */
+/* Clears the progress line before a text is written. */
 static void begin(struct printer *printer)
 {
     if (printer->progress != NULL) {
@@ -90,7 +90,7 @@ void print_bytes(struct printer *printer, struct slice bytes)
     begin(printer);
     if (bytes.size > 0) {
         (void)fwrite(bytes.data, 1, bytes.size,
-                     printer->stream); /* what fails is seen at the end */
+                     printer->stream); /* write errors are detected at the end */
     }
 }
 
@@ -140,7 +140,8 @@ void print_line(struct printer *printer, struct slice value)
     print_text(printer, "\n");
 }
 
-/* What a terminal may obey or be confused by, as a code point. */
+/* Returns whether a terminal may interpret the code point as a control, or display it
+ * misleadingly. */
 static bool is_unsafe(uint32_t code)
 {
     if (code < 0x20 || (code >= 0x7f && code < 0xa0)) {

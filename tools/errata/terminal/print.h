@@ -37,8 +37,8 @@ struct printer {
     bool colour;
     bool cursor; /* a terminal that can take its last line back */
     bool ascii; /* a terminal without UTF-8: other letters are shown as escapes */
-    bool drawn_ascii; /* what is drawn is ASCII: the locale is not UTF-8, terminal or not */
-    unsigned width; /* columns; of a terminal only */
+    bool drawn_ascii; /* draw with ASCII, since the locale is not UTF-8 */
+    unsigned width; /* columns of a terminal */
     struct progress *progress; /* borrowed: hidden before anything is printed; NULL: none */
 };
 
@@ -48,7 +48,7 @@ void printer_init(struct printer *printer, FILE *stream, bool no_colour);
 void print_text(struct printer *printer, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Bytes as they are: no value from outside that a terminal has not been saved from. */
 void print_bytes(struct printer *printer, struct slice bytes);
-/* One piece in a colour, cleaned. */
+/* Prints a text in a colour, without control characters. */
 void print_coloured(struct printer *printer, enum print_colour colour, struct slice text);
 /* A value on a line of its own, cleaned. */
 void print_line(struct printer *printer, struct slice value);
@@ -70,7 +70,7 @@ struct slice print_cut(const struct printer *printer, struct arena *arena, struc
 /* The same of its end. */
 struct slice print_cut_front(const struct printer *printer, struct arena *arena, struct slice clean,
                              unsigned width);
-/* What starts and ends a colour: empty where the printer has none. */
+/* Returns the sequence that starts the colour; empty if the printer has no colours. */
 const char *print_colour_start(const struct printer *printer, enum print_colour colour);
 const char *print_colour_end(const struct printer *printer, enum print_colour colour);
 

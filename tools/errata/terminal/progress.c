@@ -31,7 +31,7 @@ struct slice progress_span(struct arena *arena, int64_t span_us)
     return arena_printf(arena, "%lld h %lld min", seconds / 3600, seconds / 60 % 60);
 }
 
-/* How much of the whole is done, 0 to 1; below 0 where the whole is not known. */
+/* Returns the completed fraction, 0 to 1; negative if the total is unknown. */
 static double fraction(const struct progress_state *state)
 {
     double done = (double)(state->total_steps > 0 ? state->done_steps : state->done);
@@ -88,7 +88,7 @@ static void add_left(struct buffer *line, double done, int64_t elapsed_us)
 /* The bar, with a blank after it. */
 static void add_bar(struct buffer *line, bool ascii, double done, unsigned cells)
 {
-    unsigned full = (unsigned)(done * cells); /* full when all is done */
+    unsigned full = (unsigned)(done * cells); /* complete when all is done */
 
     for (unsigned i = 0; i < cells; i++) {
         if (ascii) {

@@ -14,15 +14,15 @@
 /* Between two lines. */
 #define PROGRESS_STEP_US 100000
 
-/* How far it is. */
+/* State of a progress display. */
 struct progress_state {
-    const char *unit; /* what is counted, such as "files" */
+    const char *unit; /* counted unit, such as "files" */
     uint64_t done;
-    uint64_t total; /* 0: not known */
-    uint64_t done_steps; /* finer than the count: for the bar, and the time that is left */
-    uint64_t total_steps; /* 0: the count serves for that */
-    struct slice detail; /* what is at hand, such as a file's name; or empty */
-    bool paused; /* waiting: the line is due now, and its rate says nothing */
+    uint64_t total; /* 0 if unknown */
+    uint64_t done_steps; /* completed steps of a finer unit, for the bar and the remaining time */
+    uint64_t total_steps; /* 0: use the count instead */
+    struct slice detail; /* current item, such as a file name; or empty */
+    bool paused; /* paused: the line is printed immediately, and its rate is meaningless */
 };
 
 struct progress {

@@ -76,7 +76,8 @@ void suggest_offer(struct suggest *suggest, struct slice candidate)
     if (begins_with(candidate, suggest->typed)) {
         distance = least(distance, 1);
     }
-    /* Of a word of one or two letters everything is two letters away. */
+    /* Words of one or two letters match too easily, so their distance must be less than their
+     * length. */
     if (distance > allowed || distance >= candidate.size || distance >= suggest->best_distance) {
         return;
     }

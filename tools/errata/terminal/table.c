@@ -225,7 +225,7 @@ static void print_cell(struct printer *printer, struct slice text, enum print_co
 static void print_row(const struct table *table, struct printer *printer,
                       const struct table_row *row, const struct table_layout *layout)
 {
-    int owed = 0; /* blanks before the next cell: none at the end of a line */
+    int owed = 0; /* spaces to print before the next cell; none at the end of a line */
 
     for (size_t i = 0; i < table->column_count; i++) {
         int width = layout->widths[i];

@@ -15,22 +15,23 @@
 /* A column is not made wider than this for rows that are yet to come. */
 #define TABLE_STRETCH_MAX 32
 
-/* What a column loses where a row does not fit. */
+/* The part of a cell that is cut off if the row does not fit. */
 enum table_cut {
     TABLE_CUT_END,
-    TABLE_CUT_FRONT, /* paths, which differ at their ends */
-    TABLE_NEVER_CUT /* ids that people copy */
+    TABLE_CUT_FRONT, /* for paths, which differ at their ends */
+    TABLE_NEVER_CUT /* for ids, which people copy */
 };
 
 struct table_column {
     const char *title;
     bool right; /* numbers */
     enum table_cut cut;
-    unsigned extra; /* left out where a row does not fit, the highest first; 0: never */
+    unsigned
+        extra; /* columns with higher numbers are omitted first if a row does not fit; 0: never omitted */
     /* The width to which it is cut at most, as long as others can be left out (0: TABLE_WIDTH_MIN);
      * and the least width of a column that is never cut, so that later rows line up. */
     unsigned min;
-    enum print_colour colour; /* of its cells, unless they have one of their own */
+    enum print_colour colour; /* default colour of its cells */
 };
 
 struct table_row;
@@ -44,7 +45,7 @@ struct table {
     size_t row_count;
 };
 
-/* How wide each column is printed. Zeroed before the first table of a list. */
+/* Printed width of each column. Zero it before the first table of a list. */
 struct table_layout {
     int widths[TABLE_COLUMNS_MAX]; /* -1: it is left out */
     bool chosen;
@@ -53,7 +54,7 @@ struct table_layout {
     bool stretched;
 };
 
-/* At most TABLE_COLUMNS_MAX columns. */
+/* Initializes a table of at most TABLE_COLUMNS_MAX columns. */
 void table_init(struct table *table, struct arena *arena, const struct table_column *columns,
                 size_t count);
 /* Adds a row of one cell a column. Cells are cleaned and copied; false without memory. */

@@ -3,7 +3,7 @@
  */
 #include "tools/errata/terminal/wrap.h"
 
-/* What an arena needs beyond the bytes of a message. */
+/* Memory for wrapping in addition to the bytes of a message. */
 #define MESSAGE_BYTES_MORE ((size_t)64 * 1024)
 
 unsigned wrap_width(const struct printer *printer)

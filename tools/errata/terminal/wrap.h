@@ -12,10 +12,10 @@
 
 struct wrap {
     struct printer *printer;
-    unsigned indent; /* of each line but the one that is open */
+    unsigned indent; /* indentation of all lines except the open one */
     unsigned width;
-    unsigned column; /* of the open line: where the next word goes */
-    unsigned blanks; /* before it, if it is on the same line as the last one */
+    unsigned column; /* column of the next word in the open line */
+    unsigned blanks; /* spaces before the next word, if it is on the same line */
 };
 
 /* The width to wrap at: a terminal's, at most WRAP_WIDTH_MAX, or the usual one. */

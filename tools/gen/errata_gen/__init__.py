@@ -1,1 +1,1 @@
-"""What protoc-gen-errata is made of: model.py reads the request, the other modules write C."""
+"""The modules of protoc-gen-errata: model.py reads the request; the other modules write C."""

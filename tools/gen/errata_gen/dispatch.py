@@ -19,7 +19,7 @@ MEMBERS = {
     "as_of": ("struct as_of ", "method->as_of"),
     "stream": ("struct stream *", "method->stream"),
 }
-# What a function leaves in the struct for the pipeline.
+# Results that a function leaves in the struct for the pipeline.
 RESULTS = {"receive": ["prepared"], "prepare": ["prepared"], "cost": ["prepared", "cost"]}
 
 

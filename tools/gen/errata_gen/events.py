@@ -11,7 +11,7 @@ CHECK_PARAMETERS = "struct ctx *ctx, const struct event *event"
 
 
 class Kind:
-    """One value: its number, its name in C, and the capabilities that apply it, in their order."""
+    """A value of the enum: its number, its name in C, and the capabilities that apply it, in order."""
 
     def __init__(self, enum, name, number, rules):
         self.number = number

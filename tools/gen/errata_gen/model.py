@@ -80,7 +80,7 @@ class EnumModel:
         self.symbol = "contract_" + snake_full(full_name)
         self.values = [(value.name, value.number) for value in proto.value]
         self.comments = {}
-        self.rules = {}  # by value: EventRules, or None
+        self.rules = {}  # value -> EventRules, or None
 
     def short_name(self, name):
         prefix = snake(self.name).upper() + "_"
@@ -91,8 +91,8 @@ class MessageModel:
     def __init__(self, file, full_name, local_name, proto, path):
         self.file = file
         self.full_name = full_name
-        self.local_name = local_name  # full name less the package
-        self.path = path  # in the file's descriptor, as comments are found by
+        self.local_name = local_name  # full name without the package
+        self.path = path  # path in the file's descriptor, by which comments are found
         self.symbol = "contract_" + snake_full(full_name)
         self.proto = proto
         self.map_entry = proto.options.map_entry
@@ -169,7 +169,7 @@ class Model:
     def __init__(self, data, request, open_packages, private_packages, views):
         self.open_packages = open_packages
         self.private_packages = private_packages
-        self.views = views  # full names of messages that have a view without our option
+        self.views = views  # full names of messages that have a view without the option
         self.to_generate = set(request.file_to_generate)
         raw = [value for number, _, value, _ in wire_fields(data) if number == 15]
         self.files = []

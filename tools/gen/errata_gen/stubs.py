@@ -128,7 +128,7 @@ def _wait(stub, before):
 
 
 def _callback_types(stub):
-    """What is in front of the function that starts the call."""
+    """Returns the types before the function that starts the call."""
     end = ["void *user", "const struct errata_status *status", f"const {stub.reply} *reply"]
     if stub.kind == UNARY:
         return call(f"typedef void {stub.function}_done_fn", end, ";") + "\n"
@@ -142,7 +142,7 @@ def _callback_types(stub):
 
 
 def _wait_types(stub):
-    """What is in front of the blocking form."""
+    """Returns the types before the blocking function."""
     if stub.kind == REPLIES:
         return call(f"typedef bool {stub.function}_take_fn",
                     ["void *user", f"const {stub.reply} *reply"], ";") + "\n"

@@ -41,7 +41,7 @@ def protobuf_c_descriptor(full_name):
 
 
 def protobuf_c_constant(full_name):
-    """What is in front of a message's constants: ERRATA__V1__FEEDBACK_EVENT."""
+    """Returns the prefix of a message's constants, such as ERRATA__V1__FEEDBACK_EVENT."""
     return "__".join(_protobuf_c_lower(piece).upper() for piece in full_name.split("."))
 
 

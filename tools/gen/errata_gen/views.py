@@ -16,7 +16,7 @@ ONEOFS_MAX = 31
 
 
 def _has_c_names(enum):
-    """Whether the values carry their type's prefix, as ours do; the constant OK of google.rpc.Code does not."""
+    """Returns whether the values carry the prefix of their type; the constant OK of google.rpc.Code does not."""
     return all(enum.short_name(value) != value for value, _ in enum.values)
 
 
@@ -27,7 +27,7 @@ def _type_name(thing):
 
 
 class Member:
-    """One field as a member of the view."""
+    """A field as a member of the view."""
 
     def __init__(self, model, message, field):
         self.name = field.name

@@ -18,13 +18,13 @@ struct client_blocking {
 struct waiting {
     struct client_blocking *client;
     struct client_call *call;
-    client_take_reply take; /* of a server stream; else NULL */
-    client_next_message next; /* of a client stream; else NULL */
-    void *user; /* of either */
-    struct slice message; /* from `next`, not sent yet where has_message */
+    client_take_reply take; /* callback for the replies of a server stream; else NULL */
+    client_next_message next; /* source of the messages of a client stream; else NULL */
+    void *user; /* argument of both callbacks */
+    struct slice message; /* message from `next` that has not been sent, if has_message */
     bool has_message;
-    bool sent_all; /* half-closed, or given up */
-    enum err send_err; /* why a message could not be sent */
+    bool sent_all; /* half-closed, or no more messages can be sent */
+    enum err send_err; /* reason why a message could not be sent */
     struct arena *arena;
     struct client_result result;
     bool out_of_memory;
@@ -46,7 +46,7 @@ static void on_reply(void *user, struct slice message)
 static void waiting_stop_sending(struct waiting *waiting, enum err err)
 {
     waiting->sent_all = true;
-    if (err != ERR_CANCELLED) { /* else the call has ended, and its end follows */
+    if (err != ERR_CANCELLED) { /* otherwise the call has ended, and on_end follows */
         waiting->send_err = err;
         client_call_cancel(waiting->client->channel, waiting->call);
     }
@@ -165,15 +165,17 @@ static enum err wait_for_end(struct waiting *waiting, const struct client_reques
 {
     const struct client_handlers handlers = {
         .user = waiting, .on_reply = on_reply, .on_end = on_end, .on_writable = on_writable};
-    struct slice message =
-        waiting->next == NULL ? request->message : slice_of(NULL, 0); /* no first message */
+    struct slice message = waiting->next == NULL
+                               ? request->message
+                               : slice_of(NULL, 0); /* a client stream starts without a message */
     enum err err = client_call_start(waiting->client->channel, request->method, message,
                                      request->options, &handlers, &waiting->call);
 
     if (err != OK) {
         return err;
     }
-    /* Ends: a call without a deadline waits for the server, as its caller asked. */
+    /* The loop ends with the call: a call without a deadline waits for the server, as its caller
+     * requested. */
     while (!waiting->ended) {
         (void)uv_run(&waiting->client->loop, UV_RUN_ONCE);
     }

@@ -11,24 +11,24 @@
 
 struct client_blocking;
 
-/* What to call. */
+/* The method to call and its request. */
 struct client_request {
     const struct method_info *method;
     struct slice message; /* the request's bytes; of an upload not used */
     const struct client_options *options; /* NULL: none */
 };
 
-/* How it ended; everything lives in the arena that was given. */
+/* The result of a call; all slices are allocated in the given arena. */
 struct client_result {
     struct client_status status;
-    struct slice reply; /* of a unary call or an upload that ended with OK */
+    struct slice reply; /* reply of a unary call or a client stream that ended with OK */
 };
 
 /* The result of asking for the next message of an upload. */
 enum client_upload_step {
-    CLIENT_UPLOAD_MESSAGE, /* here is one */
-    CLIENT_UPLOAD_END, /* there are no more */
-    CLIENT_UPLOAD_STOP /* there would be more, but the call is to end, with CANCELLED */
+    CLIENT_UPLOAD_MESSAGE, /* a message is returned */
+    CLIENT_UPLOAD_END, /* there are no more messages */
+    CLIENT_UPLOAD_STOP /* the call must end with CANCELLED before all messages are sent */
 };
 
 /* Gives the next message of a client stream, which stays valid until the next call of this or the

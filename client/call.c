@@ -159,7 +159,7 @@ bool call_headers_done(struct client_call *call)
 
     call->headers_done = true;
     if (call->has_code) {
-        return true; /* only trailers: the end of the stream follows */
+        return true; /* the response has only trailers: the end of the stream follows */
     }
     if (call->http_status != 200) {
         (void)snprintf(text, sizeof(text), "the server answered with HTTP status %d, not gRPC",

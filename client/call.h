@@ -22,33 +22,34 @@ struct session_list {
 };
 
 struct client_call {
-    struct session_list *list; /* of the session's, that it is in */
+    struct session_list *list; /* list of the session that contains the call */
     struct client_call *next;
     struct client_call *previous;
-    struct client_call *next_news; /* in the session's list of calls to report */
+    struct client_call *next_news; /* next in the session's list of calls to report */
     struct client_session *session;
     const struct method_info *method;
     struct client_handlers handlers;
-    struct client_deadline deadline; /* in the session's heap, if the call has one */
-    int32_t stream_id; /* 0 while it waits for a stream */
+    struct client_deadline deadline; /* entry in the session's heap, if the call has a deadline */
+    int32_t stream_id; /* 0 until the call gets a stream */
     /* The request. */
     nghttp2_nv *request_fields; /* owned: while it waits for a stream; else NULL */
     size_t request_field_count;
-    struct client_outbox outbox; /* messages that wait for the server to read */
-    bool gzip; /* they are compressed */
-    bool half_closed; /* none follow those that wait */
+    struct client_outbox outbox; /* messages that have not been sent yet */
+    bool gzip; /* messages are compressed */
+    bool half_closed; /* no more messages are added */
     bool request_ended; /* the last of them was handed to nghttp2, with the stream's end */
-    bool owes_room; /* on_writable is due once fewer than CLIENT_SEND_BYTES_HIGH wait */
+    bool
+        owes_room; /* on_writable must be called when fewer than CLIENT_SEND_BYTES_HIGH bytes wait */
     /* The answer. */
-    struct arena arena; /* header fields, messages of the status */
+    struct arena arena; /* memory of header fields and of the status's messages */
     struct client_metadata fields[CLIENT_HEADER_FIELDS_MAX];
     size_t field_count;
     size_t header_bytes;
-    int http_status; /* of the header block at hand; 0: none yet */
+    int http_status; /* status of the current header block; 0: none yet */
     bool grpc_content; /* content-type was application/grpc */
     bool headers_done; /* the first final header block is complete */
-    bool has_code; /* grpc-status came */
-    uint32_t code; /* valid where has_code, or ended */
+    bool has_code; /* grpc-status has been received */
+    uint32_t code; /* valid if has_code or ended */
     struct slice message;
     struct slice details;
     bool unknown_encoding; /* grpc-encoding is neither identity nor gzip */
@@ -56,17 +57,17 @@ struct client_call {
     size_t reply_count;
     uint8_t *held; /* owned: bytes that came while it was paused, at most the stream's window */
     size_t held_bytes;
-    /* Its state. */
+    /* State of the call. */
     bool paused;
-    bool in_news; /* is in the list of news */
+    bool in_news; /* in the list of calls to report */
     bool answered; /* the server's side is complete; the end waits for held bytes */
     bool ended; /* code, message and details are final */
     bool from_server;
-    bool reported; /* on_end was called */
+    bool reported; /* on_end has been called */
     bool headers_sent; /* the first bytes of the request were handed out: the server may see it */
     bool refused; /* the server reported that it did nothing for the call */
     bool was_reset; /* this side has closed the stream */
-    bool stream_open; /* nghttp2 may still name this call */
+    bool stream_open; /* nghttp2 may still report events of this call */
 };
 
 /* Takes one field of the answer's headers or trailers. ERR_TOO_LARGE, ERR_MEMORY. */

@@ -131,7 +131,7 @@ static void channel_resume(struct client_channel *base, struct client_call *hand
     }
 }
 
-/* Whether a call takes messages, or their end, at all. */
+/* Returns whether a call accepts messages, or their end. */
 static enum err call_check_sending(const struct lasting_call *call)
 {
     if (call_has_ended(call)) {
@@ -178,7 +178,7 @@ static enum err channel_half_close(struct client_channel *base, struct client_ca
         err = client_call_half_close(call->attempt->link->connection, call->attempt->inner);
     }
     if (err == ERR_CANCELLED && !call_has_ended(call) && !call->committed) {
-        /* As above: the next attempt is half-closed again. */
+        /* The next attempt is half-closed again, as above. */
         err = OK;
     }
     if (err == OK) {
@@ -293,7 +293,7 @@ static void channel_report_ends(struct lasting_channel *channel)
     }
 }
 
-/* When something is due next. */
+/* Returns the time of the next scheduled action. */
 static int64_t channel_next_ms(const struct lasting_channel *channel)
 {
     const struct client_deadline *first = client_deadlines_first(&channel->wakes);

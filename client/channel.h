@@ -17,7 +17,7 @@
 
 #include <errata/client.h>
 
-/* What the public header calls the defaults. */
+/* Values of the defaults documented in the public header. */
 #define CLIENT_ATTEMPTS_DEFAULT 8u
 #define CLIENT_BACKOFF_INITIAL_MS 100
 #define CLIENT_BACKOFF_MAX_MS 5000
@@ -31,7 +31,7 @@
  * said: a client must not add to what weighs the server down (gRPC proposal A6). */
 #define CLIENT_RETRY_TOKENS_MAX 100u
 
-/* Where connections come from. */
+/* Opens connections for a channel. */
 struct client_connector {
     void *user;
     /* Starts to connect; calls can be started on the connection at once, and wait. The listener is
@@ -51,7 +51,7 @@ struct client_connector {
 };
 
 struct client_retry_policy {
-    uint32_t attempts_max; /* of a call, the first one counted */
+    uint32_t attempts_max; /* attempts of a call, including the first */
     int64_t backoff_initial_ms;
     int64_t backoff_max_ms;
 };
@@ -59,12 +59,12 @@ struct client_retry_policy {
 struct client_channel_config {
     struct client_connector connector; /* copied */
     struct client_retry_policy retry;
-    int64_t call_timeout_ms; /* of a unary call that has none; 0: none */
+    int64_t call_timeout_ms; /* default time limit of a unary call; 0: none */
     uint32_t calls_max;
-    size_t request_bytes_max; /* of one message, as the connections take them */
-    struct random *random; /* of jitter and idempotency keys; outlives the channel */
+    size_t request_bytes_max; /* maximum size of one message, as for connections */
+    struct random *random; /* random source of jitter and idempotency keys; outlives the channel */
     const struct clock *clock; /* outlives the channel */
-    const char *server; /* HOST:PORT, for messages; outlives the channel */
+    const char *server; /* HOST:PORT, for error messages; outlives the channel */
     struct errata_log log; /* copied */
 };
 
@@ -92,10 +92,11 @@ MUST_CHECK enum err client_channel_new(const struct client_channel_config *confi
  * reports ends. Returns in how many milliseconds it must be stepped at the latest, -1: not before it
  * wakes its owner. Not to be called from a callback of a call, a listener or the connector. */
 int64_t client_channel_step(struct client_channel *channel);
-/* Ends every call with CANCELLED; the next step reports the ends and closes the connections. Calls that
- * start from now on are refused with ERR_UNAVAILABLE. May be called from any callback. */
+/* Ends every call with CANCELLED; the next step reports the ends and closes the connections. Later
+ * calls are refused with ERR_UNAVAILABLE. May be called from any callback. */
 void client_channel_shut(struct client_channel *channel);
-/* After shut and a step that began after it: no call is left. NULL does nothing. */
+/* Frees the channel. Call it only after client_channel_shut and a complete step after it, so that
+ * no call is left. NULL does nothing. */
 void client_channel_free(struct client_channel *channel);
 void client_channel_read_statistics(const struct client_channel *channel,
                                     struct client_channel_statistics *ret_statistics);

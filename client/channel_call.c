@@ -82,7 +82,7 @@ static enum err call_check(const struct lasting_channel *channel, const struct m
     if (request.size > channel->config.request_bytes_max) {
         return ERR_TOO_LARGE;
     }
-    /* One place is the idempotency key's. */
+    /* One entry is reserved for the idempotency key. */
     if (options->metadata_count >= CLIENT_METADATA_MAX ||
         (request.size > 0 && !method_has_one_request(method))) {
         return ERR_INVALID;
@@ -153,7 +153,7 @@ static void call_drop_request(struct lasting_call *call)
     call->request_bytes = 0;
 }
 
-/* It can't be repeated any more: the caller has had something of it. */
+/* Marks a call as not repeatable: the caller has received a part of its response. */
 static void call_commit(struct lasting_call *call)
 {
     call->committed = true;
@@ -341,8 +341,8 @@ void call_expire(struct lasting_call *call, int64_t now_ms)
 
 /* --- attempts --- */
 
-/* Whether another attempt follows one that ended so, and after what wait. One that the server has not
- * seen, since its connection is gone, waits for the next connection and no longer. */
+/* Returns whether another attempt may follow this end, and after which wait. An attempt that never
+ * reached the server, because its connection is lost, waits only for the next connection. */
 static bool call_may_repeat(const struct lasting_call *call, const struct client_status *status,
                             bool link_is_ready, int64_t *ret_wait_ms)
 {
@@ -365,9 +365,9 @@ static bool call_may_repeat(const struct lasting_call *call, const struct client
     return !status->from_server || client_retry_bucket_take(&channel->bucket);
 }
 
-/* Whether the attempt failed for a token that the channel no longer uses: either the token was replaced
- * meanwhile, or its source, which is read once per call, has another one. Nothing was done for the
- * call, so it may be repeated, read or write. */
+/* Returns whether the attempt failed because of a token that the channel no longer uses: either the
+ * token has been replaced, or its source, which is read once per call, contains a new one. The
+ * server has not processed the call, so reads and writes may both be repeated. */
 static bool call_has_new_token(struct lasting_call *call, const struct client_status *status)
 {
     struct lasting_channel *channel = call->channel;
@@ -487,7 +487,7 @@ static void attempt_on_end(void *user, const struct client_status *status)
     }
 }
 
-/* What the caller asked for while there was no attempt. */
+/* Applies the caller's requests that were made while there was no attempt. */
 static void call_catch_up(struct lasting_call *call, struct client_channel *connection)
 {
     struct client_call *inner = call->attempt->inner;

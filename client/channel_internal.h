@@ -19,61 +19,63 @@
 #define CHANNEL_REASON_BYTES 512
 /* The longest line of the log, with its NUL: a method, a reason and a status's message. */
 #define CHANNEL_LOG_BYTES 1024
-/* What a call without a deadline has among the deadlines. */
+/* Deadline of a call without a deadline. */
 #define CHANNEL_NEVER INT64_MAX
 
 enum call_state {
-    CALL_WAITING, /* for a connection */
-    CALL_SLEEPING, /* before it is repeated */
-    CALL_UNDER_WAY, /* has an attempt */
-    CALL_ENDED, /* on_end is due */
+    CALL_WAITING, /* waits for a connection */
+    CALL_SLEEPING, /* waits before it is repeated */
+    CALL_UNDER_WAY, /* has a running attempt */
+    CALL_ENDED, /* on_end must be called */
     CALL_LISTS, /* the states above have a list each */
-    CALL_TELLING /* in on_end, and in no list */
+    CALL_TELLING /* in on_end, and not in any list */
 };
 
-/* How a call ended that was ended here, and not by an attempt. */
+/* Reason for the end of a call that the channel ended itself. */
 enum call_end {
     CALL_END_CANCELLED,
     CALL_END_SHUT,
-    CALL_END_LATE, /* its deadline passed while it had an attempt */
+    CALL_END_LATE, /* the deadline passed during an attempt */
     CALL_END_LATE_WAITING, /* the same while there was no connection for it */
-    CALL_END_UNREACHED, /* no connection could be made */
+    CALL_END_UNREACHED, /* no connection could be established */
     CALL_END_NOT_TAKEN /* a connection did not take it; `refusal` is the reason */
 };
 
 struct lasting_call {
-    struct client_deadline wake; /* first: the deadline, or when the sleep is over */
-    struct lasting_call *next; /* in the list of its state */
+    struct client_deadline
+        wake; /* must be the first member: the deadline, or the end of the wait before a retry */
+    struct lasting_call *next; /* next in the list of its state */
     struct lasting_call *previous;
     struct lasting_channel *channel;
     const struct method_info *method;
     struct client_handlers handlers;
     enum call_state state;
-    int64_t deadline_ms; /* CHANNEL_NEVER: none */
-    struct channel_attempt *attempt; /* of CALL_UNDER_WAY */
-    uint32_t attempts; /* started on a connection */
-    uint32_t failures; /* tries to connect that failed while it waited, and count */
-    uint32_t attempts_max; /* of both together */
+    int64_t deadline_ms; /* CHANNEL_NEVER if the call has no deadline */
+    struct channel_attempt *attempt; /* attempt of a call in CALL_UNDER_WAY */
+    uint32_t attempts; /* number of attempts started on a connection */
+    uint32_t failures; /* failed connection attempts that count for this call */
+    uint32_t attempts_max; /* limit of the sum of both */
     bool wait_for_ready;
     bool gzip;
     bool paused;
     bool seen; /* the server may have seen it */
     bool replied; /* a reply was reported */
-    bool committed; /* it must not be repeated any more */
-    bool token_refreshed; /* its UNAUTHENTICATED has had the token read again: once is enough */
+    bool committed; /* the call must not be repeated */
+    bool
+        token_refreshed; /* the token was read again after UNAUTHENTICATED, which is done at most once per call */
     uint32_t token_version; /* the channel's, when the last attempt started */
-    /* Of a client stream. */
+    /* Members for a client stream. */
     bool half_closed;
-    bool owes_room; /* on_writable is due once an attempt has room */
-    /* How it ended, of CALL_ENDED. */
+    bool owes_room; /* on_writable must be called when an attempt has room */
+    /* Reason for the end of a call in CALL_ENDED. */
     enum call_end end;
     enum err refusal;
-    /* What it asks. */
+    /* The request. */
     uint8_t *request; /* owned; NULL once it can't be repeated */
     size_t request_bytes;
-    struct slice key; /* idempotency key of a write; one of the metadata's values */
+    struct slice key; /* idempotency key of a write; also a value in the metadata */
     size_t metadata_count;
-    struct client_metadata metadata[]; /* their texts follow the last one */
+    struct client_metadata metadata[]; /* the texts follow the last entry */
 };
 
 struct channel_attempt {
@@ -87,18 +89,18 @@ struct channel_attempt {
 enum link_state {
     LINK_CONNECTING,
     LINK_READY,
-    LINK_RETIRED /* no new calls; closed once those on it have ended */
+    LINK_RETIRED /* accepts no new calls; closed after its running calls */
 };
 
-/* One connection, from its opening to its close. */
+/* State of one connection, from opening to closing. */
 struct channel_link {
     struct lasting_channel *channel;
     struct client_channel *connection; /* the connector's, given back by its close */
-    struct channel_attempt *attempts; /* newest first; those of ended calls too */
+    struct channel_attempt *attempts; /* newest first; includes attempts of ended calls */
     enum link_state state;
     bool used; /* an attempt was started on it */
     bool answered; /* the server answered on it */
-    bool full; /* takes no more calls until one ends */
+    bool full; /* accepts no more calls until one ends */
 };
 
 struct call_list {
@@ -107,22 +109,23 @@ struct call_list {
 };
 
 struct lasting_channel {
-    struct client_channel base; /* first: what users see */
+    struct client_channel base; /* must be the first member: the public part */
     struct client_channel_config config;
     struct call_list lists[CALL_LISTS];
-    struct client_deadlines wakes; /* of every call that has not ended */
+    struct client_deadlines wakes; /* deadlines and waits of all calls that have not ended */
     struct client_retry_bucket bucket;
-    struct channel_link *link; /* CONNECTING or READY; NULL: none */
+    struct channel_link *link; /* connection in CONNECTING or READY; NULL: none */
     /* Oldest first. A link is opened in a step, which ends the oldest of too many before: so there is
      * room for the one that retires next. */
     struct channel_link *retired[CLIENT_DRAINING_MAX + 1];
     size_t retired_count;
-    uint32_t fruitless; /* connections on end on which the server answered nothing */
-    int64_t next_try_ms; /* no connection is opened before */
-    char reason[CHANNEL_REASON_BYTES]; /* why the last one was lost or not made; empty: none was */
+    uint32_t fruitless; /* consecutive connections without any answer of the server */
+    int64_t next_try_ms; /* earliest time of the next connection attempt */
+    char reason
+        [CHANNEL_REASON_BYTES]; /* reason for the last loss or failed attempt; empty: none yet */
     struct client_channel_statistics statistics;
-    uint32_t token_version; /* counts the tokens that attempts have carried */
-    int64_t promised_ms; /* when the last step asked for the next one; CHANNEL_NEVER: not at all */
+    uint32_t token_version; /* number of different tokens used by attempts */
+    int64_t promised_ms; /* time requested by the last step for the next one; CHANNEL_NEVER: none */
     bool shut;
 };
 
@@ -154,7 +157,7 @@ void call_move(struct lasting_call *call, enum call_state state);
 /* Starts an attempt of a waiting call. ERR_BUSY and ERR_UNAVAILABLE: not on this connection, or not
  * now; other errors: it will never be taken. */
 MUST_CHECK enum err call_begin_attempt(struct lasting_call *call, struct channel_link *link);
-/* Ends a call that has not ended: the next step reports it. */
+/* Ends a running call; the next step reports it. */
 void call_end_by(struct lasting_call *call, enum call_end end);
 /* The call's attempt is over: ends the call, here and now, or has it repeated. */
 void call_attempt_over(struct lasting_call *call, const struct client_status *status,
@@ -171,7 +174,7 @@ void call_report_end(struct lasting_call *call);
 /* Opens and closes what is due. */
 void channel_keep_links(struct lasting_channel *channel, int64_t now_ms);
 void channel_close_links(struct lasting_channel *channel);
-/* Some call wants a connection. */
+/* Returns whether a call needs a connection. */
 bool channel_wants_link(const struct lasting_channel *channel);
 /* A call can be started at once, ahead of none that waits. */
 bool channel_is_ready(const struct lasting_channel *channel);

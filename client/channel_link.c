@@ -30,8 +30,8 @@ static void channel_keep_reason(struct lasting_channel *channel, struct slice re
     channel->reason[size] = '\0';
 }
 
-/* There is no connection that takes calls any more: when the next one may be tried, and what it means
- * to the calls that wait. `closed_kindly`: the server announced it. */
+/* Handles the loss of the connection for new calls: schedules the next attempt, and updates the
+ * waiting calls. `closed_kindly`: the server announced the end with GOAWAY. */
 static void channel_lose_link(struct lasting_channel *channel, bool used, bool answered,
                               bool closed_kindly)
 {
@@ -165,7 +165,7 @@ static void channel_close_retired(struct lasting_channel *channel, size_t at)
 
 void channel_keep_links(struct lasting_channel *channel, int64_t now_ms)
 {
-    /* From the newest, so that what is taken out moves none that is still to be looked at. */
+    /* From newest to oldest, so that removing an element does not move any that follow. */
     for (size_t i = channel->retired_count; i > 0; i--) {
         if (channel->retired[i - 1]->attempts == NULL) {
             channel_close_retired(channel, i - 1);

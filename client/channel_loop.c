@@ -20,17 +20,17 @@
 struct channel_loop {
     uv_loop_t *loop;
     struct client_channel *channel; /* owned; NULL once it has been closed */
-    struct client_connection_config connection; /* its texts are owned, and stored below */
+    struct client_connection_config connection; /* texts are owned, and stored below */
     char *host;
-    char *user_agent; /* or NULL */
-    uint8_t *token; /* or NULL */
-    char *token_file; /* or NULL */
+    char *user_agent; /* owned; or NULL */
+    uint8_t *token; /* owned; or NULL */
+    char *token_file; /* owned; or NULL */
     struct errata_log log;
-    char server[CLIENT_ADDRESS_BYTES]; /* HOST:PORT, for messages */
-    struct client_channel *newest; /* connection: the one that takes calls; NULL: none does */
+    char server[CLIENT_ADDRESS_BYTES]; /* HOST:PORT, for error messages */
+    struct client_channel *newest; /* newest connection, which takes new calls; NULL: none */
     unsigned connections_open;
-    uv_idle_t turn; /* active if a step is due in the next turn */
-    uv_timer_t timer; /* runs while calls are under way, and then keeps the loop alive */
+    uv_idle_t turn; /* active if the next turn must run a step */
+    uv_timer_t timer; /* active while there are running calls, so that the loop stays alive */
     unsigned handles_open;
     bool closing;
     void (*on_closed)(void *user);
@@ -90,7 +90,7 @@ static void on_timer(uv_timer_t *handle)
     on_turn(&((struct channel_loop *)handle->data)->turn);
 }
 
-/* Has the channel stepped in `due_ms`, -1: not before it asks for it. */
+/* Schedules the channel's next step in `due_ms`; -1: no step until the channel requests one. */
 static void loop_set_timer(struct channel_loop *loop, int64_t due_ms)
 {
     struct client_channel_statistics statistics;
@@ -109,7 +109,7 @@ static void loop_set_timer(struct channel_loop *loop, int64_t due_ms)
 static void on_turn(uv_idle_t *handle)
 {
     struct channel_loop *loop = handle->data;
-    bool last = loop->closing; /* this step began after the close */
+    bool last = loop->closing; /* this step started after the close */
     int64_t due_ms = 0;
 
     (void)uv_idle_stop(&loop->turn);
@@ -183,7 +183,7 @@ static enum err token_copy(struct slice token, uint8_t **ret_copy)
     return OK;
 }
 
-/* Has the newest connection and all later ones use a token. */
+/* Sets the token of the newest connection and of all later ones. */
 static enum err loop_use_token(struct channel_loop *loop, struct slice token)
 {
     uint8_t *copy = NULL;
@@ -338,7 +338,7 @@ void client_channel_loop_close(struct client_channel *take_channel, void (*on_cl
     loop->closing = true;
     loop->on_closed = on_closed;
     loop->on_closed_user = user;
-    client_channel_shut(loop->channel); /* which asks for the last step */
+    client_channel_shut(loop->channel); /* this requests the last step */
 }
 
 enum err client_channel_loop_set_token(struct client_channel *channel, struct slice token)

@@ -10,20 +10,20 @@
 #include "client/connection.h"
 
 struct client_channel_loop_config {
-    struct client_connection_config connection; /* its listener is not looked at */
-    struct client_retry_policy retry; /* zeros: the defaults */
-    const char *token_file; /* read again after UNAUTHENTICATED; NULL: none; copied */
+    struct client_connection_config connection; /* the listener is ignored */
+    struct client_retry_policy retry; /* zeros select the defaults */
+    const char *token_file; /* read again after UNAUTHENTICATED; NULL: no file; copied */
     struct errata_log log; /* copied */
-    int64_t call_timeout_ms; /* 0: the default; -1: none */
-    uint32_t calls_max; /* 0: the default */
+    int64_t call_timeout_ms; /* 0: default; -1: none */
+    uint32_t calls_max; /* 0: default */
 };
 
 /* Copies the configuration; does not connect yet. ERR_INVALID for an invalid host name, ERR_MEMORY. */
 MUST_CHECK enum err client_channel_loop_open(struct uv_loop_s *loop,
                                              const struct client_channel_loop_config *config,
                                              struct client_channel **ret_channel);
-/* Ends the calls that are left with CANCELLED, then frees the channel and calls `on_closed` (which
- * may be NULL) in a later turn of the loop. May be called from any callback, once. */
+/* Ends the remaining calls with CANCELLED, then frees the channel and calls `on_closed` (which may
+ * be NULL) in a later turn of the loop. May be called from any callback, at most once. */
 void client_channel_loop_close(struct client_channel *take_channel, void (*on_closed)(void *user),
                                void *user);
 /* Sets the token of attempts that start from now on; empty: none. The token file is not read any

@@ -23,10 +23,10 @@
 #include <unistd.h>
 #include <uv.h>
 
-/* One read, and one gathered write. */
+/* Maximum size of one read, and of one gathered write. */
 #define IO_BYTES ((size_t)64 * 1024)
-/* How long bytes may wait to be written that no call waits for; libuv keeps the loop alive for
- * them, and a server that does not read would keep the program from ending. */
+/* Maximum time that unsent bytes without a waiting call may keep the loop alive. Without it, a
+ * server that stops reading would prevent the program's end. */
 #define LINGER_MS 1000
 /* Handles of a connection, beside that of a try to connect: the socket, two of the turn's work, the
  * clock, the connect timeout. */
@@ -34,14 +34,14 @@
 
 enum connection_state {
     CONNECTION_RESOLVING, /* the name is being looked up */
-    CONNECTION_CONNECTING, /* one address after the other is tried */
+    CONNECTION_CONNECTING, /* the addresses are tried in order */
     CONNECTION_OPEN,
     CONNECTION_LOST, /* the session has failed; only close is left */
     CONNECTION_CLOSING
 };
 
 struct tcp_connection {
-    struct client_channel base; /* first: what users see */
+    struct client_channel base; /* must be the first member: the public part */
     enum connection_state state;
     uv_loop_t *loop;
     struct client_session *session; /* owned */
@@ -49,25 +49,27 @@ struct tcp_connection {
     char authority[CLIENT_ADDRESS_BYTES];
     uint16_t port;
     int64_t connect_timeout_ms;
-    int64_t connect_due_ms; /* what `connect_timer` is set to */
+    int64_t connect_due_ms; /* time to which `connect_timer` is set */
     uv_getaddrinfo_t resolve;
     struct addrinfo *addresses; /* owned; what getaddrinfo gave */
-    struct addrinfo numeric; /* instead, if the host is a numeric address */
+    struct addrinfo numeric; /* used instead if the host is a numeric address */
     struct sockaddr_storage numeric_address;
-    const struct addrinfo *next_address; /* to try; one of these */
+    const struct addrinfo *next_address; /* next address to try */
     unsigned addresses_tried;
-    bool resolving; /* `resolve` is pending */
+    bool resolving; /* the request `resolve` is pending */
     int trying; /* the socket of the try that is under way, until it is `socket`'s; -1: none */
-    int try_result; /* OK, or the reason for which it ended */
-    uv_poll_t try; /* there while `trying` is: unlike libuv's own, it need not hold the loop */
+    int try_result; /* OK, or the reason for the failed attempt */
+    uv_poll_t
+        try; /* exists while `trying`: unlike libuv's connect request it need not keep the loop alive */
     uv_tcp_t socket;
     uv_write_t write;
-    bool writing; /* `write` is pending; it owns `write_bytes` */
-    int64_t linger_until_ms; /* when a write that no call waits for is abandoned; 0: none */
-    uv_check_t work; /* active while there is something for connection_work */
-    uv_idle_t awake; /* with it: the loop does not wait meanwhile */
+    bool writing; /* the request `write` is pending, which owns `write_bytes` */
+    int64_t
+        linger_until_ms; /* time at which a write without a waiting call is abandoned; 0: none */
+    uv_check_t work; /* active while connection_work has something to do */
+    uv_idle_t awake; /* active together with `work`, so that the loop does not block */
     uv_timer_t clock;
-    int64_t clock_due_ms; /* what `clock` is set to; 0: it does not run */
+    int64_t clock_due_ms; /* time to which `clock` is set; 0: inactive */
     uv_timer_t connect_timer;
     struct client_connection_listener listener;
     bool notified_ready;
@@ -241,7 +243,7 @@ static void connection_flush(struct tcp_connection *connection)
     }
 }
 
-/* Says once what has become of the connection; the listener may close it. */
+/* Reports a change of the connection's state once; the listener may close the connection. */
 static void connection_report(struct tcp_connection *connection, bool *reported,
                               enum client_connection_state state)
 {
@@ -259,7 +261,7 @@ static void connection_report(struct tcp_connection *connection, bool *reported,
     }
 }
 
-/* One read may hold several moves of the connection: each is reported, in order. */
+/* Reports all state changes caused by one read, in order. */
 static void connection_report_moves(struct tcp_connection *connection)
 {
     if (client_session_is_ready(connection->session)) {
@@ -629,7 +631,7 @@ static enum err connection_make_session(struct tcp_connection *connection,
 
 static void connection_init_handles(struct tcp_connection *connection)
 {
-    /* None of these fails for a loop that works: they only link the handle in. */
+    /* These calls cannot fail on a valid loop: they only link the handle. */
     (void)uv_tcp_init(connection->loop, &connection->socket);
     (void)uv_check_init(connection->loop, &connection->work);
     (void)uv_idle_init(connection->loop, &connection->awake);
@@ -715,7 +717,7 @@ static void on_handle_closed(uv_handle_t *handle)
     if (connection->state != CONNECTION_CLOSING) {
         return;
     }
-    /* Now: a name that is still being looked up must not hold back the ends of calls. */
+    /* Ends the calls immediately: a pending name lookup must not delay them. */
     client_session_report(connection->session);
     connection_free_when_closed(connection);
 }

@@ -12,7 +12,7 @@
 /* A reply that is larger than this ends its call, by default: above
  * the server's own limit of a request, since a page of a list is at most 1 MiB. */
 #define CLIENT_MESSAGE_BYTES_MAX ((size_t)64 * 1024 * 1024)
-/* How long a connection may take to be made, by default. */
+/* Default time limit for establishing a connection. */
 #define CLIENT_CONNECT_TIMEOUT_MS 10000
 /* The longest host name (RFC 1035) and, with a colon and a port, address. */
 #define CLIENT_HOST_BYTES_MAX 255
@@ -24,16 +24,17 @@ struct uv_loop_s;
 struct client_connection_config {
     const char *host; /* a name or a numeric address, without brackets; copied */
     uint16_t port;
-    struct slice token; /* bearer token for each call, or empty; copied */
+    struct slice token; /* bearer token of each call, or empty; copied */
     const char *user_agent; /* NULL: the library's own; copied */
     size_t reply_bytes_max; /* 0: CLIENT_MESSAGE_BYTES_MAX */
-    size_t request_bytes_max; /* of one message; 0: CLIENT_MESSAGE_BYTES_MAX */
+    size_t request_bytes_max; /* maximum size of one message; 0: CLIENT_MESSAGE_BYTES_MAX */
     int64_t connect_timeout_ms; /* 0: CLIENT_CONNECT_TIMEOUT_MS */
     /* Silence, while calls are under way, after which a PING is sent; 0: never. Servers count PINGs
      * without other traffic: Errata's takes one every 10 s. */
     int64_t keepalive_ms;
-    int64_t keepalive_timeout_ms; /* without a sign of life for so long the connection is lost */
-    struct client_connection_listener listener; /* on_state NULL: no listener */
+    int64_t
+        keepalive_timeout_ms; /* the connection is lost if a PING is not answered within this time */
+    struct client_connection_listener listener; /* listener of state changes; on_state NULL: none */
 };
 
 /* Room for HOST:PORT or [IPV6]:PORT, and its NUL. */
@@ -48,14 +49,15 @@ MUST_CHECK enum err client_connection_check(const struct client_connection_confi
 MUST_CHECK enum err client_connection_open(struct uv_loop_s *loop,
                                            const struct client_connection_config *config,
                                            struct client_channel **ret_channel);
-/* Ends the calls that are left with CANCELLED, then frees the channel and calls `on_closed` (which
- * may be NULL) in a later turn of the loop. May be called from any callback, once. */
+/* Ends the remaining calls with CANCELLED, then frees the channel and calls `on_closed` (which may
+ * be NULL) in a later turn of the loop. May be called from any callback, at most once. */
 void client_connection_close(struct client_channel *take_channel, void (*on_closed)(void *user),
                              void *user);
 
 /* The token of calls that start from now on; empty: none. ERR_MEMORY: the old one stays. */
 MUST_CHECK enum err client_connection_set_token(struct client_channel *channel, struct slice token);
-/* No new call can succeed: the connection is lost or the server is closing it. */
+/* Returns whether no new call can succeed, because the connection is lost or the server is closing
+ * it. */
 bool client_connection_is_closing(const struct client_channel *channel);
 
 #endif

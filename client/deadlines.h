@@ -13,8 +13,8 @@
 
 /* Zeroed, it is in no heap. It stays where it is while it is in one. */
 struct client_deadline {
-    int64_t at_ms; /* not changed while it is in a heap */
-    size_t place; /* in the heap, from 1; 0: in none */
+    int64_t at_ms; /* time of the deadline; constant while it is in a heap */
+    size_t place; /* position in the heap, from 1; 0: not in a heap */
 };
 
 /* Zeroed, it is empty. Holds as many as its owner adds, who bounds them. */

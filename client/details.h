@@ -13,7 +13,8 @@
 #define CLIENT_VIOLATIONS_MAX 100
 
 struct client_violation {
-    struct slice field; /* path in the request, such as events[3].before_json; may be empty */
+    struct slice
+        field; /* path of the field in the request, such as events[3].before_json; may be empty */
     struct slice description;
 };
 
@@ -21,7 +22,7 @@ struct client_details {
     struct client_violation violations[CLIENT_VIOLATIONS_MAX];
     size_t violation_count; /* listed */
     size_t violation_total; /* seen */
-    int64_t retry_ms; /* after which a retry makes sense; -1: not specified */
+    int64_t retry_ms; /* recommended wait before a retry; -1: not specified */
     struct slice reason; /* one word, such as ENCRYPTED; may be empty */
 };
 

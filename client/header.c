@@ -95,7 +95,7 @@ uint32_t client_code_of_http(int http_status)
     case 503:
     case 504:
         return CLIENT_CODE_UNAVAILABLE;
-    default: /* other numbers: UNKNOWN, by the mapping */
+    default: /* other numbers are mapped to UNKNOWN */
         return CLIENT_CODE_UNKNOWN;
     }
 }
@@ -111,7 +111,7 @@ uint32_t client_code_of_reset(uint32_t http2_error)
         return CLIENT_CODE_RESOURCE_EXHAUSTED;
     case NGHTTP2_INADEQUATE_SECURITY:
         return CLIENT_CODE_PERMISSION_DENIED;
-    default: /* other numbers: INTERNAL, by the mapping */
+    default: /* other numbers are mapped to INTERNAL */
         return CLIENT_CODE_INTERNAL;
     }
 }

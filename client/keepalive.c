@@ -8,8 +8,8 @@ void client_keepalive_hear(struct client_keepalive *keepalive)
     keepalive->heard = true;
 }
 
-/* It has asked: the answer is waited for, whoever still wants it, so that no later call finds a dead
- * connection. */
+/* After sending a PING, waits for its answer even if no call is left, so that no later call uses a
+ * dead connection. */
 static enum client_keepalive_verdict keepalive_wait(struct client_keepalive *keepalive,
                                                     int64_t now_ms)
 {

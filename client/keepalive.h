@@ -19,24 +19,24 @@
 
 /* Starts with its first two members set and the others zeroed. */
 struct client_keepalive {
-    int64_t silence_ms; /* 0: never asks */
-    int64_t timeout_ms; /* of an answer */
-    int64_t heard_ms; /* when the last sign of life came */
-    int64_t give_up_ms; /* it has asked, and waits until then; 0: it has not */
-    bool heard; /* since the last step */
+    int64_t silence_ms; /* silence before a PING; 0: never sends one */
+    int64_t timeout_ms; /* time limit of an answer */
+    int64_t heard_ms; /* time of the last received bytes */
+    int64_t give_up_ms; /* deadline of the answer to a PING; 0: no PING is outstanding */
+    bool heard; /* bytes have been received since the last step */
     bool in_grace; /* the answer is overdue; it waits for what was not read yet */
 };
 
 enum client_keepalive_verdict {
-    CLIENT_KEEPALIVE_WAIT, /* nothing is to be done */
+    CLIENT_KEEPALIVE_WAIT, /* nothing to do */
     CLIENT_KEEPALIVE_ASK, /* send a PING */
     CLIENT_KEEPALIVE_GONE /* the other end does not answer */
 };
 
 /* Bytes were received; the next step notes the time. */
 void client_keepalive_hear(struct client_keepalive *keepalive);
-/* What is due at `now_ms`, `waited_for` where somebody waits for an answer; gives when it wants to be
- * stepped at the latest, 0: not before something happens. */
+/* Returns the action that is due at `now_ms`; `waited_for` is true if a call waits for the server.
+ * Also returns the latest time of the next step; 0: not before another event. */
 enum client_keepalive_verdict client_keepalive_step(struct client_keepalive *keepalive,
                                                     int64_t now_ms, bool waited_for,
                                                     int64_t *ret_next_ms);

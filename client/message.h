@@ -17,7 +17,7 @@ MUST_CHECK enum err client_message_frame(struct slice message, bool gzip, uint8_
 
 /* Reads framed messages out of bytes that come in pieces. */
 struct client_reader {
-    size_t message_bytes_max; /* of one message, before and after inflating */
+    size_t message_bytes_max; /* maximum size of one message, before and after decompression */
     bool gzip; /* the answer's grpc-encoding is gzip */
     uint8_t prefix[CLIENT_PREFIX_BYTES];
     size_t prefix_filled;

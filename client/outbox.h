@@ -14,8 +14,8 @@ struct outbox_message;
 /* Zeroed, it is empty. */
 struct client_outbox {
     struct outbox_message *first; /* owned, like those after it */
-    struct outbox_message *last; /* valid where `first` is not NULL */
-    size_t bytes; /* that wait */
+    struct outbox_message *last; /* valid if `first` is not NULL */
+    size_t bytes; /* number of waiting bytes */
 };
 
 /* Frames a message and adds it. ERR_MEMORY, or ERR_TOO_LARGE over 4 GiB. */

@@ -16,12 +16,12 @@
 
 struct problem {
     char *text; /* the caller's buffer; NULL: the caller wants no message */
-    size_t bytes; /* its size, including the NUL */
+    size_t bytes; /* size including the NUL */
 };
 
 /* A text of the caller, as a message quotes it. */
 struct problem_shown {
-    char text[PROBLEM_SHOWN_BYTES_MAX + 4]; /* with dots if it was cut, and a NUL */
+    char text[PROBLEM_SHOWN_BYTES_MAX + 4]; /* with dots if it was truncated, and a NUL */
 };
 
 static inline struct problem problem_in(char *text, size_t bytes)

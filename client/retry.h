@@ -11,14 +11,14 @@
 /* Pays for repeats after errors of the server. Counted in fifths, so that a call that ends
  * with OK gives back one. Starts full. */
 struct client_retry_bucket {
-    uint32_t fifths; /* at most 5 * CLIENT_RETRY_TOKENS_MAX */
+    uint32_t fifths; /* tokens in fifths, at most 5 * CLIENT_RETRY_TOKENS_MAX */
 };
 
-/* What one failed attempt of a call allows. */
+/* Condition under which a call may be repeated after one failed attempt. */
 enum client_repeat {
     CLIENT_REPEAT_NEVER,
     CLIENT_REPEAT_ANY, /* the server has not seen it: any call */
-    CLIENT_REPEAT_HARMLESS /* of a call that does no harm when it is done twice */
+    CLIENT_REPEAT_HARMLESS /* only for a call that may be executed twice without harm */
 };
 
 /* The wait before repeat number `repeat`, the first being 0: it grows 1.6-fold up to the policy's
@@ -33,8 +33,8 @@ MUST_CHECK bool client_retry_bucket_take(struct client_retry_bucket *bucket);
 /* A call ended with OK. */
 void client_retry_bucket_give(struct client_retry_bucket *bucket);
 
-/* Whether an attempt that ended so may be repeated, and the wait that the server asks for, by RetryInfo or
- * by grpc-retry-pushback-ms, whichever is longer; 0: none. */
+/* Returns whether an attempt with this end may be repeated. Also returns the longer one of the
+ * waits requested by RetryInfo and by grpc-retry-pushback-ms; 0: none. */
 enum client_repeat client_repeat_allowed(const struct client_status *status, int64_t *ret_wait_ms);
 
 #endif

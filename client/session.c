@@ -346,7 +346,7 @@ enum err client_session_start(struct client_session *session,
 
 /* --- messages of a client stream --- */
 
-/* There is something for on_read_request. */
+/* Makes nghttp2 call on_read_request again, since there is something to send. */
 static void session_resume_request(struct client_session *session, struct client_call *call)
 {
     if (call->stream_open && !session->dead &&
@@ -356,7 +356,7 @@ static void session_resume_request(struct client_session *session, struct client
     }
 }
 
-/* Whether the call may send at all. */
+/* Returns whether the call may send messages. */
 static enum err call_check_sending(const struct client_call *call)
 {
     if (call->ended || call->answered) {
@@ -465,7 +465,7 @@ size_t client_session_drain(struct client_session *session, uint8_t *bytes, size
             made = nghttp2_session_mem_send(session->http2, &session->unsent);
 
             if (made <= 0) {
-                break; /* nothing to send; without memory the connection dies by its silence */
+                break; /* nothing to send; if memory is exhausted, the keepalive ends the connection */
             }
             session->unsent_bytes = (size_t)made;
         }
@@ -501,7 +501,7 @@ void client_session_fail(struct client_session *session, uint32_t code, const ch
     }
 }
 
-/* Ends calls whose deadline passed; gives the earliest that is left, 0: none. */
+/* Ends calls whose deadline has passed. Returns the earliest remaining deadline; 0: none. */
 static int64_t session_expire(struct client_session *session, int64_t now_ms)
 {
     struct client_deadline *first = client_deadlines_first(&session->deadlines);

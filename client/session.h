@@ -35,9 +35,9 @@ struct client_session_config {
     struct slice authority; /* the `:authority` of requests */
     struct slice token; /* bearer token of each call, or empty */
     struct slice user_agent;
-    size_t reply_bytes_max; /* of one message */
-    size_t request_bytes_max; /* of one message */
-    int64_t keepalive_ms; /* keepalive.h's silence_ms; 0: never */
+    size_t reply_bytes_max; /* maximum size of one reply message */
+    size_t request_bytes_max; /* maximum size of one request message */
+    int64_t keepalive_ms; /* silence_ms of keepalive.h; 0: never */
     int64_t keepalive_timeout_ms;
 };
 
@@ -47,7 +47,7 @@ struct client_session_call {
     struct slice request;
     const struct client_options *options; /* NULL: none */
     const struct client_handlers *handlers;
-    int64_t deadline_ms; /* when it ends, by the caller's clock; 0: never */
+    int64_t deadline_ms; /* time at which the call ends, by the caller's clock; 0: never */
 };
 
 /* Copies the configuration. */
@@ -64,18 +64,19 @@ MUST_CHECK enum err client_session_set_token(struct client_session *session, str
 MUST_CHECK enum err client_session_start(struct client_session *session,
                                          const struct client_session_call *start,
                                          struct client_call **ret_call);
-/* One message of a client stream, as stub.h's send. ERR_BUSY, ERR_CANCELLED; ERR_INVALID after the
- * half-close, and for a call that is not a client stream; ERR_TOO_LARGE, ERR_MEMORY: not taken, and
- * the call goes on. */
+/* Sends one message of a client stream, like stub.h's send. Returns ERR_BUSY, ERR_CANCELLED;
+ * ERR_INVALID after the half-close, and for a call that is not a client stream; ERR_TOO_LARGE or
+ * ERR_MEMORY if the message was not taken, in which case the call continues. */
 MUST_CHECK enum err client_session_send(struct client_session *session, struct client_call *call,
                                         struct slice message);
-/* No more messages follow. ERR_CANCELLED, ERR_INVALID likewise. */
+/* Ends the messages of a client stream. Returns ERR_CANCELLED or ERR_INVALID, like
+ * client_session_send. */
 MUST_CHECK enum err client_session_half_close(struct client_session *session,
                                               struct client_call *call);
-/* Ends a call from this side. A call that has ended already stays as it ended. */
+/* Ends a call from this side. Does nothing if the call has already ended. */
 void client_session_end(struct client_session *session, struct client_call *call, uint32_t code,
                         const char *message);
-/* Ends every call that has not ended, paused ones too. */
+/* Ends every call that has not ended, including paused ones. */
 void client_session_end_all(struct client_session *session, uint32_t code, const char *message);
 void client_session_pause(struct client_call *call);
 /* The next report delivers what was held back. */
@@ -86,7 +87,7 @@ void client_session_resume(struct client_call *call);
 MUST_CHECK enum err client_session_feed(struct client_session *session, struct slice bytes);
 /* Writes what is to be sent, at most `capacity` bytes; gives the size, 0 when there is nothing. */
 size_t client_session_drain(struct client_session *session, uint8_t *bytes, size_t capacity);
-/* Ends all calls, now and later ones: the connection is gone, because of `message`. */
+/* Ends all current and later calls because the connection is lost; `message` is the reason. */
 void client_session_fail(struct client_session *session, uint32_t code, const char *message);
 /* Does what is due at `now_ms`: ends calls whose deadline is at or before it, asks a silent server
  * for a sign of life while calls are under way, and fails where none came. It also takes down when
@@ -104,8 +105,8 @@ bool client_session_is_ready(const struct client_session *session);
 bool client_session_is_draining(const struct client_session *session);
 /* The same, or the connection is gone: new calls end with UNAVAILABLE. */
 bool client_session_is_closing(const struct client_session *session);
-/* Nothing more will be read or sent: after GOAWAY the last call ended, or (where the session is not
- * closing) the peer violated HTTP/2, which was reported to it. */
+/* Returns whether nothing more will be read or sent: the last call after GOAWAY has ended, or (if
+ * the session is not closing) the peer violated HTTP/2, which was reported to it. */
 bool client_session_is_over(const struct client_session *session);
 /* Why the connection is gone; empty while it is not. Lives as long as the session. */
 struct slice client_session_reason(const struct client_session *session);

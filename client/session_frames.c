@@ -152,8 +152,8 @@ static int on_stream_close(nghttp2_session *http2, int32_t stream_id, uint32_t h
         return 0;
     }
     if (!call->ended && !call->answered) {
-        /* Nothing was done for it (RFC 9113, 8.7), unless part of an answer has come. nghttp2
-         * closes streams after a GOAWAY (6.8) with this error too. */
+        /* The server has not processed the call (RFC 9113, 8.7), unless a part of the answer was
+         * received. nghttp2 closes streams after a GOAWAY (6.8) with this error too. */
         call->refused = http2_error == NGHTTP2_REFUSED_STREAM && call->http_status == 0;
         if (session->closing && http2_error == NGHTTP2_REFUSED_STREAM) {
             call_set_end(call, CLIENT_CODE_UNAVAILABLE,
@@ -203,7 +203,7 @@ static ssize_t on_read_request(nghttp2_session *http2, int32_t stream_id, uint8_
         call->request_ended = true;
         *data_flags |= NGHTTP2_DATA_FLAG_EOF;
     } else if (size == 0) {
-        return NGHTTP2_ERR_DEFERRED; /* until session_resume_request */
+        return NGHTTP2_ERR_DEFERRED; /* sending resumes with session_resume_request */
     }
     return (ssize_t)size;
 }

@@ -14,20 +14,19 @@ struct client_session {
     nghttp2_session *http2;
     uint8_t *texts; /* owned: authority, then user agent */
     uint8_t *token; /* owned: with "Bearer " in front; NULL: none */
-    struct client_session_config config; /* its slices are borrowed from `texts` and `token` */
-    struct session_list calls; /* that nghttp2 knows, or that have ended; oldest first */
-    struct session_list
-        waiting; /* that are to be given to nghttp2 when there is room; oldest first */
-    size_t unreported; /* calls, of both, whose end was not reported */
-    size_t streams; /* that are open or about to be */
-    struct client_deadlines deadlines; /* of calls */
+    struct client_session_config config; /* slices are borrowed from `texts` and `token` */
+    struct session_list calls; /* calls that have a stream, or that have ended; oldest first */
+    struct session_list waiting; /* calls that wait for a stream; oldest first */
+    size_t unreported; /* number of calls in both lists whose end has not been reported */
+    size_t streams; /* number of streams that are open or about to be opened */
+    struct client_deadlines deadlines; /* deadlines of the calls */
     struct client_keepalive keepalive;
     struct client_call *news_first; /* calls to report, oldest first */
     struct client_call *news_last;
-    const uint8_t *unsent; /* nghttp2's, until its next mem_send */
+    const uint8_t *unsent; /* owned by nghttp2, valid until its next mem_send */
     size_t unsent_bytes;
     bool ready; /* the server's SETTINGS came */
-    bool closing; /* GOAWAY came, or there are no more stream ids */
+    bool closing; /* GOAWAY was received, or no stream ids are left */
     bool dead; /* the connection is gone; nghttp2 is not entered any more */
     uint32_t dead_code;
     char dead_message[CLIENT_REASON_BYTES];
@@ -40,7 +39,7 @@ void session_free_call(struct client_session *session, struct client_call *call)
 void session_reset(struct client_session *session, struct client_call *call);
 /* The call has its end: closes the stream from this side; the end is reported later. */
 void session_settle(struct client_session *session, struct client_call *call);
-/* Ends the calls that wait to be sent: they never will be. */
+/* Ends the calls that wait to be sent. */
 void session_end_waiting(struct client_session *session, uint32_t code, const char *message);
 /* on_writable is due, and there is room. */
 bool call_owes_room_now(const struct client_call *call);

@@ -13,43 +13,45 @@
 #define CLIENT_SEND_BYTES_HIGH ((size_t)1 << 20)
 
 struct client_metadata {
-    struct slice key; /* lower case; -bin keys take raw bytes */
+    struct slice key; /* lower case; values of -bin keys are raw bytes */
     struct slice value;
 };
 
 struct client_options {
-    int64_t timeout_ms; /* 0: none, or the lasting channel's own; -1: none */
+    int64_t timeout_ms; /* 0: none, or the default of a lasting channel; -1: none */
     const struct client_metadata *metadata; /* borrowed for the length of the starting call */
     size_t metadata_count;
-    bool gzip; /* compress the request, and accept a compressed answer */
-    /* Only for the lasting channel; a connection ignores these. */
-    bool wait_for_ready; /* tries to connect do not count as attempts */
-    bool no_retry; /* one attempt only */
+    bool gzip; /* compress the request, and accept a compressed response */
+    /* Options of a lasting channel; a connection ignores them. */
+    bool wait_for_ready; /* connection attempts do not count as attempts */
+    bool no_retry; /* make only one attempt */
 };
 
-/* How a call ended. Borrowed for the length of the callback. */
+/* The end of a call. Borrowed for the duration of the callback. */
 struct client_status {
-    uint32_t code; /* gRPC status code */
+    uint32_t code; /* status code of gRPC */
     struct slice message;
-    struct slice details; /* google.rpc.Status, wire bytes, or empty */
+    struct slice details; /* encoded google.rpc.Status, or empty */
     bool from_server; /* the server ended the call; else this side did (no connection, deadline) */
     bool unseen; /* the server has not seen the call: not sent, refused, or after its GOAWAY */
-    uint32_t attempts; /* of a lasting channel's call; 0: none was sent */
-    struct slice idempotency_key; /* that a lasting channel's write carried, or empty */
-    const struct client_metadata *metadata; /* of the answer's headers and trailers, in order */
+    uint32_t attempts; /* attempts of a lasting channel's call; 0: nothing was sent */
+    struct slice idempotency_key; /* idempotency key of a lasting channel's write, or empty */
+    const struct client_metadata
+        *metadata; /* metadata of the response's headers and trailers, in order */
     size_t metadata_count;
 };
 
-struct client_call; /* one call under way; the channel's, valid until on_end returns */
+struct client_call; /* a running call; owned by the channel, valid until on_end returns */
 
 struct client_handlers {
-    void *user; /* passed to each */
-    /* One reply message's bytes, borrowed for the length of the callback. */
+    void *user; /* argument of each callback */
+    /* Receives the bytes of one reply message, borrowed for the duration of the callback. */
     void (*on_reply)(void *user, struct slice message);
     /* The end, exactly once, never inside the function that started the call. */
     void (*on_end)(void *user, const struct client_status *status);
-    /* Of a client stream: `send` takes messages again; the first time when the call has its place on
-     * a connection, later after each ERR_BUSY. Never inside a function of the channel. */
+    /* For a client stream: reports that `send` accepts messages; called first when the call gets a
+     * place on a connection, later after each ERR_BUSY. Never called inside a function of the
+     * channel. */
     void (*on_writable)(void *user);
 };
 
@@ -65,29 +67,29 @@ struct client_channel_ops {
     enum err (*start)(struct client_channel *channel, const struct method_info *method,
                       struct slice request, const struct client_options *options,
                       const struct client_handlers *handlers, struct client_call **ret_call);
-    /* Ends a call early: on_end comes with CANCELLED. NULL does nothing. */
+    /* Ends a call early: on_end is called with CANCELLED. NULL does nothing. */
     void (*cancel)(struct client_channel *channel, struct client_call *call);
     /* Stops on_reply until resume: the server is held back by flow control, not buffered for. */
     void (*pause)(struct client_channel *channel, struct client_call *call);
     void (*resume)(struct client_channel *channel, struct client_call *call);
-    /* Of a client stream, whose start takes an empty request that is not sent: sends one message
-     * (borrowed until this returns). ERR_BUSY where CLIENT_SEND_BYTES_HIGH or more wait for the
-     * server to read: nothing was taken, on_writable follows. ERR_CANCELLED once the server has
-     * answered or the call has ended (on_end reports how). ERR_TOO_LARGE, ERR_MEMORY, and ERR_INVALID
-     * after the half-close or for a call that is not a client stream: nothing was taken, and the call
-     * goes on. */
+    /* For a client stream, whose start takes an empty request that is not sent: sends one message,
+     * which is borrowed until this returns. ERR_BUSY: not taken, since CLIENT_SEND_BYTES_HIGH or
+     * more bytes wait for the server to read; on_writable follows. ERR_CANCELLED: the server has
+     * answered or the call has ended (on_end reports the status). ERR_TOO_LARGE, ERR_MEMORY, or
+     * ERR_INVALID after the half-close or for a call that is not a client stream: not taken, and
+     * the call continues. */
     enum err (*send)(struct client_channel *channel, struct client_call *call,
                      struct slice message);
-    /* No more messages follow. ERR_CANCELLED and ERR_INVALID likewise. */
+    /* Ends the messages of a client stream. Returns ERR_CANCELLED and ERR_INVALID like `send`. */
     enum err (*half_close)(struct client_channel *channel, struct client_call *call);
 };
 
 /* --- what a connection reports to the channel above it --- */
 
 enum client_connection_state {
-    CLIENT_CONNECTION_READY, /* it is made: the socket is open and the server speaks HTTP/2 */
+    CLIENT_CONNECTION_READY, /* established: the socket is open and the server speaks HTTP/2 */
     CLIENT_CONNECTION_DRAINING, /* the server takes no new calls on it; those under way go on */
-    CLIENT_CONNECTION_LOST /* it is of no more use; its calls end in this turn */
+    CLIENT_CONNECTION_LOST /* unusable; its calls end in this turn */
 };
 
 /* Called for a connection's moves, each at most once and in this order; never inside a function of the

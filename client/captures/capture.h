@@ -11,8 +11,8 @@ struct captures_queue;
 struct capture;
 
 enum capture_link {
-    CAPTURE_BY_AGE, /* in the list of all that the queue has taken over */
-    CAPTURE_BY_TURN, /* in a list of those that wait: in the intake, or in the queue */
+    CAPTURE_BY_AGE, /* list of all captures that the queue has taken from the intake */
+    CAPTURE_BY_TURN, /* list of the captures that wait, in the intake or in the queue */
     CAPTURE_LINKS
 };
 
@@ -23,23 +23,25 @@ struct capture_links {
 
 struct capture {
     struct capture_links links[CAPTURE_LINKS];
-    struct captures_queue *queue; /* that sends it; NULL while it is in the intake */
-    struct errata_call *call; /* under way; else NULL */
-    uint64_t number; /* of its idempotency key, and of no other in this queue */
-    int64_t taken_ms; /* when the queue took it over: its age counts from here */
-    int64_t due_ms; /* not to be sent before */
-    uint32_t attempts; /* sent, of all its calls */
-    uint32_t faults; /* calls that went wrong for what may lie in itself */
-    bool cancelled; /* for its age, or the queue's end: it leaves once its call has ended */
+    struct captures_queue *queue; /* queue that sends it; NULL while it is in the intake */
+    struct errata_call *call; /* running call; NULL if there is none */
+    uint64_t number; /* number of its idempotency key, unique in this queue */
+    int64_t
+        taken_ms; /* time at which the queue took it from the intake; its age counts from here */
+    int64_t due_ms; /* earliest time of the next attempt */
+    uint32_t attempts; /* number of attempts, over all its calls */
+    uint32_t faults; /* number of failed calls whose cause may be the capture itself */
+    bool
+        cancelled; /* cancelled because of its age or the end of the queue; removed when its call has ended */
     size_t size;
-    uint8_t bytes[]; /* of the CaptureFeedbackEventRequest */
+    uint8_t bytes[]; /* the CaptureFeedbackEventRequest */
 };
 
 /* First to last in the order in which they were appended. */
 struct capture_list {
     struct capture *first;
     struct capture *last;
-    enum capture_link link; /* by which its members hang together */
+    enum capture_link link; /* kind of links between its members */
 };
 
 /* Allocates a capture with room for the bytes, which the caller fills and frees by free. NULL if memory is exhausted. */

@@ -15,7 +15,8 @@
 #define METHOD "errata.v1.FeedbackService/CaptureFeedbackEvent"
 
 #define EVENTS_DEFAULT 10000u
-#define EVENTS_MAX 10000000u /* pointers of a list each; more is a mistake of units */
+#define EVENTS_MAX                                                                                 \
+    10000000u /* limits the lists of pointers; a larger value is probably a mistake of units */
 #define BYTES_DEFAULT ((size_t)64 << 20)
 #define IN_FLIGHT_DEFAULT 16u
 #define IN_FLIGHT_MAX 1000u
@@ -95,7 +96,8 @@ static void heed(struct errata_captures *captures)
         enum errata_result result =
             errata_channel_set_token(captures->channel, token[0] != '\0' ? token : NULL);
 
-        if (result == ERRATA_OK) { /* else there is no memory, and the old one stays */
+        if (result ==
+            ERRATA_OK) { /* otherwise memory is exhausted, and the old token stays in use */
             captures_queue_resume(&captures->queue);
         }
         captures_intake_free_token(token);
@@ -140,7 +142,7 @@ static void on_wake(uv_async_t *wake)
     turn(wake->data);
 }
 
-/* On any thread, with the intake's lock held. */
+/* Wakes the loop. Called on any thread, with the intake's lock held. */
 static void send_wake(void *user)
 {
     struct errata_captures *captures = user;
@@ -162,8 +164,8 @@ static enum errata_result start_call(void *user, struct capture *capture, const 
                                      int64_t timeout_ms, struct errata_call **ret_call)
 {
     struct errata_captures *captures = user;
-    /* If the server is unreachable, the channel tries to connect at its own pace, for any number
-     * of calls waits for it. */
+    /* If the server is unreachable, the channel reconnects with its own backoff, independent of the
+     * number of waiting calls. */
     const struct errata_options options = {
         .timeout_ms = timeout_ms, .idempotency_key = key, .wait_for_ready = true};
     const struct errata_handlers handlers = {.user = capture, .on_end = on_call_end};
@@ -194,7 +196,7 @@ static void draw_seed(uint8_t seed[16])
     do {
         drawn = getrandom(seed, 16, 0);
     } while (drawn < 0 && errno == EINTR);
-    ASSERT(drawn == 16); /* up to 256 bytes come whole (getrandom(2)) */
+    ASSERT(drawn == 16); /* getrandom(2) returns up to 256 bytes in one call */
 }
 
 static void init_queue(struct errata_captures *captures,

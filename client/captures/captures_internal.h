@@ -18,8 +18,8 @@ struct errata_captures {
     struct captures_queue queue;
     struct errata_channel *channel; /* the caller's, or the thread's */
     uv_async_t wake; /* keeps the loop alive */
-    uv_timer_t timer; /* of the queue's next step; does not */
-    unsigned handles; /* open, of those two */
+    uv_timer_t timer; /* timer of the queue's next step; does not keep the loop alive */
+    unsigned handles; /* number of open handles of these two */
     bool stopped; /* the end was asked for and the queue closed */
     captures_on_closed_fn *on_closed; /* may be NULL */
     void *on_closed_user;

@@ -19,7 +19,7 @@ struct captures_thread {
     struct errata_captures_statistics statistics; /* the last, once the queue is closed */
 };
 
-/* Once the channel is closed too, nothing is left on the loop, and it ends. */
+/* Ends the loop: when the channel is closed too, no handle is left. */
 static void on_queue_closed(void *user, const struct errata_captures_statistics *statistics)
 {
     struct captures_thread *thread = user;
@@ -155,7 +155,8 @@ void errata_captures_stop(struct errata_captures *take_captures, int64_t drain_m
         return;
     }
     thread = take_captures->thread;
-    captures_intake_ask_stop(&take_captures->intake, drain_ms); /* and it frees itself */
+    captures_intake_ask_stop(&take_captures->intake,
+                             drain_ms); /* stops the thread, which frees the struct */
     failed = pthread_join(thread->thread, NULL);
     ASSERT(failed == 0);
     if (ret_statistics != NULL) {

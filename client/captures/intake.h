@@ -15,30 +15,30 @@
 struct captures_intake_config {
     uint32_t events_max;
     size_t bytes_max;
-    /* There is something to do for the loop's thread. Called with the lock held, and for the last time
-     * when the end is asked for. It does not call back. */
+    /* Notifies the loop's thread that there is work. Called with the lock held; the last call
+     * follows the request to stop. Must not call functions of the intake. */
     void (*wake)(void *user);
     void *user;
 };
 
-/* How a capture leaves the queue: as an enum errata_drop, or */
+/* Result of a capture: an enum errata_drop, or this value. */
 #define CAPTURES_STORED (-1)
 
 struct captures_intake {
     struct captures_intake_config config;
-    pthread_mutex_t lock; /* of all that follows */
-    struct capture_list added; /* by turn; owned until they are taken over */
+    pthread_mutex_t lock; /* protects all members below */
+    struct capture_list added; /* added captures, in order; owned until the queue takes them over */
     struct errata_captures_statistics statistics;
-    uint64_t numbers; /* given out */
-    char *token; /* asked to be used from now on, "": none; owned; NULL: nothing asked */
-    int64_t drain_ms; /* with which it was asked to stop; -1: not asked */
-    bool closed; /* takes no more */
+    uint64_t numbers; /* number of assigned numbers */
+    char *token; /* new token for the queue; "": no token; NULL: unchanged; owned */
+    int64_t drain_ms; /* drain time of the request to stop; -1: not requested */
+    bool closed; /* accepts no more captures */
 };
 
 /* ERRATA_MEMORY. */
 MUST_CHECK enum errata_result captures_intake_init(struct captures_intake *intake,
                                                    const struct captures_intake_config *config);
-/* Of an intake out of which all was taken over. */
+/* Frees an intake from which the queue has taken all captures. */
 void captures_intake_deinit(struct captures_intake *intake);
 
 /* --- any thread --- */

@@ -33,7 +33,7 @@ void captures_queue_deinit(struct captures_queue *queue)
     ASSERT(queue->in_flight == 0);
 }
 
-/* Where a capture waits. */
+/* Returns the list in which a capture waits. */
 static struct capture_list *waiting_list(struct captures_queue *queue,
                                          const struct capture *capture)
 {
@@ -125,8 +125,8 @@ static int64_t spread(struct captures_queue *queue, int64_t wait_ms)
     return wait_ms - wait_ms / 5 + (int64_t)(drawn % (uint64_t)(2 * wait_ms / 5 + 1));
 }
 
-/* Nothing is sent for a while, and then one call before the others. What fails within the while fails
- * for the same reason, and makes it no longer. */
+/* Pauses all sending; afterwards one call is sent before the others. Calls that fail during the
+ * pause have the same cause, and do not extend it. */
 static void hold(struct captures_queue *queue, int64_t retry_ms, int64_t now_ms)
 {
     int64_t until_ms = 0;
@@ -228,7 +228,7 @@ static struct capture *find_ready(const struct captures_queue *queue, int64_t no
     return found;
 }
 
-/* What the channel will not even try to send. */
+/* Drops a capture that the channel refuses to send. */
 static void refuse_unsent(struct captures_queue *queue, struct capture *capture,
                           enum errata_result result)
 {
@@ -296,14 +296,14 @@ static void earliest(int64_t *at_ms, int64_t candidate_ms)
     }
 }
 
-/* When something is due by itself; 0: never. */
+/* Returns the time of the next scheduled action; 0: never. */
 static int64_t next_due(const struct captures_queue *queue)
 {
     const struct capture *oldest = queue->all.first;
     int64_t at_ms = 0;
 
     if (queue->state >= CAPTURES_QUEUE_DROPPING) {
-        return 0; /* what is left are ends of calls */
+        return 0; /* only ends of calls are outstanding */
     }
     if (queue->state == CAPTURES_QUEUE_DRAINING) {
         earliest(&at_ms, queue->drop_ms);
@@ -369,7 +369,7 @@ static void count_call(struct captures_queue *queue, struct capture *capture,
                                code);
 }
 
-/* It was not stored, as far as is known, and might be yet. */
+/* Handles a capture that was not stored, as far as is known, and may be retried. */
 static void keep_or_drop(struct captures_queue *queue, struct capture *capture,
                          const struct errata_status *status, int64_t due_ms, int64_t now_ms)
 {
@@ -421,7 +421,7 @@ void captures_queue_end(struct capture *take_capture, const struct errata_status
         break;
     case CAPTURES_VERDICT_HOLD:
         if (!capture
-                 ->cancelled) { /* else it was cancelled for its age, not by the server's fault */
+                 ->cancelled) { /* otherwise it was cancelled because of its age, which is not an error of the server */
             hold(queue, retry_ms, now_ms);
         }
         keep_or_drop(queue, capture, status, now_ms, now_ms);

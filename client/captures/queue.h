@@ -14,18 +14,20 @@
 #include "client/captures/intake.h"
 #include "store/base/random.h"
 
-/* One call of a capture takes at most this, with all that the channel repeats by itself; a server that
- * can't be reached is waited for so long before the queue looks up. */
+/* Time limit of one call of a capture, including the channel's own retries. It is also the interval
+ * at which the queue checks an unreachable server. */
 #define CAPTURES_CALL_TIMEOUT_MS 30000
-/* How long all wait when the server can't take any: 1.6 times longer each time in a row. */
+/* Pause of all captures if the server cannot accept any; each further consecutive pause is 1.6
+ * times longer. */
 #define CAPTURES_HOLD_INITIAL_MS 100
 #define CAPTURES_HOLD_MAX_MS 5000
 /* The longest wait that a server may ask for. */
 #define CAPTURES_RETRY_MAX_MS 60000
-/* How often a capture may be at fault. It waits in between: 1, 4, 16 and 60 seconds. */
+/* Maximum number of failures caused by a capture. The waits between its attempts are 1, 4, 16 and
+ * 60 seconds. */
 #define CAPTURES_FAULTS_MAX 5
 
-/* What is remembered of a status's message, with its NUL. */
+/* Maximum stored size of a status's message, including NUL. */
 #define CAPTURES_MESSAGE_BYTES 256
 
 /* 16 random bytes in hex, `-`, a number. */
@@ -38,7 +40,7 @@ struct captures_sender {
      * borrowed until this returns. Errors as errata_call_start: nothing follows. */
     enum errata_result (*start)(void *user, struct capture *capture, const char *key,
                                 int64_t timeout_ms, struct errata_call **ret_call);
-    /* Its end follows in a later turn. */
+    /* Cancels a call; its end is reported in a later turn. */
     void (*cancel)(void *user, struct errata_call *call);
     /* Why the server cannot be reached, as errata_channel_unreachable reports it. */
     const char *(*unreachable)(void *user);
@@ -47,8 +49,8 @@ struct captures_sender {
 struct captures_queue_config {
     struct captures_intake *intake; /* outlives the queue */
     struct captures_sender sender;
-    struct random *random; /* of waits; outlives the queue */
-    uint8_t key_seed[16]; /* of no other queue, ever */
+    struct random *random; /* random source of the waits; outlives the queue */
+    uint8_t key_seed[16]; /* seed of the idempotency keys, unique for each queue */
     uint32_t in_flight_max;
     int64_t age_ms_max;
     void (*on_drop)(void *user, enum errata_drop why, struct errata_bytes request,
@@ -58,14 +60,14 @@ struct captures_queue_config {
 
 enum captures_queue_state {
     CAPTURES_QUEUE_OPEN,
-    CAPTURES_QUEUE_DRAINING, /* takes no more, sends what it has */
-    CAPTURES_QUEUE_DROPPING, /* drops the rest, and waits for the ends of calls */
-    CAPTURES_QUEUE_DONE /* has nothing left */
+    CAPTURES_QUEUE_DRAINING, /* accepts no more captures, sends the queued ones */
+    CAPTURES_QUEUE_DROPPING, /* drops the remaining captures, and waits for the ends of calls */
+    CAPTURES_QUEUE_DONE /* empty: the queue may be freed */
 };
 
-/* How the last call that failed ended. */
+/* The result of the last failed call. */
 struct captures_failure {
-    enum errata_code code; /* OK: none did */
+    enum errata_code code; /* OK: no call has failed */
     bool from_server;
     char message[CAPTURES_MESSAGE_BYTES];
 };
@@ -74,21 +76,22 @@ struct captures_queue {
     struct captures_queue_config config;
     char key_prefix[CAPTURES_KEY_PREFIX_BYTES];
     enum captures_queue_state state;
-    struct capture_list all; /* by age, oldest first: waiting or under way; owned */
-    /* By turn: those that are ready, then those at fault for the first time, the second ...; each list
-     * is in the order in which they are due. */
+    struct capture_list all; /* all waiting and running captures, oldest first; owned */
+    /* Waiting captures by number of faults: none, one, two ...; each list is sorted by the time of
+     * the next attempt. */
     struct capture_list waiting[CAPTURES_FAULTS_MAX];
     uint32_t in_flight;
-    uint32_t window; /* how many may be: grows with each success, 1 again when the server can't */
-    int64_t hold_ms; /* of the last hold in a row; 0: none */
-    int64_t resume_ms; /* nothing is sent before; 0: no hold */
-    int64_t drop_ms; /* when a draining queue drops the rest */
+    uint32_t
+        window; /* maximum number of concurrent calls: grows with each success, and returns to 1 if the server cannot accept captures */
+    int64_t hold_ms; /* length of the last consecutive pause; 0: none */
+    int64_t resume_ms; /* end of the pause; 0: no pause */
+    int64_t drop_ms; /* time at which a draining queue drops its remaining captures */
     struct captures_failure failure;
 };
 
 /* Copies the configuration. */
 void captures_queue_init(struct captures_queue *queue, const struct captures_queue_config *config);
-/* Of a queue that is done. */
+/* Frees a queue in the state DONE. */
 void captures_queue_deinit(struct captures_queue *queue);
 
 /* Does what is due. Gives when it wants to be stepped at the latest, 0: not before something happens.

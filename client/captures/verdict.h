@@ -10,8 +10,8 @@ enum captures_verdict {
     CAPTURES_VERDICT_STORED,
     /* The server will not take it, now or later. */
     CAPTURES_VERDICT_REFUSED,
-    /* It could not be taken, for a reason that lies with the server, the way to it or the token: the
-     * others would fare no better, and all wait. */
+    /* The capture could not be stored for a reason that concerns the server, the connection or the
+     * token. Other captures would fail too, so all wait. */
     CAPTURES_VERDICT_HOLD,
     /* Something went wrong that may lie in this one: it waits, and the others go on. */
     CAPTURES_VERDICT_FAULT

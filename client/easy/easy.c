@@ -17,8 +17,8 @@
 /* The JSON text of a correction's snippet; the server accepts 64 KiB of it. */
 #define META_BYTES_MAX ((size_t)1 << 20)
 
-/* Of a call: an unreachable server is reported after half a second of waits, since a pipeline can go on
- * without examples. */
+/* Maximum attempts of a call: an unreachable server is reported after half a second of waits, since
+ * a pipeline can continue without examples. */
 #define EASY_ATTEMPTS_MAX 4
 
 struct errata_easy {

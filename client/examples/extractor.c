@@ -34,7 +34,7 @@ struct service {
     uv_fs_event_t folder;
     uv_signal_t signals[2];
     const char *folder_path; /* NULL: files were named; the service exits after the last */
-    unsigned extracting; /* documents waiting for their examples */
+    unsigned extracting; /* number of documents waiting for their examples */
     bool ending;
 };
 
@@ -134,7 +134,8 @@ static void capture(void *user, const struct order *order, const struct order_it
     result = errata_captures_add(service->captures, &request);
     printf("  %s corrected to %ld\n", item->sku, quantity);
 out:
-    if (result != ERRATA_OK) { /* it is lost: a service would count it or keep it elsewhere */
+    if (result !=
+        ERRATA_OK) { /* the capture is lost: a service would count it or store it elsewhere */
         fprintf(stderr, "%s: correction lost: %s\n", order->id, errata_result_text(result));
     }
     free(before);
@@ -149,7 +150,7 @@ static void on_drop(void *user, enum errata_drop why, struct errata_bytes reques
     static const char *const reasons[] = {"full", "refused", "expired", "closed"};
 
     (void)user;
-    (void)request; /* its bytes, to store them elsewhere, for example */
+    (void)request; /* the encoded request, for example to store it elsewhere */
     fprintf(stderr, "correction dropped (%s): %s\n", reasons[why],
             status != NULL ? status->message : "it was not sent");
 }
@@ -183,7 +184,7 @@ static void on_examples(void *user, const struct errata_status *status,
 {
     struct job *job = (struct job *)user;
 
-    if (reply == NULL) { /* examples help, but extraction works without them */
+    if (reply == NULL) { /* examples improve the extraction, but are not required */
         fprintf(stderr, "%s: no examples: %s: %s\n", job->order.id, errata_code_name(status->code),
                 status->message);
     }
@@ -209,7 +210,8 @@ static void handle(struct service *service, const char *path)
     errata_get_examples_request_set_layout_fingerprint(&request, job->order.layout);
     errata_get_examples_request_set_document_id(&request, job->order.id);
     errata_get_examples_request_set_view(
-        &request, ERRATA__V1__EXAMPLE_VIEW__EXAMPLE_VIEW_HINTS); /* only the text for the prompt */
+        &request,
+        ERRATA__V1__EXAMPLE_VIEW__EXAMPLE_VIEW_HINTS); /* requests only the text for the prompt */
     result = errata_get_examples(service->channel, &request, &options, on_examples, job, NULL);
     if (result != ERRATA_OK) { /* no callback follows */
         fprintf(stderr, "%s: no examples: %s\n", job->order.id, errata_result_text(result));
@@ -331,6 +333,6 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s: %s\n", argv[1], uv_strerror(failed));
         return 1;
     }
-    (void)uv_run(&service.loop, UV_RUN_DEFAULT); /* until everything on it is closed */
+    (void)uv_run(&service.loop, UV_RUN_DEFAULT); /* runs until all handles are closed */
     return uv_loop_close(&service.loop) == 0 ? 0 : 1;
 }

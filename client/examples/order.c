@@ -77,7 +77,8 @@ char *order_write_prompt(const struct order *order, const char *hint_examples_js
     return fclose(to) == 0 ? prompt : NULL;
 }
 
-/* Whether the examples in the prompt show that the second number of a line is the quantity. */
+/* Returns whether the examples in the prompt show that the second number of a line is the
+ * quantity. */
 static bool second_number_counts(const char *prompt)
 {
     const char *snippet = strstr(prompt, "\"input_snippet\":");

@@ -20,16 +20,16 @@
 #define ORDER_TEXT_BYTES 256
 
 struct order_item {
-    char line[ORDER_TEXT_BYTES]; /* as in the document */
+    char line[ORDER_TEXT_BYTES]; /* text of the line in the document */
     char sku[64];
-    long quantity; /* as extracted */
+    long quantity; /* extracted quantity */
 };
 
 struct order {
     char path[1024];
     char id[ORDER_TEXT_BYTES]; /* the file's name */
     char layout[128];
-    struct order_item items[ORDER_ITEMS_MAX]; /* extracted, once order_extract has run */
+    struct order_item items[ORDER_ITEMS_MAX]; /* filled in by order_extract */
     size_t item_count;
 };
 

@@ -45,7 +45,7 @@ static int capture(struct errata_blocking *blocking)
     errata_capture_feedback_event_request_set_event(&request, &event);
 
     result = errata_capture_feedback_event_wait(blocking, &request, NULL, &answer, &reply);
-    if (result != ERRATA_OK) { /* no call was started */
+    if (result != ERRATA_OK) { /* the call was not started */
         fprintf(stderr, "%s\n", errata_result_text(result));
         return 1;
     }
@@ -54,7 +54,7 @@ static int capture(struct errata_blocking *blocking)
     } else {
         printf("stored as %s\n", reply->event->id);
     }
-    errata_answer_free(answer); /* frees the reply, too */
+    errata_answer_free(answer); /* also frees the reply */
     return reply == NULL;
 }
 

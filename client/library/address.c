@@ -12,7 +12,7 @@
 struct parts {
     struct slice host;
     struct slice port;
-    bool has_port; /* there was a colon */
+    bool has_port; /* the text contains a colon */
     bool bracketed;
 };
 

@@ -24,7 +24,7 @@ struct errata_blocking {
 };
 
 struct errata_answer {
-    struct arena arena; /* of what the bytes of status and reply are borrowed from */
+    struct arena arena; /* memory of the status and of the reply */
     struct library_status status;
     struct errata_bytes reply;
     void *kept; /* owned, where free_kept is not NULL */
@@ -35,9 +35,9 @@ struct errata_answer {
 struct asked {
     struct client_request request;
     struct library_options options; /* borrowed by `request` */
-    client_take_reply take; /* of a stream of replies; else NULL */
-    client_next_message next; /* of a stream of requests; else NULL */
-    void *user; /* of either */
+    client_take_reply take; /* callback of a stream of replies; else NULL */
+    client_next_message next; /* callback of a stream of requests; else NULL */
+    void *user; /* argument of both callbacks */
 };
 
 /* --- answers --- */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 struct errata_call {
-    struct errata_channel *channel; /* outlives the call */
+    struct errata_channel *channel; /* channel of the call, which outlives it */
     struct client_call *lower; /* NULL once it has ended */
     struct errata_handlers handlers;
 };

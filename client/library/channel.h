@@ -9,7 +9,7 @@
 
 #include <errata/client.h>
 
-/* What the channel below can do beside its calls, as client/channel_loop.h has it. */
+/* Operations of the lower channel in addition to calls, as in client/channel_loop.h. */
 struct library_lower_ops {
     void (*close)(struct client_channel *take_channel, void (*on_closed)(void *user), void *user);
     enum err (*set_token)(struct client_channel *channel, struct slice token);
@@ -22,8 +22,8 @@ struct errata_channel {
     struct client_channel *lower; /* owned; closed by `ops` */
     const struct library_lower_ops *ops;
     bool has_token;
-    bool closed; /* and freed once the channel below is */
-    size_t call_count; /* that have not ended */
+    bool closed; /* closed; freed after the lower channel is closed */
+    size_t call_count; /* number of calls that have not ended */
     void (*on_closed)(void *user);
     void *on_closed_user;
 };

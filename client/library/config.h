@@ -11,8 +11,8 @@
 
 #include <errata/client.h>
 
-/* If nothing is received for this long during a call, a PING is sent: less than the time after which
- * NATs and load balancers drop idle connections. */
+/* Silence after which a PING is sent during a call: shorter than the time after which NATs and load
+ * balancers drop idle connections. */
 #define LIBRARY_KEEPALIVE_MS 30000
 /* Servers close connections that send PINGs more often (gRPC proposal A8). */
 #define LIBRARY_KEEPALIVE_MS_MIN 10000

@@ -12,7 +12,7 @@
 
 /* The public struct, and what it points to: the violations, then texts. */
 struct memory {
-    struct errata_details details; /* first: what users see */
+    struct errata_details details; /* must be the first member: the public part */
     struct errata_violation violations[];
 };
 

@@ -8,7 +8,7 @@
 
 #include <errata/client.h>
 
-/* Of a method's path. */
+/* Maximum length of a method's path. */
 #define LIBRARY_METHOD_BYTES_MAX 255
 
 /* Borrows from itself and from what the caller gave, while a call is started. */

@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* This thread's state before. */
+/* State of this thread before blocking the signal. */
 struct sigpipe {
     sigset_t mask;
     bool was_pending;

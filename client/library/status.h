@@ -10,7 +10,8 @@
 #include <errata/client.h>
 
 struct library_status {
-    struct errata_status status; /* borrows from `memory`, and its bytes from what it was made of */
+    struct errata_status
+        status; /* borrows texts from `memory`, and bytes from the source of the status */
     void *memory; /* owned */
 };
 

@@ -11,7 +11,7 @@ struct typed_call {
     struct typed_user to;
     struct errata_call *call; /* NULL before it has started and once it has ended */
     ProtobufCMessage *reply; /* owned; of a call that has just one, until the end */
-    struct unpack_fault fault; /* that the stub found by itself */
+    struct unpack_fault fault; /* fault found by the stub itself */
 };
 
 /* Stores the fault, and ends the call if it is in progress. */
@@ -28,7 +28,7 @@ static void on_reply(void *user, struct errata_bytes message)
     ProtobufCMessage *reply = NULL;
 
     if (typed->fault.code != ERRATA_CODE_OK) {
-        return; /* cancelled; what still arrives goes nowhere */
+        return; /* the call is cancelled; further messages are discarded */
     }
     if (typed->reply != NULL) {
         fail(typed, ERRATA_CODE_UNIMPLEMENTED, "the server sent two replies; expected one");
@@ -103,7 +103,7 @@ enum errata_result typed_call_start(struct errata_channel *channel, const struct
         }
     }
     if (result != ERRATA_OK) {
-        free(handlers.user); /* else on_end frees it */
+        free(handlers.user); /* otherwise on_end frees it */
     }
     pack_free(bytes);
     return result;

@@ -22,23 +22,23 @@ typedef void typed_fn(void);
 struct typed_user {
     void *user;
     typed_fn *on_end; /* NULL in blocking forms */
-    typed_fn *on_more; /* what comes or goes before the end; NULL: none */
+    typed_fn *on_more; /* callback before the end, for messages; NULL: none */
 };
 
-/* What differs from method to method; static and constant. Each function casts and calls one of the
- * user's, so that it may assume that this one is there. */
+/* The parts that differ between methods; static and constant. Each function casts and calls a
+ * user's callback, which is set whenever the function is called. */
 struct typed_kind {
     const char *method;
     const ProtobufCMessageDescriptor *reply;
     /* The end; `reply` is the only one or NULL. */
     void (*on_end)(const struct typed_user *to, const struct errata_status *status,
                    const ProtobufCMessage *reply);
-    /* Of a stream of replies: each, borrowed for the length of the callback; and in the blocking form,
-     * whose false ends the call. Else NULL. */
+    /* For a stream of replies: receives each reply, borrowed for the duration of the callback; in
+     * the blocking form, returning false ends the call. Otherwise NULL. */
     void (*on_reply)(const struct typed_user *to, const ProtobufCMessage *reply);
     bool (*take)(const struct typed_user *to, const ProtobufCMessage *reply);
-    /* Of a stream of requests: there is room for messages; and in the blocking form, the next one.
-     * Else NULL. */
+    /* For a stream of requests: reports room for messages; in the blocking form, returns the next
+     * message. Otherwise NULL. */
     void (*on_writable)(const struct typed_user *to);
     enum errata_upload_step (*next)(const struct typed_user *to,
                                     const ProtobufCMessage **ret_message);

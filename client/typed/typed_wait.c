@@ -5,13 +5,13 @@
 
 #include "client/library/answer.h"
 
-/* One stream under way. */
+/* State of one blocking stream. */
 struct waiting {
     const struct typed_kind *kind;
     const struct typed_user *to;
-    struct unpack_fault fault; /* of a reply */
+    struct unpack_fault fault; /* fault in a reply */
     struct errata_bytes message; /* owned: the last one of a stream of requests, packed */
-    bool out_of_memory; /* for one */
+    bool out_of_memory; /* memory for a reply was exhausted */
 };
 
 /* Returns the reply of an answer, which owns it; NULL if it has none. */

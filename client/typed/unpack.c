@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* Of one unpack: what it may still take. What is given back meanwhile is not counted. */
+/* Memory budget of one unpack. Freed memory is not returned to the budget. */
 struct budget {
     size_t left_bytes;
     bool exhausted; /* the bound or malloc ended it */
@@ -56,7 +56,7 @@ void unpack_free(void *message)
     static const ProtobufCAllocator allocator = {.free = capped_free};
 
     if (message != NULL) {
-        /* It reads the allocator and lacks the const. */
+        /* The function only reads the allocator, but its parameter is not const. */
         protobuf_c_message_free_unpacked(message, (ProtobufCAllocator *)(uintptr_t)&allocator);
     }
 }

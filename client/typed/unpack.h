@@ -7,13 +7,13 @@
 #include <errata/client.h>
 #include <protobuf-c/protobuf-c.h>
 
-/* What one unpacked reply may take: a page of 1 MiB unpacks to a few; protobuf-c can blow up a
- * hostile message a hundredfold. */
+/* Maximum memory of one unpacked reply: a page of 1 MiB needs a few MiB, but protobuf-c can expand
+ * a hostile message a hundredfold. */
 #define UNPACK_BYTES_MAX ((size_t)64 << 20)
 
 /* Why bytes could not be unpacked, for a status. */
 struct unpack_fault {
-    enum errata_code code; /* ERRATA_CODE_OK: no fault */
+    enum errata_code code; /* ERRATA_CODE_OK if there is no fault */
     const char *message; /* a literal */
 };
 

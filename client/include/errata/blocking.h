@@ -44,8 +44,8 @@ errata_blocking_call(struct errata_blocking *blocking, const char *method,
 /* Receives the replies of a stream. */
 struct errata_taker {
     void *user;
-    /* One reply, valid until the callback returns. The server is stopped by flow control meanwhile.
-     * Return false to end the call, with CANCELLED. */
+    /* Receives one reply, which is valid until the callback returns. Flow control pauses the server
+     * during the callback. Return false to end the call with CANCELLED. */
     bool (*take)(void *user, struct errata_bytes message);
 };
 /* Makes a call with a stream of replies. Results are those of errata_blocking_call. */
@@ -56,9 +56,9 @@ errata_blocking_stream(struct errata_blocking *blocking, const char *method,
 
 /* The result of asking for the next message of a stream of requests. */
 enum errata_upload_step {
-    ERRATA_UPLOAD_MESSAGE, /* there is a message */
-    ERRATA_UPLOAD_END, /* all messages were sent */
-    ERRATA_UPLOAD_STOP /* end the call early, with CANCELLED */
+    ERRATA_UPLOAD_MESSAGE, /* a message is returned */
+    ERRATA_UPLOAD_END, /* all messages have been sent */
+    ERRATA_UPLOAD_STOP /* end the call with CANCELLED before all messages are sent */
 };
 /* Provides the messages of a stream of requests. */
 struct errata_giver {

@@ -41,8 +41,8 @@ struct Errata__V1__CaptureFeedbackEventRequest; /* <errata/v1/feedback_service.p
 enum errata_drop {
     ERRATA_DROP_FULL, /* the queue was full: errata_captures_add returned ERRATA_BUSY */
     ERRATA_DROP_REFUSED, /* the server refused it; the status has the reason */
-    ERRATA_DROP_EXPIRED, /* not known to be stored after age_ms_max in the queue */
-    ERRATA_DROP_CLOSED /* not known to be stored when the queue ended */
+    ERRATA_DROP_EXPIRED, /* it was not confirmed as stored within age_ms_max */
+    ERRATA_DROP_CLOSED /* it was not confirmed as stored before the queue ended */
 };
 
 /* Initialize it with errata_captures_config_init, then set members; zero means the default. Later
@@ -51,9 +51,8 @@ struct errata_captures_config {
     size_t struct_bytes; /* set by errata_captures_config_init */
     uint32_t events_max; /* default 10,000, at most 10,000,000 */
     size_t
-        bytes_max; /* of the queued requests; default 64 MiB. A capture needs about 120 bytes more,
-                         and its channel holds a copy while it is sent */
-    uint32_t in_flight_max; /* calls at the same time; default 16, at most 1,000 */
+        bytes_max; /* maximum size of the queued requests; default 64 MiB. A capture needs about 120 bytes more, and its channel holds a copy while it is sent */
+    uint32_t in_flight_max; /* maximum concurrent calls; default 16, at most 1,000 */
     int64_t
         age_ms_max; /* default 600,000; at most 12 hours, since the server remembers a key for 24 */
     /* Called for each capture that is dropped, on the queue's thread, after the drop was counted;
@@ -105,11 +104,11 @@ struct errata_captures_statistics {
     uint32_t queued; /* waiting or being sent */
     size_t queued_bytes;
     uint64_t added;
-    uint64_t stored; /* confirmed by the server */
-    uint64_t dropped[4]; /* by enum errata_drop */
-    uint64_t repeats; /* attempts after the first one, of all captures */
-    enum errata_code last_code; /* how the last call ended; OK before the first one has */
-    uint64_t reserved[4]; /* zero: room for members of later versions */
+    uint64_t stored; /* captures confirmed by the server */
+    uint64_t dropped[4]; /* dropped captures, indexed by enum errata_drop */
+    uint64_t repeats; /* attempts after the first one, over all captures */
+    enum errata_code last_code; /* result of the last call; OK before the first one */
+    uint64_t reserved[4]; /* zero; reserved for members of later versions */
 };
 /* Reads the counters. Any thread. At any time,
  *   added = queued + stored + dropped[REFUSED] + dropped[EXPIRED] + dropped[CLOSED];

@@ -31,7 +31,7 @@ enum errata_result {
     ERRATA_INVALID = 1, /* an argument is invalid; see the function's comment */
     ERRATA_TOO_LARGE = 2, /* a message is larger than the channel's limit */
     ERRATA_BUSY = 3, /* a limit is reached: too many calls, or bytes that wait; retry later */
-    ERRATA_MEMORY = 4, /* no memory or no file descriptor is left */
+    ERRATA_MEMORY = 4, /* memory or file descriptors are exhausted */
     ERRATA_ENDED = 5 /* the call has ended, or the channel was closed */
 };
 
@@ -110,15 +110,17 @@ enum errata_log_level {
 /* Receives what a channel does between the calls of the program, for the program's own log. */
 struct errata_log {
     void *user;
-    /* One line of UTF-8 text without a newline, at most 1,023 bytes, valid until the callback returns.
-     * It holds no token, request or reply; a DEBUG line holds the server's message. Called on the
-     * thread of the channel's loop; must not call functions of the channel. NULL: no log. */
+    /* Writes one line of UTF-8 text without a newline, at most 1,023 bytes, valid until the
+     * callback returns. Lines contain no tokens, requests or replies; DEBUG lines contain the
+     * server's messages. Called on the thread of the channel's loop; must not call functions of the
+     * channel. NULL: no log. */
     void (*write)(void *user, enum errata_log_level level, const char *message);
 };
 
-/* How to reach a server. Initialize it with errata_channel_config_init, then set members. Zero and NULL
- * mean the default. Times are in milliseconds, at most 86,400,000 (one day). Later versions of the
- * library add members at the end; `struct_bytes` records which ones the program knows. */
+/* Configuration of a channel. Initialize it with errata_channel_config_init, then set members. Zero
+ * and NULL mean the default. Times are in milliseconds, at most 86,400,000 (one day). Later
+ * versions of the library add members at the end; `struct_bytes` identifies the members that the
+ * program was compiled with. */
 struct errata_channel_config {
     size_t struct_bytes; /* set by errata_channel_config_init */
     /* HOST:PORT, HOST, [IPV6]:PORT or [IPV6]; default 127.0.0.1:7443. Without a port: 7443. */
@@ -134,7 +136,7 @@ struct errata_channel_config {
     /* The program's name in the server's log, before the library's: printable ASCII, at most 200 bytes,
      * such as "importer/2.1". */
     const char *user_agent;
-    /* For one try to connect; default 10,000. */
+    /* Time limit of one connection attempt; default 10,000. */
     int64_t connect_timeout_ms;
     /* Deadline of a unary call whose options have none; default 30,000; -1: none. */
     int64_t call_timeout_ms;
@@ -174,9 +176,9 @@ ERRATA_MUST_CHECK ERRATA_API enum errata_result
 errata_channel_open(struct uv_loop_s *loop, const struct errata_channel_config *config,
                     char *problem, size_t problem_bytes, struct errata_channel **ret_channel);
 
-/* Ends all calls with CANCELLED, then frees the channel and calls `on_closed` in a later turn of the loop.
- * `on_closed` may be NULL. May be called from any callback except the log's, once. With a NULL channel it
- * does nothing and does not call `on_closed`. */
+/* Ends all calls with CANCELLED, then frees the channel and calls `on_closed` in a later turn of
+ * the loop. `on_closed` may be NULL. May be called from any callback except the log's, at most
+ * once. Does nothing if the channel is NULL, and does not call `on_closed`. */
 ERRATA_API void errata_channel_close(struct errata_channel *take_channel,
                                      void (*on_closed)(void *user), void *user);
 
@@ -188,7 +190,7 @@ ERRATA_MUST_CHECK ERRATA_API enum errata_result
 errata_channel_set_token(struct errata_channel *channel, const char *token);
 
 enum errata_channel_state {
-    ERRATA_CHANNEL_IDLE, /* no connection, and no call that needs one */
+    ERRATA_CHANNEL_IDLE, /* there is no connection, and no call needs one */
     ERRATA_CHANNEL_CONNECTING,
     ERRATA_CHANNEL_READY,
     ERRATA_CHANNEL_BACKOFF /* the last try to connect failed; the next one is waiting */
@@ -199,11 +201,12 @@ struct errata_channel_statistics {
     enum errata_channel_state state;
     uint32_t calls_under_way;
     uint64_t calls; /* started */
-    uint64_t attempts; /* started on a connection */
+    uint64_t attempts; /* attempts started on a connection */
     uint64_t connections; /* opened */
-    uint64_t connections_lost; /* opened, then ended by an error, keepalive or the server */
+    uint64_t
+        connections_lost; /* open connections that ended by an error, keepalive or the server */
     uint64_t connect_failures;
-    uint64_t reserved[4]; /* zero: room for members of later versions */
+    uint64_t reserved[4]; /* zero; reserved for members of later versions */
 };
 
 /* Reads the counters of a channel; all are zero after close. */
@@ -231,8 +234,8 @@ struct errata_options {
     /* The deadline of the call, including all attempts, in milliseconds from now. 0: call_timeout_ms of
      * the channel for unary calls, none for streams; -1: none. */
     int64_t timeout_ms;
-    /* Must not hold keys of gRPC (`grpc-...`, `content-type` ...), `idempotency-key`, or, if the channel
-     * has a token, `authorization`. */
+    /* Metadata of the request. Must not contain keys of gRPC (`grpc-...`, `content-type` ...),
+     * `idempotency-key`, or, if the channel has a token, `authorization`. */
     const struct errata_metadata *metadata;
     size_t metadata_count;
     /* Printable ASCII without a space at either end. NULL: the library generates one for a write. A key
@@ -244,7 +247,7 @@ struct errata_options {
     bool wait_for_ready;
     bool no_retry; /* makes a single attempt */
     bool gzip; /* compresses the request, and accepts a compressed reply */
-    uint64_t reserved[4]; /* zero: room for members of later versions */
+    uint64_t reserved[4]; /* zero; reserved for members of later versions */
 };
 
 /* Sets all members to their defaults. */
@@ -257,12 +260,12 @@ static inline void errata_options_init(struct errata_options *options)
  * versions of the library add members at the end. */
 struct errata_status {
     enum errata_code code;
-    const char *message; /* for people; never NULL */
+    const char *message; /* human-readable text; never NULL */
     struct errata_bytes details; /* bytes of a google.rpc.Status, or empty; see errata/details.h */
     bool
         from_server; /* the server ended the call; else the library did (no connection, deadline) */
-    uint32_t attempts; /* 0: nothing was sent */
-    const char *idempotency_key; /* of the request; NULL: none */
+    uint32_t attempts; /* number of attempts; 0: nothing was sent */
+    const char *idempotency_key; /* idempotency key of the request; NULL: none */
     const struct errata_metadata *metadata; /* the answer's headers and trailers, in order */
     size_t metadata_count;
 };
@@ -271,12 +274,12 @@ struct errata_status {
  * inside the function that started the call. They may call any function of this header. */
 struct errata_handlers {
     void *user;
-    /* One reply, valid until the callback returns. May be NULL. */
+    /* Receives one reply, which is valid until the callback returns. May be NULL. */
     void (*on_reply)(void *user, struct errata_bytes message);
     /* The end of the call: exactly once, and the last callback. Must not be NULL. */
     void (*on_end)(void *user, const struct errata_status *status);
-    /* For a stream of requests: errata_call_send accepts messages. Called once soon after the start, and
-     * again after each ERRATA_BUSY. May be NULL. */
+    /* For a stream of requests: reports that errata_call_send accepts messages. Called once soon
+     * after the start, and again after each ERRATA_BUSY. May be NULL. */
     void (*on_writable)(void *user);
 };
 
@@ -301,8 +304,8 @@ ERRATA_API void errata_call_resume(struct errata_call *call);
  * was not taken, and the call continues. */
 ERRATA_MUST_CHECK ERRATA_API enum errata_result errata_call_send(struct errata_call *call,
                                                                  struct errata_bytes message);
-/* Ends a stream of requests: no more messages follow. Returns ERRATA_ENDED and ERRATA_INVALID like
- * errata_call_send. */
+/* Ends a stream of requests: no more messages can be sent. Returns ERRATA_ENDED and ERRATA_INVALID
+ * like errata_call_send. */
 ERRATA_MUST_CHECK ERRATA_API enum errata_result errata_call_half_close(struct errata_call *call);
 
 #ifdef __cplusplus

@@ -14,16 +14,16 @@ extern "C" {
 
 /* An invalid field. */
 struct errata_violation {
-    const char *field; /* its path in the request, such as event.before_json; may be "" */
-    const char *description; /* what is wrong, and what is expected */
+    const char *field; /* path of the field in the request, such as event.before_json; may be "" */
+    const char *description; /* description of the error and of the expected value */
 };
 
 struct errata_details {
     const struct errata_violation *violations;
-    size_t violation_count; /* listed here, at most 100 */
-    size_t violation_total; /* in the request */
+    size_t violation_count; /* number of listed violations, at most 100 */
+    size_t violation_total; /* number of violations in the request */
     int64_t retry_ms; /* the delay before a repeat, in milliseconds; -1: not specified */
-    const char *reason; /* such as "ENCRYPTED"; "": none */
+    const char *reason; /* reason such as "ENCRYPTED"; "": none */
 };
 
 /* Reads the details of a status. A status without details has no violations, no delay and no reason. The

@@ -48,14 +48,13 @@ ERRATA_API const char *errata_easy_examples(struct errata_easy *easy, const char
 
 /* A correction of one extracted line. Initialize it with errata_correction_init, then set members. */
 struct errata_correction {
-    const char *layout; /* as for errata_easy_examples */
+    const char *layout; /* the layout, as for errata_easy_examples */
     const char *document_id; /* optional */
     const char
         *input_snippet; /* the text of the document that the line was extracted from; optional */
     const char *before_json; /* the line as extracted, a JSON object; optional */
     const char *after_json; /* the line as corrected, a JSON object; required */
-    /* The person who corrected it, by any id. NULL: a program, whose corrections are examples only on request. */
-    const char *actor_user_id;
+    const char *actor_user_id; /* user who corrected, as an id of the program; optional */
     const char *reserved[6]; /* NULL: room for members of later versions */
 };
 

@@ -48,7 +48,7 @@ enum store_order {
 struct store_stats {
     uint64_t map_bytes; /* size of the map; 0 without one */
     uint64_t map_used_bytes; /* pages in use, in bytes */
-    uint32_t reader_count; /* slots of readers that are or were in use */
+    uint32_t reader_count; /* slots of readers that are or have been in use */
     uint64_t reader_lag_commits; /* commits since the oldest snapshot; pages freed since then
                                   * can't be reused. 0 without a snapshot */
 };
@@ -60,7 +60,7 @@ MUST_CHECK enum err store_begin(struct store_backend *backend, enum store_access
                                 struct store_txn **ret_txn);
 /* Commits a write transaction durably; the transaction is freed even if this fails. */
 MUST_CHECK enum err store_commit(struct store_txn *take_txn);
-/* Ends any transaction without effect. Accepts NULL. */
+/* Ends any transaction without effect. NULL is allowed. */
 void store_abort(struct store_txn *take_txn);
 /* Releases a read transaction's snapshot, keeping the transaction for store_renew. */
 void store_reset(struct store_txn *txn);
@@ -95,7 +95,8 @@ struct store_cursor {
     uint8_t from[STORE_KEY_BYTES_MAX];
     size_t from_bytes;
     bool started;
-    uint32_t changes; /* of the table when the cursor was opened: one more invalidates it */
+    uint32_t
+        changes; /* value of the table's counter when the cursor was opened; a change invalidates the cursor */
     void *handle; /* the back end's */
 };
 

@@ -46,19 +46,19 @@ struct txn_key_time {
 struct store_txn {
     struct store_backend *backend;
     enum store_access access;
-    bool idle; /* reset: holds no snapshot */
+    bool idle; /* reset: has no snapshot */
     /* Puts and dels by table: they invalidate cursors, and report the changed tables to the
      * writer. */
     uint32_t changes[TABLE_COUNT];
-    uint64_t change_count; /* their sum */
+    uint64_t change_count; /* sum of the tables' counters */
     struct txn_log_write log_write;
     struct txn_key_time key_time;
     struct txn_log_head log_head; /* unset in a write transaction */
-    struct arena unpacked; /* of events that were read; emptied with the snapshot */
+    struct arena unpacked; /* memory of decoded events; emptied with the snapshot */
     /* Appended by this transaction, for the log engine. */
     struct log_range log_ranges[TXN_LOG_RANGES_MAX];
     size_t log_range_count;
-    int64_t newest_recorded_at_us; /* of the appended events; 0: none */
+    int64_t newest_recorded_at_us; /* newest time of the appended events; 0: none */
 };
 
 struct store_backend_ops {

@@ -9,8 +9,8 @@
 #include "store/page.h"
 
 struct id_prefix {
-    uint8_t bytes[SHA256_BYTES]; /* as many as an id of any kind has */
-    size_t digit_count; /* hexadecimal digits; 0: every id matches */
+    uint8_t bytes[SHA256_BYTES]; /* large enough for an id of any kind */
+    size_t digit_count; /* number of hexadecimal digits; 0: every id matches */
 };
 
 /* False for text that no UUID begins with. Accepts the empty text, and either case. */
@@ -18,7 +18,7 @@ MUST_CHECK bool id_prefix_parse_uuid(struct slice text, struct id_prefix *ret_pr
 /* False for text that is not at most `bytes_max` bytes in hexadecimal digits. */
 MUST_CHECK bool id_prefix_parse_hex(struct slice text, size_t bytes_max,
                                     struct id_prefix *ret_prefix);
-/* Whether an id, as bytes, begins with the prefix. */
+/* Returns whether an id, given as bytes, begins with the prefix. */
 bool id_prefix_matches(const struct id_prefix *prefix, struct slice id);
 /* Appends the whole bytes of the prefix to a key. */
 void id_prefix_put(const struct id_prefix *prefix, struct key *key);

@@ -20,8 +20,9 @@
  * that a jump, in either direction, ends no key within its 24 hours. */
 #define IDEMPOTENCY_DOUBT_US (25 * 3600ll * 1000000)
 
-/* No row is removed in a program's first hour: it can't know whether the clock jumped before, and a
- * machine that booted with a wrong clock has usually been corrected by then. */
+/* No row is removed in a process's first hour, because an earlier jump of the clock cannot be
+ * detected then, and a machine that booted with a wrong clock has usually been corrected by
+ * then. */
 #define IDEMPOTENCY_START_QUIET_US (3600ll * 1000000)
 
 /* The time by which keys are judged: the wall clock's, except that for IDEMPOTENCY_DOUBT_US after a
@@ -32,10 +33,11 @@ struct idempotency_time {
     bool is_known;
     int64_t now_us;
     bool is_quiet; /* no row is removed */
-    bool ahead_counts; /* rows of future hours may be younger than a day */
+    bool ahead_counts; /* rows of future hours are kept, since they may be younger than a day */
     int64_t offset_us; /* wall clock minus monotonic clock, at the last update */
     int64_t trusted_offset_us; /* the same without jumps ahead */
-    int64_t distrust_until_us; /* by the monotonic clock: until then the two differ */
+    int64_t
+        distrust_until_us; /* end of the time of distrust after a jump, by the monotonic clock */
     int64_t ahead_until_us; /* the same, for ahead_counts */
     int64_t quiet_until_us; /* the same, for is_quiet */
 };

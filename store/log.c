@@ -30,7 +30,7 @@ static enum err read_head(struct store_txn *txn, struct org_id org, struct log_h
     if (err != OK) {
         return err;
     }
-    /* Nothing could follow these: no head of ours has them. */
+    /* No event can follow these values, so they are corrupt. */
     if (record.last_seq == UINT64_MAX || record.last_recorded_at_us == INT64_MAX) {
         return ERR_CORRUPT;
     }
@@ -373,8 +373,8 @@ enum err log_seq_at(struct store_txn *txn, struct org_id org, int64_t time_us, u
 {
     struct log_head head;
     enum err err = log_read_head(txn, org, &head);
-    uint64_t low = 0; /* recorded at or before the time (0: before the first) */
-    uint64_t high = 0; /* recorded after it */
+    uint64_t low = 0; /* last event recorded at or before the time (0: before the first) */
+    uint64_t high = 0; /* first event recorded after the time */
 
     if (err != OK) {
         return err;
@@ -443,7 +443,7 @@ bool log_event_holds(const struct event *event)
             digest_is(&event->content_sha256, content_digest(event->salt, event->content)));
 }
 
-/* One event against what the check knows of the one before. */
+/* Returns whether an event continues the chain of the previous one. */
 static bool event_is_chained(const struct event *event, const struct log_check *check)
 {
     return event->seq == check->last_seq + 1 &&

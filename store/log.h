@@ -16,7 +16,7 @@
 
 #include <event_kinds.h>
 
-/* As AnnotatorKind. */
+/* Values of AnnotatorKind. */
 enum annotator {
     ANNOTATOR_HUMAN = 1,
     ANNOTATOR_CODE = 2,
@@ -25,7 +25,7 @@ enum annotator {
 
 enum log_source {
     SOURCE_LIVE = 1,
-    SOURCE_BACKFILL = 2, /* created_at was given by the caller */
+    SOURCE_BACKFILL = 2, /* created_at was set by the caller */
     SOURCE_SYSTEM = 3 /* the server by itself, such as its first start */
 };
 
@@ -33,21 +33,21 @@ enum log_source {
 
 struct event_subject {
     uint8_t kind; /* a number of the domain's (server/domain/events/subject.h); from 1 */
-    struct slice id; /* not empty */
+    struct slice id; /* must not be empty */
 };
 
 #define EVENT_SALT_BYTES 16
 
-/* Who asked for the write under which idempotency key; in the envelope of its first event, so that
- * a replay makes the same row. */
+/* The idempotency key of a write and its caller. It is stored in the envelope of the write's first
+ * event, so that a replay creates the same row. */
 struct event_idempotency {
     bool present;
     struct org_id org; /* the caller's */
-    uint8_t key_hash[16]; /* of token, method and key */
-    struct sha256_digest request_sha256; /* of the request's bytes */
+    uint8_t key_hash[16]; /* hash of token, method and key */
+    struct sha256_digest request_sha256; /* hash of the request's bytes */
 };
 
-/* What the next event of an organisation will have. */
+/* Sequence number, id and times of the next event of an organisation. */
 struct log_stamp {
     uint64_t seq;
     struct uuid id;
@@ -55,19 +55,20 @@ struct log_stamp {
     int64_t created_at_us; /* the wall clock's: what a live event is dated */
 };
 
-/* What decide hands over. Slices are borrowed for the length of the call. */
+/* The event to append. Slices are borrowed for the duration of the call. */
 struct event_draft {
     struct org_id org;
-    struct log_stamp stamp; /* from log_next_stamp in this transaction, nothing appended between */
+    struct log_stamp
+        stamp; /* from log_next_stamp in this transaction, with no event appended since */
     enum event_kind_number kind;
     enum annotator annotator;
     enum log_source source;
     int64_t created_at_us; /* equal to stamp.created_at_us unless source is BACKFILL */
-    struct slice actor_user_id; /* empty: unknown (only imported history) */
+    struct slice actor_user_id; /* empty: unknown (only imported events) */
     struct event_subject subjects[EVENT_SUBJECTS_MAX]; /* the main one first */
     size_t subject_count;
-    struct slice facts; /* kept for ever; wire bytes */
-    struct slice content; /* removed by retention; wire bytes; may be empty */
+    struct slice facts; /* encoded facts, which are never removed */
+    struct slice content; /* encoded content, which retention may remove; may be empty */
 };
 
 /* A stored event. Slices are borrowed from the transaction, until it ends or is reset, or from the arena of log_decode. */
@@ -84,21 +85,21 @@ struct event {
     struct event_subject subjects[EVENT_SUBJECTS_MAX];
     size_t subject_count;
     struct slice facts;
-    struct slice content; /* empty when removed */
+    struct slice content; /* empty after its removal */
     bool content_removed;
-    struct slice salt; /* EVENT_SALT_BYTES, or empty when removed */
+    struct slice salt; /* EVENT_SALT_BYTES, or empty after its removal */
     struct sha256_digest facts_sha256;
-    struct sha256_digest content_sha256; /* of salt and content */
+    struct sha256_digest content_sha256; /* hash of salt and content */
     struct sha256_digest
-        previous_sha256; /* of the previous event's envelope; zeros for the first */
-    uint32_t write_index; /* 0 for the first event of its write, then 1, 2, ...: so a replay knows
-                             which events one idempotency key made */
-    struct event_idempotency idempotency; /* present on the first event of a write with a key */
+        previous_sha256; /* hash of the previous event's envelope; zeros for the first event */
+    uint32_t
+        write_index; /* 0 for the first event of its write, then 1, 2, ..., so that a replay can group the events of one idempotency key */
+    struct event_idempotency idempotency; /* set for the first event of a write with a key */
     struct slice envelope; /* the encoded envelope, for the chain */
 };
 
-/* When the event was written, by the wall clock at that time. Of a backfilled event that time is not kept:
- * recorded_at, which is later only if the log is ahead of the clock. */
+/* Returns the time at which the event was written, by the wall clock. A backfilled event does not
+ * store it; its recorded_at is returned, which is later only if the log is ahead of the clock. */
 static inline int64_t event_written_at_us(const struct event *event)
 {
     return event->source == SOURCE_BACKFILL ? event->recorded_at_us : event->created_at_us;
@@ -114,7 +115,7 @@ static inline bool event_is_apart(const struct event *event, int64_t previous_re
 
 /* The end of an organisation's log. */
 struct log_head {
-    uint64_t last_seq; /* 0: no event yet */
+    uint64_t last_seq; /* 0: no events */
     int64_t last_recorded_at_us;
     struct sha256_digest last_envelope_sha256;
 };
@@ -172,9 +173,10 @@ MUST_CHECK enum err log_walk_next(struct log_walk *walk, struct event *ret_event
 /* Takes a zeroed walk too. */
 void log_walk_deinit(struct log_walk *walk);
 
-/* How far a check of the chain has come. Zeroed: at the start. May go on in a later transaction. */
+/* Progress of a check of the chain. Zero it before the start. The check may continue in a later
+ * transaction. */
 struct log_check {
-    uint64_t last_seq; /* checked up to here */
+    uint64_t last_seq; /* last checked event */
     struct sha256_digest last_envelope_sha256;
 };
 

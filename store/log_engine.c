@@ -32,7 +32,7 @@ static enum err follow_in_tables(const struct log_engine *engine, struct store_t
     (void)engine;
     (void)txn;
     (void)ret_range;
-    return ERR_NOT_FOUND; /* one process owns the tables: no events come from elsewhere */
+    return ERR_NOT_FOUND; /* the process owns its tables: all events are appended by it */
 }
 
 static const struct log_engine_ops in_tables_ops = {

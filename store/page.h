@@ -22,33 +22,34 @@
 
 struct page {
     /* Set by page_init: */
-    uint32_t size; /* items at most; from 1 */
-    struct slice after; /* `last` of the page before; empty: the first page */
+    uint32_t size; /* maximum number of items, from 1 */
+    struct slice after; /* `last` of the previous page; empty: first page */
     struct buffer *body; /* the caller appends items to it; NULL: each row is an item */
     /* Results: */
     uint32_t count; /* items */
     struct key last; /* the place of the last row that was looked at */
     bool more; /* the list goes on after `last` */
-    /* While the page is made: */
-    struct scan scan; /* of page_open */
-    uint32_t row_count; /* rows looked at */
-    size_t start; /* of the page in the body */
-    size_t before; /* size of the body before the current row's item */
-    struct slice at; /* place of the current row; empty: there is none */
+    /* State while the page is created: */
+    struct scan scan; /* scan of page_open */
+    uint32_t row_count; /* number of rows read */
+    size_t start; /* start of the page in the body */
+    size_t before; /* size of the body before the item of the current row */
+    struct slice at; /* position of the current row; empty: none */
 };
 
 void page_init(struct page *page, uint32_t size, struct slice after, struct buffer *body);
 /* Accepts a zeroed page too. */
 void page_deinit(struct page *page);
 
-/* Goes on with the rows of a range, instead of those of an earlier one; `rows_max` is the page's. */
+/* Continues with the rows of another range; `rows_max` applies to the page. */
 MUST_CHECK enum err page_open(struct page *page, struct store_txn *txn,
                               const struct scan_range *range);
 /* The next row of the range. ERR_NOT_FOUND at the end of the range or of the page; an item that did not
  * fit has then been taken out again. */
 MUST_CHECK enum err page_next(struct page *page, struct slice *ret_key, struct slice *ret_value);
 
-/* What page_next is made of, for lists that merge several orders. Each returns false at the page's end. */
+/* The steps of page_next, for lists that merge several orders. Each returns false at the end of the
+ * page. */
 /* Keeps the current row's item, or takes it out if it does not fit. */
 bool page_keep(struct page *page);
 /* Counts a row that is looked at. */

@@ -18,8 +18,8 @@
 #define RECORD_SALT_BYTES 16
 
 struct envelope_subject {
-    uint32_t kind; /* 1 to 255 */
-    struct slice id; /* not empty */
+    uint32_t kind; /* kind of the subject, 1 to 255 */
+    struct slice id; /* must not be empty */
 };
 
 struct envelope_idempotency {
@@ -31,19 +31,19 @@ struct envelope_idempotency {
 /* The part of an event that the chain of hashes is over. */
 struct envelope_record {
     struct uuid org;
-    uint64_t seq; /* from 1 */
+    uint64_t seq; /* sequence number, from 1 */
     struct uuid id;
-    uint32_t kind; /* enum event_kind_number */
-    uint32_t annotator; /* enum annotator */
-    uint32_t source; /* enum log_source */
+    uint32_t kind; /* an enum event_kind_number */
+    uint32_t annotator; /* an enum annotator */
+    uint32_t source; /* an enum log_source */
     int64_t recorded_at_us;
     int64_t created_at_us;
     struct slice actor_user_id; /* empty: unknown */
     struct envelope_subject subjects[RECORD_SUBJECTS_MAX];
     size_t subject_count; /* at least 1 */
     struct sha256_digest facts_sha256;
-    struct sha256_digest content_sha256; /* of salt and content */
-    struct sha256_digest previous_sha256; /* of the previous envelope; zeros for the first */
+    struct sha256_digest content_sha256; /* hash of salt and content */
+    struct sha256_digest previous_sha256; /* hash of the previous envelope; zeros for the first */
     uint32_t write_index;
     bool has_idempotency;
     struct envelope_idempotency idempotency;
@@ -52,17 +52,18 @@ struct envelope_record {
 /* EVENT: the value of (org, seq). */
 struct event_record {
     struct slice
-        envelope_bytes; /* `envelope` as it was encoded; never changes, the chain is over it */
+        envelope_bytes; /* `envelope` as encoded; never changes, since the chain is computed from it */
     struct envelope_record envelope;
-    struct slice facts; /* kept for ever */
-    struct slice content; /* empty where there was none, or once it is removed */
-    struct slice salt; /* RECORD_SALT_BYTES with content; empty without, or once it is removed */
-    bool content_removed; /* retention took content and salt */
+    struct slice facts; /* never removed */
+    struct slice content; /* empty if there was none, or after its removal */
+    struct slice
+        salt; /* RECORD_SALT_BYTES if there is content; empty otherwise, or after its removal */
+    bool content_removed; /* retention has removed content and salt */
 };
 
 /* ORG_HEAD: the end of an organisation's log. */
 struct org_head_record {
-    uint64_t last_seq; /* from 1 */
+    uint64_t last_seq; /* sequence number, from 1 */
     int64_t last_recorded_at_us;
     struct sha256_digest last_envelope_sha256;
 };
@@ -70,8 +71,8 @@ struct org_head_record {
 /* IDEMPOTENCY: what a write under a key appended. */
 struct idempotency_record {
     struct sha256_digest request_sha256;
-    struct uuid log_org; /* whose log */
-    uint64_t first_seq; /* 0 where nothing was appended */
+    struct uuid log_org; /* owner of the log */
+    uint64_t first_seq; /* 0 if nothing was appended */
     uint32_t count;
 };
 

@@ -7,20 +7,20 @@
 
 #include "store/key.h"
 
-/* Which rows are scanned. */
+/* The range of rows to scan. */
 struct scan_range {
     enum store_table table;
     struct key prefix;
     enum store_order order;
     /* Begins with the prefix: only rows after this key, in the order of the scan. Empty: all. */
     struct slice after;
-    uint32_t rows_max; /* from 1 */
+    uint32_t rows_max; /* maximum number of rows, from 1 */
 };
 
 struct scan {
     struct store_cursor cursor;
     uint32_t rows_max;
-    uint32_t row_count; /* rows returned */
+    uint32_t row_count; /* number of returned rows */
     bool is_cut; /* the scan ended at rows_max, and there is another row */
 };
 

@@ -30,7 +30,7 @@ struct work_result {
     struct org_id org; /* owner of the log */
     uint64_t first_seq;
     uint32_t count;
-    bool repeated; /* found under its idempotency key; nothing was appended now */
+    bool repeated; /* found by its idempotency key; nothing was appended now */
 };
 
 struct work_request;
@@ -47,25 +47,25 @@ typedef void work_done_fn(struct work_request *request, enum err result);
 /* Embedded in the caller's object; owned by the writer from writer_submit until `done`. */
 struct work_request {
     struct work_request
-        *next; /* in exactly one of: an organisation's queue, a batch, completions */
-    struct org_id org; /* whose share of the queue it uses */
-    size_t bytes; /* counted for the queue's limit */
+        *next; /* next in exactly one of: an organisation's queue, a batch, completions */
+    struct org_id org; /* organisation whose share of the queue it uses */
+    size_t bytes; /* size counted for the queue's limit */
     /* Monotonic; INT64_MAX: none. After it the request is not started: ERR_DEADLINE. It is refused
      * before if the last commits show that it can't be met: ERR_BUSY. */
     int64_t deadline_us;
-    _Atomic bool cancelled; /* set by the loop; the request is not started afterwards:
-                             * ERR_CANCELLED */
-    struct event_idempotency key; /* idempotency_key_of; zeroed: none */
-    /* For `run` and `answer`: its arena is reset and its fault cleared before each run. Both
-     * outlive the request. NULL: they need none, and there is no key. */
+    _Atomic bool
+        cancelled; /* set by the loop; the request then ends with ERR_CANCELLED instead of being started */
+    struct event_idempotency key; /* from idempotency_key_of; zeros: none */
+    /* Context for `run` and `answer`: its arena is reset and its fault cleared before each run.
+     * Both outlive the request. NULL if they need none, and there is no key. */
     struct ctx *ctx;
     work_run_fn *run;
     work_answer_fn *answer; /* NULL: none */
     work_done_fn *done;
     /* Owned by the writer until `done`: */
-    struct work_result written; /* by the last run, or found under the key */
-    enum err decided; /* result of the last run, explained in ctx->fault, unless `done` has another
-                  * result */
+    struct work_result written; /* result of the last run, or of the write found by the key */
+    enum err
+        decided; /* result of the last run, explained in ctx->fault, unless `done` has another result */
     enum err result;
 };
 
@@ -79,22 +79,22 @@ struct writer;
 struct writer_config {
     struct store_backend *backend;
     const struct clock *clock;
-    void (*wake)(void *user); /* called on any thread: completions wait */
+    void (*wake)(void *user); /* reports waiting completions; called on any thread */
     void *user;
-    bool manual; /* no thread: writer_step runs a batch (for tests and simulation) */
+    bool manual; /* without a thread: writer_step runs a batch (for tests and simulation) */
 };
 
 /* Counters since the start, readable on the loop at any time. */
 struct writer_stats {
     uint64_t commits;
-    uint64_t commit_requests; /* requests in them */
+    uint64_t commit_requests; /* requests in those commits */
     uint64_t commit_duration_us; /* sum */
     uint64_t commit_failures;
     uint32_t queue_requests; /* current */
     uint32_t queue_bytes; /* current */
-    int64_t newest_recorded_at_us; /* of all organisations' events, including earlier ones; 0:
-                                    * none */
-    bool writable; /* false: the disk is full or failing */
+    int64_t
+        newest_recorded_at_us; /* newest time of all organisations' events, including earlier runs; 0: none */
+    bool writable; /* false if the disk is full or failing */
 };
 
 MUST_CHECK enum err writer_new(const struct writer_config *config, struct writer **ret_writer);
@@ -115,7 +115,8 @@ uint64_t writer_commit_count(const struct writer *writer);
 /* The number of committed batches that wrote to this table; increased before their completions run.
  * Shows a cache on the loop that it is stale. Any thread. */
 uint64_t writer_table_version(const struct writer *writer, enum store_table table);
-/* Ends the thread; the queue must be empty (drained and completed). Accepts NULL. */
+/* Ends the thread and frees the writer. The queue must be empty (drained and completed). NULL is
+ * allowed. */
 void writer_free(struct writer *writer);
 
 /* Length limit of an idempotency key, by the contract. */

@@ -289,7 +289,7 @@ static bool may_meet_deadline(const struct writer *writer, const struct work_req
         request->deadline_us - start_us >= writer_cost_wait_us(&writer->cost, ahead, idle_us)) {
         return true;
     }
-    /* If waiting for the whole queue would be too late, its exact position is computed, which walks
+    /* If waiting for the whole queue would take too long, computes the exact position, which walks
      * over the organisations. */
     ahead = writer_queue_ahead(&writer->queue, request->org);
     return request->deadline_us - start_us >= writer_cost_wait_us(&writer->cost, ahead, idle_us);

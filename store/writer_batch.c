@@ -102,7 +102,7 @@ static enum err expire_keys(struct writer *writer, struct store_txn *txn, size_t
 /* Times of a transaction in which `request_count` requests ran, possibly none. */
 struct txn_times {
     uint32_t request_count;
-    int64_t start_us; /* all three monotonic */
+    int64_t start_us; /* all three times are monotonic */
     int64_t commit_us;
     int64_t end_us;
 };
@@ -141,8 +141,8 @@ static void count_commit(struct writer *writer, const struct txn_times *times, i
     pthread_mutex_unlock(&writer->lock);
 }
 
-/* Ends the transaction: the log first, then the tables. Without changes it needs no sync.
- * `request_count` requests were started in it, at `start_us`. */
+/* Ends the transaction: the log first, then the tables. A transaction without changes needs no
+ * sync. `request_count` requests were started in it, at `start_us`. */
 static enum err commit_batch(struct writer *writer, struct store_txn *take_txn,
                              uint32_t request_count, int64_t start_us)
 {

@@ -12,7 +12,7 @@
 #define NS_PER_US 1000
 /* Samples in the lower and the upper third. */
 #define COST_THIRD 3
-/* No longer forecast is made: no deadline is that far away. */
+/* Maximum forecast, which is later than any deadline. */
 #define COST_FORECAST_MAX_US (3600ll * 1000000)
 
 static void window_add(struct cost_window *window, uint32_t requests, int64_t duration_us)

@@ -23,7 +23,7 @@
 #define COST_HALF_LIFE_US 1000000
 
 struct cost_sample {
-    uint32_t requests; /* at least 1 */
+    uint32_t requests; /* number of requests, at least 1 */
     int64_t duration_us;
 };
 
@@ -38,11 +38,11 @@ struct cost_window {
 struct writer_cost {
     struct cost_window runs;
     struct cost_window commits;
-    int64_t run_ns; /* of one request, before the commit */
-    int64_t page_ns; /* of one request, in the commit */
-    int64_t sync_us; /* of a commit, independent of its requests */
-    int64_t shortest_us; /* of the commits in the window */
-    int64_t learned_us; /* monotonic; the end of the last commit */
+    int64_t run_ns; /* time of one request before the commit */
+    int64_t page_ns; /* time of one request in the commit */
+    int64_t sync_us; /* time of a commit, independent of its requests */
+    int64_t shortest_us; /* shortest time of the commits in the window */
+    int64_t learned_us; /* end of the last commit, by the monotonic clock */
 };
 
 /* Records that a batch ran `requests` requests, at least 1, in this time. */

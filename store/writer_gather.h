@@ -14,7 +14,8 @@
 
 #include <stdint.h>
 
-/* On a faster disk the wait saves less than the wake-ups of threads cost. */
+/* Minimum duration of a sync for waiting: on a faster disk the wait saves less than the wake-ups of
+ * threads cost. */
 #define GATHER_SYNC_LEAST_US 4000
 /* Part of a sync. With callers that send by a schedule, fewer than half of a commit's number arrive
  * in it. */
@@ -26,11 +27,11 @@
 
 /* Zeroed: no wait. */
 struct writer_gather {
-    int64_t until_us; /* monotonic; end of the wait. 0: none */
+    int64_t until_us; /* end of the wait, by the monotonic clock; 0: none */
     uint32_t wanted; /* number of waiting requests that ends the wait early */
-    uint32_t answered; /* by the commit before the wait */
-    uint32_t queued; /* when the wait began */
-    uint32_t skip_next; /* commits without a wait after the next wait that does not pay */
+    uint32_t answered; /* number of requests answered by the commit before the wait */
+    uint32_t queued; /* number of queued requests at the start of the wait */
+    uint32_t skip_next; /* number of commits without a wait after the next useless wait */
     uint32_t skip; /* remaining commits without a wait */
 };
 
@@ -40,7 +41,7 @@ void writer_gather_begin(struct writer_gather *gather, uint32_t answered, uint32
                          uint32_t batch_max, int64_t sync_us, int64_t now_us);
 /* Returns how long the batch of these `queued` requests should still wait; 0: it starts now. */
 int64_t writer_gather_wait_us(const struct writer_gather *gather, uint32_t queued, int64_t now_us);
-/* Ends the wait: the batch starts with this number queued. */
+/* Ends the wait: the batch starts with this number of queued requests. */
 void writer_gather_end(struct writer_gather *gather, uint32_t queued);
 
 #endif

@@ -13,7 +13,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* What a submitted request is answered. */
+/* Result of a submitted request. */
 enum writer_state {
     WRITER_OPEN,
     WRITER_FULL, /* the disk or the map: ERR_DISK_FULL until a probe succeeds */
@@ -29,7 +29,7 @@ struct writer {
     /* Used only by the writing side: the thread, or writer_step. */
     struct idempotency_time key_time;
     struct idempotency_sweep sweep;
-    uint32_t failures_in_a_row; /* failed commits, by the disk */
+    uint32_t failures_in_a_row; /* consecutive commits that failed because of the disk */
     int64_t next_probe_us; /* monotonic */
 
     atomic_uint_fast64_t commits;
@@ -38,17 +38,18 @@ struct writer {
     pthread_mutex_t lock; /* protects all fields below */
     pthread_cond_t work; /* the thread waits here for requests, state and stop */
     struct writer_queue queue;
-    struct writer_cost cost; /* changed by the writing side, which reads it without the lock */
+    struct writer_cost
+        cost; /* changed only by the writing thread, which reads it without the lock */
     struct writer_gather gather;
     /* Monotonic; start and forecast end of the running batch. 0: none runs. */
     int64_t batch_start_us;
     int64_t batch_end_us;
-    struct work_request *completed; /* oldest first */
+    struct work_request *completed; /* completed requests, oldest first */
     struct work_request *completed_last;
     enum writer_state state;
     bool draining;
     bool stopping;
-    struct writer_stats stats; /* except queue_* and writable */
+    struct writer_stats stats; /* statistics except queue_* and writable */
 };
 
 /* Requests that are written together. */

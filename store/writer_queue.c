@@ -17,7 +17,7 @@ struct writer_share {
     struct work_request *last;
     uint32_t requests;
     uint64_t bytes;
-    /* In the ring while it has requests; else in the list of unused ones. */
+    /* Shares with requests are in the ring; unused ones are in a list. */
     struct writer_share *next;
     struct writer_share *prev;
     size_t slot;
@@ -94,7 +94,8 @@ static struct writer_share *add_share(struct writer_queue *queue, struct org_id 
 {
     struct writer_share *share = queue->unused;
 
-    ASSERT(share != NULL); /* each has a request, and there are as many as requests */
+    ASSERT(share !=
+           NULL); /* each share has a request, so there are at most as many shares as requests */
     queue->unused = share->next;
     memset(share, 0, sizeof(*share));
     share->org = org;
@@ -185,7 +186,7 @@ uint32_t writer_queue_ahead(const struct writer_queue *queue, struct org_id org)
     }
     do {
         if (share == own) {
-            rounds--; /* organisations from here on come after it */
+            rounds--; /* later organisations come after it */
         } else {
             ahead += share->requests < rounds ? share->requests : rounds;
         }

@@ -14,17 +14,18 @@
 struct writer_share; /* an organisation's waiting requests */
 
 struct writer_queue {
-    struct writer_share *shares; /* WORK_QUEUE_REQUESTS_MAX of them; owned */
+    struct writer_share *shares; /* WORK_QUEUE_REQUESTS_MAX elements; owned */
     struct writer_share *unused; /* list */
-    struct writer_share **slots; /* WRITER_QUEUE_SLOTS, open addressing by organisation; owned */
+    struct writer_share *
+        *slots; /* hash table of WRITER_QUEUE_SLOTS by organisation, with open addressing; owned */
     struct writer_share *turn; /* the next to be served, in a ring of those with requests; NULL:
                                 * none */
     uint32_t requests;
-    uint64_t bytes; /* at most half of the limit per request */
+    uint64_t bytes; /* size of the requests, at most half of the limit per request */
 };
 
 MUST_CHECK enum err writer_queue_init(struct writer_queue *queue);
-/* Must be empty. Accepts a zeroed queue. */
+/* Frees the queue, which must be empty. A zeroed queue is allowed. */
 void writer_queue_deinit(struct writer_queue *queue);
 /* ERR_BUSY if the queue, or the organisation's share of it, has no room. */
 MUST_CHECK enum err writer_queue_push(struct writer_queue *queue, struct work_request *request);

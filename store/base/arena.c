@@ -71,7 +71,7 @@ static void free_detached(void *job)
 
 static void on_freed(void *job, enum err result)
 {
-    (void)job; /* it is freed already */
+    (void)job; /* the job is already freed */
     (void)result;
 }
 

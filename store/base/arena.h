@@ -25,7 +25,7 @@
 struct arena_chunk;
 
 struct arena {
-    struct arena_chunk *chunks; /* newest first; owned */
+    struct arena_chunk *chunks; /* newest chunk first; owned */
     uint8_t *next; /* first free byte of the newest chunk */
     uint8_t *end; /* end of the newest chunk */
     size_t used_bytes; /* allocated since the last reset, including headers */

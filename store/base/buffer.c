@@ -31,7 +31,7 @@ static bool grow(struct buffer *buffer, size_t needed)
     }
     data = arena_alloc(buffer->arena, capacity);
     if (data == NULL && capacity > needed) {
-        capacity = needed; /* near the limit the exact size may still fit */
+        capacity = needed; /* near the limit, the exact size may still fit */
         data = arena_alloc(buffer->arena, capacity);
     }
     if (data == NULL) {

@@ -9,7 +9,7 @@
 #include "store/base/arena.h"
 
 struct buffer {
-    struct arena *arena; /* where the bytes live */
+    struct arena *arena; /* arena of the bytes */
     uint8_t *data;
     size_t size; /* bytes written */
     size_t capacity; /* bytes there is room for */

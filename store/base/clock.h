@@ -20,7 +20,7 @@ const struct clock *clock_system(void);
 
 /* A clock that only a test moves. */
 struct clock_manual {
-    struct clock clock; /* first: pass &manual.clock */
+    struct clock clock; /* must be the first member: pass &manual.clock */
     int64_t wall_us;
     int64_t monotonic_us;
 };

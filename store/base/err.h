@@ -13,7 +13,7 @@
 /* The retry hint of an error that a repeat of the same request would get again. */
 #define RETRY_NEVER (-1)
 
-/* How a call ends: the second column of errors.def. */
+/* Status codes of gRPC, the second column of errors.def. */
 enum status_code {
 #define STATUS(name, number) STATUS_##name = (number),
 #include "store/base/status_codes.def"

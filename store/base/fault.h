@@ -18,10 +18,10 @@ struct fault_entry {
 };
 
 struct fault {
-    struct arena *arena; /* holds the entries' texts */
+    struct arena *arena; /* arena of the entries' texts */
     struct fault_entry *entries;
-    size_t count; /* entries listed */
-    size_t total_count; /* entries seen, listed or not */
+    size_t count; /* number of listed entries */
+    size_t total_count; /* number of entries, including those that are not listed */
     struct slice message; /* replaces err_text if it is not empty */
     const char *reason; /* a literal code, such as too_many_pages; NULL: the error's name */
 };
@@ -38,8 +38,9 @@ enum err fault_say_reason(struct fault *fault, enum err err, const char *reason,
                           ...) PRINTF_LIKE(4, 5);
 /* ERR_INVALID if anything was added, else OK. */
 MUST_CHECK enum err fault_result(const struct fault *fault);
-/* At most 64 bytes of `value`, cut at a code point, with `...` where it was cut and control
- * characters and invalid bytes replaced by `?`; dies with the fault's arena. */
+/* Returns at most 64 bytes of `value` for a message, truncated at a code point with `...` appended.
+ * Control characters and invalid bytes are replaced by `?`. The slice is valid as long as the
+ * fault's arena. */
 struct slice fault_shorten(struct fault *fault, struct slice value);
 
 #endif

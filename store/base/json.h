@@ -30,16 +30,16 @@ struct json_value {
     struct slice text; /* as written, a string with its quotes; borrowed from the document */
 };
 
-/* What is wrong with a text, for a message to its author. */
+/* Description of an error in a text, for the text's author. */
 struct json_problem {
     const char *what; /* a phrase, such as "a key that is twice in its object" */
-    size_t at; /* byte offset */
+    size_t at; /* offset in bytes */
 };
 
 /* Options of a check. */
 struct json_rules {
-    unsigned depth_max; /* of nesting; at most JSON_DEPTH_MAX */
-    bool allow_nan; /* NaN, Infinity, -Infinity as numbers, as Python reads them */
+    unsigned depth_max; /* maximum nesting, at most JSON_DEPTH_MAX */
+    bool allow_nan; /* accept NaN, Infinity and -Infinity as numbers, like Python */
 };
 
 /* Checks a whole document and returns its top value. ERR_INVALID with `ret_problem`, or ERR_MEMORY

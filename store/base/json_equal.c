@@ -27,7 +27,7 @@ struct level {
 
 enum pair_result {
     PAIR_FOUND,
-    PAIR_NONE, /* both ended */
+    PAIR_NONE, /* both lists have ended */
     PAIR_DIFFERENT,
     PAIR_NO_MEMORY
 };
@@ -62,7 +62,7 @@ static bool is_decimal(struct slice text)
 {
     uint8_t last = text.data[text.size - 1];
 
-    return last >= '0' && last <= '9'; /* not NaN or Infinity */
+    return last >= '0' && last <= '9'; /* false for NaN and Infinity */
 }
 
 /* Compares exactly, as decimals of any size. An exponent of more than 17 digits equals only
@@ -81,7 +81,7 @@ static bool numbers_equal(struct slice a, struct slice b)
     x = json_decimal_of(a);
     y = json_decimal_of(b);
     if (x.digits.size == 0 || y.digits.size == 0) {
-        return x.digits.size == y.digits.size; /* zeros, also -0 and 0e9 */
+        return x.digits.size == y.digits.size; /* true for zeros, also -0 and 0e9 */
     }
     return x.is_negative == y.is_negative && !x.is_huge && !y.is_huge && x.exponent == y.exponent &&
            digits_equal(x.digits, y.digits);
@@ -253,7 +253,7 @@ static bool compare_pair(struct comparison *comparison, const struct json_value 
         break;
     }
     if (comparison->levels == NULL || comparison->depth == JSON_DEPTH_MAX) {
-        return false; /* deeper than any check accepts */
+        return false; /* nested deeper than any check accepts */
     }
     level = &comparison->levels[comparison->depth++];
     level->walks[0] = json_walk_start(values[0]);

@@ -12,10 +12,10 @@
 /* An open container. */
 struct open {
     uint64_t path;
-    uint64_t child; /* of an object: the path of the member that is next */
-    uint64_t index; /* of an array: of the next element */
+    uint64_t child; /* for an object: path of the next member */
+    uint64_t index; /* for an array: index of the next element */
     bool is_object;
-    bool wants_name; /* of an object: the next string is a member's name */
+    bool wants_name; /* for an object: the next string is a member's name */
 };
 
 struct hashing {

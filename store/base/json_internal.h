@@ -22,12 +22,12 @@ size_t json_decode_next(struct slice *rest, uint8_t bytes[4]);
  * one. */
 struct json_decimal {
     bool is_negative;
-    struct slice digits; /* as written, possibly with a point inside */
+    struct slice digits; /* digits as written, possibly with a decimal point */
     int64_t exponent;
     bool is_huge; /* the exponent does not fit */
 };
 
-/* For a checked number that is neither NaN nor infinite. */
+/* Reads a checked number that is not NaN and not infinite. */
 struct json_decimal json_decimal_of(struct slice number);
 
 #endif

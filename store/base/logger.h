@@ -25,7 +25,7 @@ enum logger_format {
 void logger_configure(enum logger_level level, enum logger_format format);
 bool logger_wants(enum logger_level level);
 
-/* One member of a line. */
+/* A member of a line. */
 struct logger_field {
     const char *name;
     struct slice text; /* used if `is_number` is false */

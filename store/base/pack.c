@@ -14,7 +14,7 @@
 #define HASH_BITS_MAX 12
 #define HASH_BITS_FEW 9
 #define FEW_BYTES 1024
-/* After this many misses in a row the step grows by one byte. */
+/* Number of consecutive misses after which the step grows by one byte. */
 #define MISSES_A_STEP 32
 #define VARINT_BYTES_MAX 10
 
@@ -25,7 +25,7 @@ struct packer {
     uint8_t *out;
     size_t out_size;
     unsigned hash_bits;
-    uint32_t places[1 << HASH_BITS_MAX]; /* by hash: the last position plus 1; 0: none */
+    uint32_t places[1 << HASH_BITS_MAX]; /* last position plus 1, indexed by hash; 0: none */
 };
 
 /* A repetition: `size` bytes at `from` that equal those at `at` of the bytes. */
@@ -46,7 +46,9 @@ static uint32_t read_four(const uint8_t *at)
 static uint32_t hash_of(const struct packer *packer, uint32_t four)
 {
     return (four * UINT32_C(2654435761)) >>
-           (32 - packer->hash_bits); /* Knuth, 6.4: 2^32 by the golden ratio */
+           (32 -
+            packer
+                ->hash_bits); /* multiplicative hash (Knuth, 6.4): 2^32 divided by the golden ratio */
 }
 
 static size_t put_varint(uint8_t *at, uint64_t value)
@@ -119,7 +121,8 @@ static struct match extend_match(const struct packer *packer, size_t from, size_
 {
     size_t dictionary = packer->dictionary.size;
     bool in_dictionary = from < dictionary;
-    size_t start = in_dictionary ? from : from - dictionary; /* within its own part */
+    size_t start =
+        in_dictionary ? from : from - dictionary; /* offset in the dictionary or in the text */
     const uint8_t *base = in_dictionary ? packer->dictionary.data : packer->bytes.data;
     size_t limit = packer->bytes.size - at;
     struct match match = {from, at, 0};
@@ -246,10 +249,10 @@ static bool take_rest(struct slice *rest, size_t *count)
 /* State of unpacking. */
 struct unpacker {
     struct slice dictionary;
-    struct slice rest; /* packed bytes not read yet */
+    struct slice rest; /* packed bytes that have not been read */
     uint8_t *out;
     size_t at; /* bytes written */
-    size_t size; /* of all */
+    size_t size; /* total size */
 };
 
 static bool copy_literals(struct unpacker *unpacker, size_t count)

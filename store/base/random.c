@@ -17,7 +17,7 @@
 
 struct stock {
     uint8_t bytes[STOCK_BYTES];
-    size_t left; /* at the front */
+    size_t left; /* number of unused bytes at the front */
 };
 
 /* getrandom returns up to 256 bytes completely once the pool is ready, so only signals interrupt

@@ -20,7 +20,7 @@ struct random *random_kernel(void);
 
 /* SplitMix64 from a seed: the same bytes every time. For tests and simulation only. */
 struct random_seeded {
-    struct random random; /* first: pass &seeded.random */
+    struct random random; /* must be the first member: pass &seeded.random */
     uint64_t state;
 };
 

@@ -17,7 +17,7 @@ struct sha256_digest sha256(struct slice bytes);
 struct sha256_digest sha256_pieces(const struct slice *pieces, size_t count);
 /* State of hashing bytes that arrive in pieces. */
 struct sha256_state {
-    uint64_t words[14]; /* OpenSSL's state */
+    uint64_t words[14]; /* state of OpenSSL */
 };
 void sha256_begin(struct sha256_state *state);
 void sha256_add(struct sha256_state *state, struct slice bytes);

@@ -8,14 +8,14 @@
 
 #define DAY_SECONDS 86400
 #define ERA_DAYS 146097
-#define EPOCH_SHIFT_DAYS 719468 /* from 0000-03-01 to 1970-01-01 */
+#define EPOCH_SHIFT_DAYS 719468 /* days from 0000-03-01 to 1970-01-01 */
 
 /* Years begin in March, so that the leap day is the last of its year. */
 static int64_t days_of(int64_t year, int64_t month, int64_t day)
 {
     int64_t from_march = month > 2 ? month - 3 : month + 9;
     int64_t shifted = month > 2 ? year : year - 1;
-    int64_t era = shifted / 400; /* years from 0 on: never negative */
+    int64_t era = shifted / 400; /* years are 0 or later, so this is never negative */
     int64_t year_of_era = shifted - era * 400;
     int64_t day_of_year = (153 * from_march + 2) / 5 + day - 1;
     int64_t day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
@@ -33,7 +33,7 @@ static void put_digits(char *at, int64_t value, unsigned count)
 
 static void put_date(char *text, int64_t days)
 {
-    int64_t shifted = days + EPOCH_SHIFT_DAYS; /* years from 1 on: positive */
+    int64_t shifted = days + EPOCH_SHIFT_DAYS; /* years are 1 or later, so this is positive */
     int64_t era = shifted / ERA_DAYS;
     int64_t day_of_era = shifted - era * ERA_DAYS;
     int64_t year_of_era =

@@ -9,13 +9,13 @@
 /* A oneof's number is a bit in the set of seen oneofs. */
 #define ONEOF_MAX 31
 
-/* One pass over a message's fields. */
+/* State of reading a message's fields once. */
 struct view_reading {
     const struct view_type *type;
     uint8_t *view;
     uint16_t at; /* the last field read of the table, or the first */
-    uint32_t last_number; /* of the last field, known or not; 0: none was read */
-    uint32_t oneofs; /* bits by number */
+    uint32_t last_number; /* number of the last field, known or unknown; 0: none yet */
+    uint32_t oneofs; /* bits of the oneofs that were read */
 };
 
 static void store_member(void *view, uint16_t offset, const void *value, size_t size)

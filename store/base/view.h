@@ -42,12 +42,12 @@ struct view_list {
 
 enum view_kind {
     VIEW_UINT32,
-    VIEW_INT32, /* enums too */
+    VIEW_INT32, /* int32 and enums */
     VIEW_UINT64,
     VIEW_INT64,
     VIEW_BOOL,
     VIEW_DOUBLE,
-    VIEW_TEXT, /* string and bytes */
+    VIEW_TEXT, /* string or bytes */
     VIEW_UUID,
     VIEW_TIME,
     VIEW_MESSAGE
@@ -58,19 +58,20 @@ enum view_kind {
 
 struct view_field {
     uint32_t number;
-    uint8_t kind; /* enum view_kind; of one element if repeated */
-    uint8_t oneof; /* from 1; 0: not in a oneof */
+    uint8_t kind; /* enum view_kind; for a repeated field, of its elements */
+    uint8_t oneof; /* number of the oneof, from 1; 0: not in a oneof */
     bool repeated;
     bool always_set;
-    uint16_t offset; /* of the member in the view */
-    uint16_t has_offset; /* of its bool; or VIEW_ALWAYS */
-    bool (*is_value)(int32_t number); /* of an enum; else NULL */
+    uint16_t offset; /* offset of the member in the view */
+    uint16_t has_offset; /* offset of the member's presence flag; or VIEW_ALWAYS */
+    bool (*is_value)(
+        int32_t number); /* for an enum: whether a number is a known value; else NULL */
 };
 
 struct view_type {
-    const struct view_field *fields; /* by ascending number */
+    const struct view_field *fields; /* fields in ascending order of their numbers */
     uint16_t count;
-    uint16_t size; /* of the view's struct */
+    uint16_t size; /* size of the view's struct */
 };
 
 /* Fields of an event's message below this number are facts, the others content (store/log.h). */

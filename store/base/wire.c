@@ -227,7 +227,7 @@ static bool read_value(struct slice *rest, struct wire_field *field)
         *rest = slice_after(*rest, used + (size_t)size);
         return true;
     }
-    return false; /* groups, and the two undefined types */
+    return false; /* groups, and the two undefined wire types */
 }
 
 enum err wire_next(struct wire_reader *reader, struct wire_field *ret_field)

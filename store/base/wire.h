@@ -64,8 +64,8 @@ static inline size_t wire_write_varint(uint8_t *at, uint64_t value)
 struct wire_field {
     uint32_t number;
     enum wire_type type;
-    uint64_t value; /* of VARINT, FIXED64, FIXED32 */
-    struct slice bytes; /* of BYTES: borrowed from the message */
+    uint64_t value; /* value of a VARINT, FIXED64 or FIXED32 field */
+    struct slice bytes; /* value of a BYTES field, borrowed from the message */
 };
 
 struct wire_reader {

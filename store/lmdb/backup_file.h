@@ -26,9 +26,9 @@
     "backup FILE` wrote and an empty DIR"
 
 struct backup_info {
-    uint32_t format; /* of the store inside */
-    int64_t created_at_us; /* time of the snapshot; wall clock */
-    uint64_t file_bytes; /* of the whole file; unknown after reading only the head */
+    uint32_t format; /* format of the store in the backup */
+    int64_t created_at_us; /* time of the snapshot by the wall clock */
+    uint64_t file_bytes; /* size of the whole file; unknown if only the head was read */
 };
 
 void backup_head_write(const struct backup_info *info, uint8_t head[BACKUP_HEAD_BYTES]);

@@ -132,7 +132,7 @@ enum err disk_reserve(const char *path, uint64_t bytes)
 
 void disk_give_up_reserve(const char *path)
 {
-    (void)unlink(path); /* if this fails the disk is as full as before */
+    (void)unlink(path); /* if this fails, the disk stays as full as before */
 }
 
 /* Returns the process id in a file; 0 if it has none. */

@@ -30,10 +30,10 @@
 
 struct store_lmdb_config {
     const char *path; /* the data folder; created if it is missing */
-    uint64_t map_bytes; /* 0: the default */
-    uint64_t reserve_bytes; /* 0: the default */
-    /* Also opens a store of an older format, whose log and own values (classes LOG and LOCAL) are
-     * readable, in order to rebuild its tables. Nothing else of it may be read. */
+    uint64_t map_bytes; /* 0 selects the default */
+    uint64_t reserve_bytes; /* 0 selects the default */
+    /* Also opens a store of an older format to rebuild its tables. Only its log and the node's own
+     * values (classes LOG and LOCAL) may be read. */
     bool takes_older;
     /* Called when LMDB met a damaged page and can't continue: must not return. NULL: the program
      * aborts. */
@@ -46,7 +46,7 @@ struct store_lmdb_config {
  * address space (nothing was created), ERR_INVALID for an invalid configuration. */
 MUST_CHECK enum err store_lmdb_open(const struct store_lmdb_config *config, struct fault *fault,
                                     struct store_backend **ret_backend);
-/* No transaction may exist. Accepts NULL. */
+/* Closes the back end, which must not have a transaction. NULL is allowed. */
 void store_lmdb_close(struct store_backend *take_backend);
 /* Returns the format of the opened store; always STORE_FORMAT_VERSION without `takes_older`. */
 uint64_t store_lmdb_format(const struct store_backend *backend);
@@ -80,8 +80,8 @@ void store_lmdb_check_readers(struct store_backend *backend);
  * in memory. Runs on a separate thread, before readiness; ends early when `stop` is set. */
 MUST_CHECK enum err store_lmdb_warm_up(struct store_backend *backend, const atomic_bool *stop);
 
-/* For a loader with exclusive use of a new store: commits are written but not synced from now on. A
- * power cut before store_lmdb_end_bulk leaves a store that must not be opened. */
+/* For a loader with exclusive use of a new store: later commits are written but not synced. If
+ * power is lost before store_lmdb_end_bulk, the store must not be opened. */
 void store_lmdb_begin_bulk(struct store_backend *backend);
 /* Syncs everything; commits are durable again. */
 MUST_CHECK enum err store_lmdb_end_bulk(struct store_backend *backend);

@@ -15,20 +15,20 @@
 #include "store/base/clock.h"
 #include "store/base/fault.h"
 
-/* At open: 32 MiB of pages of 4 KiB, some 10 ms where they are in memory; and where each must be
- * fetched from a slow disk, no longer than this. */
+/* Limits of the check at open: 32 MiB of pages of 4 KiB, about 10 ms if they are in memory; and a
+ * time limit for slow disks. */
 #define STORE_LMDB_CHECK_PAGES 8192
 #define STORE_LMDB_CHECK_US 250000
 
 struct store_lmdb_check_limits {
-    uint64_t pages_max; /* 0: all */
-    uint64_t duration_us_max; /* 0: as long as it takes */
+    uint64_t pages_max; /* 0: all pages */
+    uint64_t duration_us_max; /* 0: unlimited */
     const struct clock *clock; /* may be NULL if duration_us_max is 0 */
 };
 
 struct store_lmdb_check_report {
     uint64_t pages; /* read */
-    bool whole; /* every page that is in use was reached */
+    bool whole; /* every page in use was checked */
 };
 
 /* Checks the file DIR/db/data.mdb (or a copy of it). No one may write it meanwhile. ERR_CORRUPT if

@@ -27,7 +27,7 @@
 struct producer {
     struct lmdb_backend *lmdb;
     int pipe; /* the write end of a pipe, closed by the thread */
-    int code; /* LMDB's result; read once the thread has ended */
+    int code; /* result of LMDB; read after the thread has ended */
 };
 
 static void *produce(void *user)
@@ -135,7 +135,7 @@ enum err store_lmdb_copy(struct store_backend *backend, const struct store_copy 
         pipe2(ends, O_CLOEXEC) != 0) {
         return ERR_IO;
     }
-    /* if it fails the pipe is smaller, and slower */
+    /* if this fails, the pipe is smaller and slower */
     (void)fcntl(ends[1], F_SETPIPE_SZ, STORE_COPY_PIECE_BYTES);
     producer.pipe = ends[1];
     if (pthread_create(&thread, NULL, produce, &producer) != 0) {
@@ -158,7 +158,7 @@ struct writing {
     const struct store_copy_to *to;
     int file;
     uint64_t bytes; /* written */
-    uint64_t synced_bytes; /* on the disk; they stay in memory for later reading */
+    uint64_t synced_bytes; /* bytes on disk; they stay in memory for later reads */
 };
 
 static enum err write_piece(struct writing *writing, struct slice bytes)

@@ -17,7 +17,7 @@
 
 struct store_copy {
     const struct clock *clock;
-    uint64_t bytes_a_second; /* 0: no limit */
+    uint64_t bytes_a_second; /* 0: unlimited */
     /* Receives the next bytes, in order, of a file that store_lmdb_open opens as DIR/db/data.mdb.
      * An error ends the copy with that error. Called on the copying thread. */
     enum err (*take)(void *user, struct slice bytes);
@@ -29,7 +29,7 @@ MUST_CHECK enum err store_lmdb_copy(struct store_backend *backend, const struct 
 
 struct store_copy_to {
     const struct clock *clock;
-    uint64_t bytes_a_second; /* 0: no limit */
+    uint64_t bytes_a_second; /* 0: unlimited */
     /* Reports the bytes copied; returning false ends it with ERR_CANCELLED. */
     bool (*on_progress)(void *user, uint64_t bytes);
     void *user;

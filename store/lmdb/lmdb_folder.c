@@ -83,7 +83,7 @@ enum err store_lmdb_replace(const char *path)
     err = move_folder(path, STORE_LMDB_REBUILD_FOLDER "/db", "db");
     if (err != OK) {
         enum err back =
-            move_folder(path, "db.old", "db"); /* if this fails, the next start does it */
+            move_folder(path, "db.old", "db"); /* if this fails, the next start repeats it */
 
         return back != OK ? back : err;
     }

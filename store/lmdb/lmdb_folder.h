@@ -15,7 +15,7 @@
 
 #include "store/base/err.h"
 
-/* Where a new store is created, within the data folder. */
+/* Folder within the data folder in which a new store is created. */
 #define STORE_LMDB_REBUILD_FOLDER "rebuild"
 
 /* Returns the bytes available to this process in the folder's file system. */

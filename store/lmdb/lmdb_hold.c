@@ -81,7 +81,7 @@ enum err lmdb_hold_folder(struct lmdb_hold *hold, const char *path, const char *
 
 enum err lmdb_hold_file(struct lmdb_hold *hold, const char *path, struct fault *fault)
 {
-    /* Its holder has another folder, which is unknown here. */
+    /* The folder of the process that holds the lock is unknown here. */
     return hold_one(path, O_RDONLY | O_NONBLOCK, "", &hold->file, fault);
 }
 
@@ -103,7 +103,7 @@ bool lmdb_hold_lost_file(const struct lmdb_hold *hold)
 static void release_one(int *fd)
 {
     if (*fd >= 0) {
-        (void)close(*fd); /* this also releases the lock */
+        (void)close(*fd); /* also releases the lock */
         *fd = -1;
     }
 }

@@ -24,15 +24,15 @@ struct lmdb_backend {
     char reserve_path[LMDB_PATH_BYTES_MAX + 16];
     uint64_t map_bytes;
     uint64_t reserve_bytes;
-    bool takes_older; /* from the configuration */
-    void (*on_damage)(const char *fact); /* from the configuration */
-    uint64_t format; /* of the opened store */
+    bool takes_older; /* copied from the configuration */
+    void (*on_damage)(const char *fact); /* copied from the configuration */
+    uint64_t format; /* format of the opened store */
     const uint8_t *map; /* address of the mapped file */
     struct lmdb_hold hold;
     int state; /* see lmdb_state.h; -1: not open */
     bool marked; /* the state file says that this process has the store open */
     bool copied; /* store_lmdb_is_copy */
-    int cause; /* why opening failed: an errno, or LMDB's code; 0: not known */
+    int cause; /* reason why opening failed: an errno or LMDB's code; 0: unknown */
     MDB_env *env;
     MDB_dbi tables[TABLE_COUNT]; /* opened once; LMDB_NO_TABLE: missing in an older format */
     atomic_bool broken; /* store_lmdb_is_broken */
@@ -42,8 +42,8 @@ struct lmdb_backend {
 
 struct lmdb_cursor {
     MDB_cursor *cursor; /* NULL: never opened */
-    struct lmdb_backend *lmdb; /* outlives it */
-    uint64_t generation; /* of the transaction, when it was last renewed */
+    struct lmdb_backend *lmdb; /* back end, which outlives the transaction */
+    uint64_t generation; /* generation of the transaction at the last renewal */
     bool used; /* in use by a store_cursor */
     bool kept; /* in the transaction's cache */
 };
@@ -51,7 +51,8 @@ struct lmdb_cursor {
 struct lmdb_txn {
     struct store_txn txn; /* must be the first member */
     MDB_txn *mdb;
-    uint64_t generation; /* increased with each renew: a cached cursor must then be renewed, too */
+    uint64_t
+        generation; /* incremented by each renewal; a cached cursor of an earlier generation must be renewed */
     struct lmdb_cursor cursors[TABLE_COUNT]; /* one per table, kept between lookups */
 };
 

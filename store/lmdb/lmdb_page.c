@@ -9,7 +9,7 @@
 #define META_FLAG 0x08u
 #define MAGIC 0xBEEFC0DEu
 #define DATA_VERSION 1u
-#define FREE_LIST_FLAGS 0x08u /* its keys are numbers */
+#define FREE_LIST_FLAGS 0x08u /* keys are numbers */
 
 #define NODE_HEAD_BYTES 8u
 #define KEY_BYTES_MAX 511u

@@ -31,17 +31,17 @@ enum lmdb_page_kind {
 };
 
 struct lmdb_tree {
-    uint16_t flags; /* of LMDB's table: 0 except for the free list */
-    uint16_t depth; /* levels; 0: empty */
+    uint16_t flags; /* flags of LMDB's table: 0 except for the free list */
+    uint16_t depth; /* number of levels; 0: empty */
     uint64_t leaf_pages;
     uint64_t entries;
-    uint64_t root; /* LMDB_PAGE_NONE: empty */
+    uint64_t root; /* page of the root; LMDB_PAGE_NONE: empty */
 };
 
 struct lmdb_meta {
     uint32_t page_bytes;
-    struct lmdb_tree free_list; /* pages that no newer snapshot uses */
-    struct lmdb_tree names; /* of the tables */
+    struct lmdb_tree free_list; /* pages that no snapshot uses */
+    struct lmdb_tree names; /* names of the tables */
     uint64_t last_page;
     uint64_t txn; /* the commit that wrote it; its last bit selects the meta page */
 };
@@ -50,16 +50,16 @@ struct lmdb_meta {
 struct lmdb_page {
     const uint8_t *bytes;
     uint32_t size;
-    uint64_t number; /* its page number */
+    uint64_t number; /* number of the page */
 };
 
-/* One entry of a page that lmdb_page_check accepted; slices into the page. */
+/* An entry of a page that lmdb_page_check accepted; slices point into the page. */
 struct lmdb_node {
     struct slice key; /* the first one of a branch may be anything: it counts as lower than all */
-    uint64_t child; /* of a branch */
-    struct slice value; /* of a leaf; NULL with its size if it is on overflow pages */
+    uint64_t child; /* child page, for a branch */
+    struct slice value; /* value, for a leaf; NULL with its size if it is on overflow pages */
     uint64_t overflow; /* the first of them; LMDB_PAGE_NONE: none */
-    bool is_tree; /* of a leaf: the value is a table's tree */
+    bool is_tree; /* for a leaf: the value is the tree of a table */
 };
 
 /* Reads LMDB_META_BYTES of meta page `number` (0 or 1). */

@@ -16,7 +16,7 @@
 /* The most that a batch writes: with less free, writing is pointless. */
 #define RESERVE_BYTES_LEAST (16ull << 20)
 
-/* In the row that the writer's probes use. */
+/* Writes the row that the writer's probes use. */
 static int commit_something(struct lmdb_backend *lmdb)
 {
     struct key key = key_meta_global(SLICE(KEY_META_PROBE));

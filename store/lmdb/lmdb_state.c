@@ -14,7 +14,7 @@
 #define OPEN_PREFIX "open inode "
 
 struct state_text {
-    char text[STATE_BYTES]; /* padded with spaces, a line feed last; no NUL */
+    char text[STATE_BYTES]; /* padded with spaces, ends with a line feed; no NUL */
 };
 
 static void pad(struct state_text *text, int size)
@@ -56,7 +56,7 @@ static void write_state(int state, const struct state_text *text)
 {
     ssize_t written = pwrite(state, text->text, sizeof(text->text), 0);
 
-    (void)written; /* on failure copies are not recognised, or checked unnecessarily */
+    (void)written; /* on failure copies are not recognised, or are checked unnecessarily */
 }
 
 void lmdb_state_mark_open(int state, int data_file)

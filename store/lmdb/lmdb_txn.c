@@ -38,7 +38,8 @@ static MDB_val to_val(struct slice bytes)
     MDB_val val;
 
     val.mv_size = bytes.size;
-    val.mv_data = (void *)(uintptr_t)bytes.data; /* LMDB reads it, but does not declare it const */
+    val.mv_data =
+        (void *)(uintptr_t)bytes.data; /* LMDB only reads it, but does not declare it const */
     return val;
 }
 
@@ -82,8 +83,8 @@ static void close_cursors(struct lmdb_txn *txn)
     }
 }
 
-/* After a failed write of the meta page LMDB refuses everything, but reports it only when called
- * again. */
+/* Detects a panic: after a failed write of the meta page LMDB refuses all transactions, but reports
+ * that only to the next one. */
 static void look_for_panic(struct lmdb_backend *lmdb)
 {
     MDB_txn *txn = NULL;
@@ -335,7 +336,7 @@ static enum err lmdb_stats(struct store_backend *backend, struct store_stats *re
     int listed = mdb_reader_list(lmdb->env, on_reader, &oldest);
     int code = mdb_env_stat(lmdb->env, &stat);
 
-    ASSERT(listed >= 0); /* fails only without a function */
+    ASSERT(listed >= 0); /* fails only without a callback */
     if (code == MDB_SUCCESS) {
         code = mdb_env_info(lmdb->env, &info);
     }

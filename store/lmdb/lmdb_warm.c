@@ -20,7 +20,7 @@ struct warm {
     uint8_t sink; /* prevents the compiler from removing the reads */
     uint64_t rows;
     uint8_t last[STORE_KEY_BYTES_MAX]; /* the last key read */
-    size_t last_bytes; /* 0: none yet */
+    size_t last_bytes; /* 0: not measured yet */
 };
 
 static void touch(struct warm *warm, MDB_val value)

@@ -18,7 +18,7 @@
 
 struct memory_backend {
     struct store_backend backend; /* first */
-    pthread_mutex_t writing; /* held by the one write transaction */
+    pthread_mutex_t writing; /* held by the write transaction */
     pthread_mutex_t lock; /* protects the fields below */
     struct rows *tables[TABLE_COUNT]; /* the newest; immutable once published */
     uint64_t commit_count;
@@ -36,8 +36,9 @@ struct memory_lent {
 
 struct memory_txn {
     struct store_txn txn; /* first */
-    struct memory_lent *lent; /* of a write transaction: valid until its next put, del or end */
-    struct rows *tables[TABLE_COUNT]; /* one reference each; NULL while reset */
+    struct memory_lent
+        *lent; /* for a write transaction: slices valid until its next put, del or end */
+    struct rows *tables[TABLE_COUNT]; /* one reference for each; NULL while reset */
     bool owned[TABLE_COUNT]; /* a copy made by this write transaction */
     uint64_t snapshot; /* the commits before it; only of a reader, like the two below */
     struct memory_txn *older;
@@ -254,7 +255,7 @@ static enum err memory_put(struct store_txn *txn, enum store_table table, struct
     if (err == OK) {
         err = rows_put(memory_txn(txn)->tables[table], key, value);
     }
-    take_back(memory_txn(txn)); /* last: key and value may be lent */
+    take_back(memory_txn(txn)); /* must be last, since key and value may be lent */
     return err;
 }
 

@@ -8,7 +8,7 @@
 #include "store/backend.h"
 
 MUST_CHECK enum err store_memory_open(struct store_backend **ret_backend);
-/* No transaction may exist. Accepts NULL. */
+/* Closes the back end, which must not have a transaction. NULL is allowed. */
 void store_memory_close(struct store_backend *take_backend);
 
 #endif

@@ -32,7 +32,7 @@ struct chunk {
 
 struct rows {
     atomic_uint holders;
-    size_t count; /* of chunks */
+    size_t count; /* number of chunks */
     size_t capacity;
     struct chunk **chunks;
 };

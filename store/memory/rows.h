@@ -24,7 +24,7 @@ struct rows *rows_copy(const struct rows *rows);
 struct rows *rows_ref(struct rows *rows);
 /* Releases a reference. Accepts NULL. */
 void rows_unref(struct rows *rows);
-/* Only for a map with one holder. ERR_MEMORY leaves it unchanged. */
+/* Stores a row in a map with one holder. On ERR_MEMORY the map is unchanged. */
 MUST_CHECK enum err rows_put(struct rows *rows, struct slice key, struct slice value);
 MUST_CHECK enum err rows_del(struct rows *rows, struct slice key);
 /* Returns the first row at or after `key`; false if there is none. */

@@ -13,10 +13,10 @@
 #include <errata/v1/analytics_service.handlers.h>
 #include <inttypes.h>
 
-/* What one comparison is made of. */
+/* Memory limit for one comparison. */
 #define COMPARISON_BYTES_MAX 8192
 
-/* One end of the range; `day` stays where the request leaves it out. */
+/* Reads one end of the range; `day` is unchanged if the request omits it. */
 static bool read_day(const struct service *service, struct slice path, const char *text,
                      int64_t *day)
 {
@@ -27,7 +27,7 @@ static bool read_day(const struct service *service, struct slice path, const cha
     return false;
 }
 
-/* As many days as a range has by default, where the calendar has them. */
+/* Returns the first day of the default range, limited to the days of the calendar. */
 static int64_t first_by_default(int64_t last)
 {
     int64_t first = last - (LEARNING_DAYS_DEFAULT - 1);

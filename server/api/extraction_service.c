@@ -13,7 +13,7 @@
 #include <errata/v1/extraction_service.handlers.h>
 #include <errata/v1/warning.views.h>
 
-/* At most as many as fit: the contract's own limits have been checked. */
+/* Reads at most as many texts as fit; the limits of the contract have been checked. */
 static size_t read_texts(char *const *texts, size_t count, struct slice *slices, size_t max)
 {
     size_t taken = count < max ? count : max;

@@ -43,7 +43,7 @@ struct query {
     struct slice original; /* the request itself */
     struct slice host;
     uint32_t kind; /* number of the field that asks; 0: none that is answered */
-    struct slice text; /* of the fields that name something */
+    struct slice text; /* texts of the fields that contain names */
     uint64_t extension; /* number of one, of the message `text` */
 };
 
@@ -251,7 +251,7 @@ static enum err read_query(struct service *service, const ProtobufCMessage *requ
     return OK;
 }
 
-/* What was asked, then what is answered. */
+/* Writes the request, then its response. */
 static enum err answer(struct service *service, struct stream *stream,
                        const ProtobufCMessage *request)
 {
@@ -281,7 +281,7 @@ static enum err answer(struct service *service, struct stream *stream,
 enum err grpc_reflection_v1_server_reflection_server_reflection_info_start(
     struct grpc_reflection_v1_server_reflection_server_reflection_info_call *call)
 {
-    call->stream->state = NULL; /* questions are independent */
+    call->stream->state = NULL; /* requests are independent */
     return OK;
 }
 

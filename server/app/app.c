@@ -33,7 +33,7 @@ static void writer_wake(void *user)
     (void)uv_async_send(&app->writer_async);
 }
 
-/* Ends the server if the store refuses everything: the outcome of the last batch is unknown, and
+/* Ends the server if the store refuses everything: the result of the last batch is unknown, and
  * only a restart can determine it. */
 static void end_if_broken(struct app *app)
 {
@@ -250,7 +250,7 @@ void app_close_if_idle(struct app *app)
     writer_drain(app->writer);
     stats = writer_read_stats(app->writer);
     if (stats.queue_requests != 0) {
-        return; /* called again by a wake-up of the writer */
+        return; /* a wake-up of the writer calls this again */
     }
     move_to(app, APP_ENDED);
     app_close_handles(app);
@@ -547,11 +547,12 @@ static enum err make_transport(struct app *app)
 static enum err start_app(struct app *app)
 {
     app_start_handles(app, on_signal, on_health_timer, on_upkeep_timer);
-    (void)uv_prepare_start(&app->turn_prepare, on_turn_end); /* can't fail with a callback */
+    (void)uv_prepare_start(&app->turn_prepare,
+                           on_turn_end); /* cannot fail if a callback is given */
     app_pdf_start(app);
     app_access_check(app);
     app->warming = true;
-    uv_update_time(&app->loop); /* opening a store may take long */
+    uv_update_time(&app->loop); /* opening a store may take long, so the loop's time is outdated */
     app->warm_from_ms = uv_now(&app->loop);
     return pool_submit(app->pool, on_warm_work, on_warm_done, app);
 }

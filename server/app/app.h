@@ -15,8 +15,8 @@
 
 /* Exit statuses. */
 #define APP_EXIT_OK 0
-#define APP_EXIT_FAILED 1 /* could not start; standard error has the reason */
-#define APP_EXIT_USAGE 2 /* flags or configuration file are wrong */
+#define APP_EXIT_FAILED 1 /* could not start; standard error contains the reason */
+#define APP_EXIT_USAGE 2 /* flags or configuration file are invalid */
 #define APP_EXIT_DAMAGED 65 /* the store's file is damaged: restore a backup (EX_DATAERR) */
 #define APP_EXIT_STORE 75 /* the store refuses everything: restart (EX_TEMPFAIL) */
 

@@ -38,7 +38,7 @@ static bool is_there(const char *data, const char *name)
 
 enum err app_damage_check_folder(const char *data, struct fault *fault)
 {
-    /* While a rebuilt store is being renamed, the store is in db.old; opening restores it. */
+    /* The store is in db.old while a rebuilt store is being renamed; opening restores it. */
     if (is_there(data, APP_TOKEN_FILE) && !is_there(data, "db") && !is_there(data, "db.old")) {
         return fault_say(fault, ERR_CORRUPT,
                          "%s had a store, but %s/db is missing; " BACKUP_ADVICE ", or remove "
@@ -69,7 +69,7 @@ static void write_line(const char *text, size_t size)
 static void on_fault(int number, siginfo_t *info, void *context)
 {
     const uint8_t *at = (const uint8_t *)info->si_addr;
-    bool is_fault = info->si_code > 0; /* signals of kill and raise have no code above 0 */
+    bool is_fault = info->si_code > 0; /* signals sent by kill and raise have no code above 0 */
 
     (void)context;
     if (is_fault && ((at >= watch.start && at < watch.end) || store_lmdb_is_inside())) {

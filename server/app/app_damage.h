@@ -17,9 +17,9 @@ MUST_CHECK enum err app_damage_check_folder(const char *data, struct fault *faul
 /* The same for commands that need an existing store, which opening would create. ERR_PRECONDITION
  * if there is none. */
 MUST_CHECK enum err app_damage_require_store(const char *data, struct fault *fault);
-/* From now on faults within `map` or inside LMDB end the program as above; any other is a bug, and
- * ends it with its signal. `data`, the folder named in the line, outlives the program's threads.
- * May be called again for another map while no other thread runs. */
+/* Installs handlers: faults within `map` or inside LMDB end the program as described above; any
+ * other fault is a bug, and ends it with its signal. `data`, the folder named in the message, must
+ * outlive the program's threads. May be called again for another map while no other thread runs. */
 void app_damage_watch(const char *data, struct slice map);
 /* Implements store_lmdb_config.on_damage. */
 NORETURN void app_damage_end(const char *fact);

@@ -24,7 +24,7 @@ struct copy_check {
     struct store_backend *scratch;
     /* Folder of the scratch store; a leftover is removed at the next opening. */
     char folder[CONFIG_PATH_BYTES_MAX + 32];
-    uint64_t used_bytes; /* of the copy */
+    uint64_t used_bytes; /* used size of the copy */
     struct replay_report report;
     struct fault *fault;
 };

@@ -31,10 +31,10 @@ enum app_state {
  * `reading`. */
 struct app_access {
     struct admin_server_access found;
-    uint64_t version; /* of the token table that `found` was read from */
-    bool known; /* `found` was read */
-    bool is_warned; /* health and log have warned */
-    uint64_t log_again_ms; /* by the loop's clock */
+    uint64_t version; /* version of the token table from which `found` was read */
+    bool known; /* `found` has been read */
+    bool is_warned; /* health and the log have warned */
+    uint64_t log_again_ms; /* time of the next log line, by the loop's clock */
     bool reading;
     struct admin_server_access read;
     uint64_t read_version;
@@ -48,27 +48,27 @@ struct app_access {
 struct app_pressure {
     uint64_t evicted;
     uint64_t refused;
-    int64_t logged_us; /* 0: never */
+    int64_t logged_us; /* time of the last log line; 0: none */
 };
 
 struct app {
     const struct config *config;
     enum app_state state;
     int exit_status;
-    struct arena arena; /* allocations that live as long as the server */
-    struct arena start_arena; /* allocations needed only for starting */
+    struct arena arena; /* memory for the lifetime of the server */
+    struct arena start_arena; /* memory needed only during the start */
     struct fault fault;
     struct ctx ctx;
     struct service_env env;
     uv_loop_t loop;
-    uv_async_t writer_async; /* completions of the writer wait */
-    uv_idle_t turn_idle; /* streams wait for a turn */
-    uv_prepare_t turn_prepare; /* runs before the loop waits */
+    uv_async_t writer_async; /* woken when completions of the writer wait */
+    uv_idle_t turn_idle; /* active while streams wait for a turn */
+    uv_prepare_t turn_prepare; /* runs before the loop blocks */
     uv_signal_t signals[3]; /* SIGTERM, SIGINT, SIGHUP */
     uv_timer_t health_timer;
     uv_timer_t upkeep_timer;
     uv_poll_t widest_poll; /* app_start_handles */
-    bool handles_started; /* signals and timers */
+    bool handles_started; /* the signals and timers are started */
     bool handles_closed;
     /* Created from the bottom up; NULL until then. */
     struct store_backend *backend;
@@ -82,8 +82,8 @@ struct app {
     struct call_server *calls;
     struct grpc_server *grpc;
     struct net_server *net;
-    struct net_bound bound; /* until `net` takes it */
-    struct document_jobs documents; /* `pdf`, as the services use it */
+    struct net_bound bound; /* bound sockets until `net` takes them */
+    struct document_jobs documents; /* `pdf` in the form that the services use */
     char pdf_program[CONFIG_PATH_BYTES_MAX];
     bool pdf_started;
     bool pdf_serving; /* the worker is ready */
@@ -93,8 +93,8 @@ struct app {
     bool warming; /* the tables are being read into memory */
     bool giving_back; /* the pool returns memory to the system */
     struct app_access access;
-    bool lost_file; /* app_lost_file has logged it */
-    size_t spare_bytes; /* of the heap after the last return: this much stays */
+    bool lost_file; /* app_lost_file has logged the loss */
+    size_t spare_bytes; /* unused heap after the last return to the system, which stays allocated */
     uint64_t warm_from_ms; /* start of reading ahead, by the loop's clock */
     atomic_bool stop_warming;
     enum err warm_result;
@@ -128,7 +128,7 @@ void app_end_start_guard(void);
 void app_close_handles(struct app *app);
 /* Frees the parts from the top down, after the loop has ended. */
 void app_deinit(struct app *app);
-/* Ends the loop once everything accepted is answered. */
+/* Ends the loop if all accepted calls have been answered. */
 void app_close_if_idle(struct app *app);
 void app_log_failure(const struct app *app, const char *what, enum err err);
 
@@ -157,7 +157,7 @@ MUST_CHECK enum err app_pdf_make(struct app *app);
 const struct document_jobs *app_pdf_documents(const struct app *app);
 /* Starts the worker. */
 void app_pdf_start(struct app *app);
-/* Ends the worker, when no call is live any more; the loop then has no handle of it. */
+/* Ends the worker after the last live call, so that it no longer keeps the loop alive. */
 void app_pdf_stop(struct app *app);
 /* Reports to the services whether documents are measured. */
 void app_pdf_report_health(struct app *app);

@@ -111,7 +111,7 @@ uint32_t app_allow_connections(const struct config *config)
 {
     rlim_t wanted = (rlim_t)config->connections_max + OTHER_DESCRIPTORS_MAX + 1;
     rlim_t descriptors = allow_descriptors(wanted);
-    /* If there are few, connections and other uses share them. */
+    /* If there are few descriptors, connections and other uses share them equally. */
     rlim_t allowed = descriptors < (rlim_t)2 * OTHER_DESCRIPTORS_MAX
                          ? descriptors / 2
                          : descriptors - OTHER_DESCRIPTORS_MAX;
@@ -201,8 +201,8 @@ void app_close_handles(struct app *app)
     for (size_t i = 0; i < sizeof(app->signals) / sizeof(app->signals[0]); i++) {
         uv_close((uv_handle_t *)&app->signals[i], NULL);
     }
-    (void)signal(SIGHUP, SIG_IGN); /* libuv has restored the default action, which would end the
-                                    * process */
+    (void)signal(SIGHUP,
+                 SIG_IGN); /* libuv has restored the default action, which would end the process */
     uv_close((uv_handle_t *)&app->health_timer, NULL);
     uv_close((uv_handle_t *)&app->upkeep_timer, NULL);
 }

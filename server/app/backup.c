@@ -28,19 +28,19 @@ struct backup {
     struct backup_state state;
     enum backup_phase phase;
     bool owned; /* a stream owns it, between start and cancel */
-    struct org_id org; /* of the owning stream */
+    struct org_id org; /* organisation of the owning stream */
     uv_async_t async; /* bytes arrived in the ring, or the thread has ended */
     uv_timer_t timer;
     bool closed;
     int64_t start_us;
-    int64_t read_us; /* when the client last read, or nothing was waiting for it */
+    int64_t read_us; /* time at which the client last read, or at which no data was waiting */
     /* Valid from the start until the state is IDLE again. */
     struct backup_ring ring;
     uv_thread_t thread;
     atomic_bool copied; /* the fields below are set, and the thread ends */
     enum err copy_result;
     uint64_t file_bytes;
-    struct sha256_state sha256; /* of all bytes put into the ring */
+    struct sha256_state sha256; /* state over all bytes put into the ring */
 };
 
 /* --- the copying thread --- */
@@ -114,7 +114,7 @@ static void log_end(const struct backup *backup)
                   (clock_monotonic_us(backup->config.clock) - backup->start_us) / 1000);
 }
 
-/* Ends the backup at once, whether or not its client reads. */
+/* Ends the backup immediately, whether or not its client reads. */
 static void fail_backup(struct backup *backup, enum err err, const char *why)
 {
     struct backup_state *state = &backup->state;
@@ -127,7 +127,7 @@ static void fail_backup(struct backup *backup, enum err err, const char *why)
     backup->config.on_failed(backup->config.user);
 }
 
-/* Ends the backup once the thread has ended and every byte was taken. */
+/* Ends the backup after the thread has ended and every byte was taken. */
 static void conclude_backup(struct backup *backup)
 {
     struct backup_state *state = &backup->state;
@@ -267,7 +267,7 @@ static void cancel(void *user)
 
     backup->owned = false;
     if (backup->phase == BACKUP_COPYING) {
-        backup_ring_stop(&backup->ring); /* on_async does the rest */
+        backup_ring_stop(&backup->ring); /* on_async completes the end */
     } else if (backup->phase == BACKUP_SENDING) {
         become_idle(backup);
     }

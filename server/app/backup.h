@@ -34,10 +34,12 @@ struct backup_config {
     struct uv_loop_s *loop;
     struct store_backend *backend;
     const struct clock *clock;
-    uint32_t format_version; /* of the store */
+    uint32_t format_version; /* format version of the store */
     void (*on_news)(void *user, struct org_id org); /* bytes are available, or it has ended */
-    void (*on_failed)(void *user); /* its stream must end, whether or not its client reads */
-    void (*on_idle)(void *user); /* nothing runs any more */
+    void (*on_failed)(
+        void *
+            user); /* called if the backup failed: its stream must end, whether or not its client reads */
+    void (*on_idle)(void *user); /* called when nothing is running any more */
     void *user;
 };
 
@@ -47,7 +49,7 @@ const struct backup_jobs *backup_jobs(struct backup *backup);
 bool backup_is_idle(const struct backup *backup);
 /* Closes its handles; it must be idle. Accepts NULL. May be called twice. */
 void backup_close(struct backup *backup);
-/* After the loop has ended. Accepts NULL. */
+/* Frees the backup after the loop has ended. NULL is allowed. */
 void backup_free(struct backup *backup);
 
 #endif

@@ -15,11 +15,11 @@
 
 struct backup_ring {
     uv_mutex_t lock;
-    uv_cond_t room; /* there is room, or the ring was stopped */
+    uv_cond_t room; /* signalled if there is room, or if the ring was stopped */
     uint8_t *bytes;
     uint64_t put_bytes; /* total */
     uint64_t taken_bytes; /* total */
-    uint64_t lent_bytes; /* returned by the last take, following taken_bytes */
+    uint64_t lent_bytes; /* bytes returned by the last take, after taken_bytes */
     bool is_stopped;
 };
 

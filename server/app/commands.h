@@ -19,7 +19,7 @@ struct progress_line {
 
 /* Prints one, unless the last one is more recent than COMMAND_PROGRESS_US. The text has no line break. */
 void progress_line_print(struct progress_line *line, const char *format, ...) PRINTF_LIKE(2, 3);
-/* Ends a line that is open. */
+/* Ends an open line. */
 void progress_line_end(const struct progress_line *line);
 
 /* `--new-admin-token`: creates another ADMIN token with the server flag, if none is usable any more.

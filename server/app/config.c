@@ -29,7 +29,7 @@ enum option_kind {
 struct option {
     const char *name;
     enum option_kind kind;
-    size_t offset; /* in struct config */
+    size_t offset; /* offset of the member in struct config */
     uint64_t min;
     uint64_t max;
     const char *right; /* the expected form, for messages */

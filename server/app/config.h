@@ -20,7 +20,7 @@ enum config_action {
     CONFIG_NEW_TOKEN, /* --new-admin-token: write another administrator's token, then exit */
     CONFIG_REBUILD, /* --rebuild: rebuild the tables from the log, then exit */
     CONFIG_RESTORE, /* --restore FILE: create the data folder from a backup, then exit */
-    CONFIG_VERIFY_COPY, /* --verify-copy: started by the server, on a copy that it made */
+    CONFIG_VERIFY_COPY, /* --verify-copy: started by the server for a copy that it created */
     CONFIG_HELP,
     CONFIG_VERSION
 };
@@ -29,19 +29,19 @@ struct config {
     enum config_action action;
     char file[CONFIG_PATH_BYTES_MAX]; /* --config */
     char data[CONFIG_PATH_BYTES_MAX];
-    char restore_file[CONFIG_PATH_BYTES_MAX]; /* of --restore */
+    char restore_file[CONFIG_PATH_BYTES_MAX]; /* argument of --restore */
     char listen_host[CONFIG_HOST_BYTES_MAX]; /* an IP address, without brackets */
-    uint16_t listen_port; /* 0: any free one */
+    uint16_t listen_port; /* 0: any free port */
     enum logger_level log_level;
     enum logger_format log_format;
     uint64_t map_bytes;
     uint64_t message_bytes_max;
     uint32_t connections_max;
-    uint32_t address_connections_max; /* of one address */
+    uint32_t address_connections_max; /* maximum connections of one address */
     uint32_t drain_timeout_ms;
-    char pdf_worker[CONFIG_PATH_BYTES_MAX]; /* empty: in the folder of the running program */
-    uint32_t pdf_slots; /* 0: one per core, within bounds */
-    bool insecure_allow_remote; /* accept cleartext connections of other hosts */
+    char pdf_worker[CONFIG_PATH_BYTES_MAX]; /* empty: the program in the folder of erratad */
+    uint32_t pdf_slots; /* 0: one per core, within the limits */
+    bool insecure_allow_remote; /* accept cleartext connections from other hosts */
 };
 
 struct config_problem {

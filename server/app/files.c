@@ -46,7 +46,7 @@ static enum err write_aside(int folder_file, const char *folder, const char *nam
     int file = -1;
     bool written = false;
 
-    (void)unlinkat(folder_file, name, 0); /* left by an interrupted start */
+    (void)unlinkat(folder_file, name, 0); /* a file left by an interrupted start */
     file = openat(folder_file, name, flags, S_IRUSR | S_IWUSR);
     if (file < 0) {
         return say_failed(fault, "made", folder, name);

@@ -17,12 +17,12 @@
 struct rebuild {
     const struct rebuild_order *order;
     const struct config *config;
-    char folder[CONFIG_PATH_BYTES_MAX + 32]; /* where the new store is written */
+    char folder[CONFIG_PATH_BYTES_MAX + 32]; /* folder of the new store */
     struct fault *fault;
-    struct store_backend *old; /* holds the folder's lock until the end */
+    struct store_backend *old; /* old store, whose folder lock is held until the end */
     struct store_backend *new;
     struct replay_report report;
-    uint64_t events_total; /* sum of the logs' last numbers */
+    uint64_t events_total; /* sum of the logs' last sequence numbers */
     bool moved; /* the rename has begun: either store may be in place */
 };
 

@@ -16,7 +16,7 @@
 #define REBUILD_ROOM_BYTES (UINT64_C(64) << 20)
 
 struct rebuild_order {
-    const struct config *config; /* its data folder and map size */
+    const struct config *config; /* data folder and map size */
     /* Called after each batch of events. */
     void (*on_progress)(void *user, const struct replay_progress *progress);
     void *user;
@@ -24,13 +24,13 @@ struct rebuild_order {
 
 struct rebuild_result {
     uint64_t organizations;
-    uint64_t events; /* replayed so far */
+    uint64_t events; /* events replayed so far */
     int64_t took_ms;
     bool moved; /* the rename has begun: either store may be in place */
 };
 
-/* On failure `fault` has the reason: ERR_CORRUPT for a broken log, ERR_DISK_FULL for lack of room,
- * or an error of opening. `ret_result` is filled in either case. */
+/* On failure `fault` contains the reason: ERR_CORRUPT for a broken log, ERR_DISK_FULL for lack of
+ * disk space, or an error of opening. `ret_result` is filled in either case. */
 MUST_CHECK enum err rebuild_store(const struct rebuild_order *order, struct fault *fault,
                                   struct rebuild_result *ret_result);
 /* Copies data that comes from no event: the server's values in the table META, except those that describe the

@@ -37,24 +37,24 @@ struct verifier {
     struct verify_state state;
     enum verifier_phase phase;
     bool owned; /* a stream owns it, between start and cancel */
-    struct org_id org; /* of the owning stream */
+    struct org_id org; /* organisation of the owning stream */
     char folder[CONFIG_PATH_BYTES_MAX + 32];
     uv_timer_t timer;
     bool closed;
     /* Copying. */
     uv_thread_t thread;
     atomic_bool stop;
-    atomic_bool copied; /* copy_result is set, and the thread ends */
+    atomic_bool copied; /* copy_result is set, and the thread is ending */
     atomic_uint_fast64_t copied_bytes;
     enum err copy_result;
     /* The child process. */
     uv_process_t process;
     uv_pipe_t pipe;
-    unsigned open_handles; /* of these two */
+    unsigned open_handles; /* number of open handles of these two */
     struct verify_message message;
-    size_t message_bytes; /* received so far */
+    size_t message_bytes; /* bytes received so far */
     bool concluded; /* the last message was received */
-    bool has_end; /* conclude was called */
+    bool has_end; /* conclude has been called */
     int64_t exit_status;
     int term_signal;
 };
@@ -146,7 +146,7 @@ static void take_message(struct verifier *verifier)
     struct verify_state *state = &verifier->state;
 
     if (!verify_message_holds(message)) {
-        return; /* invalid messages are ignored: the child's exit is reported */
+        return; /* invalid messages are ignored, since the child's exit is reported */
     }
     state->stage = message->stage;
     state->events = message->events;
@@ -436,7 +436,8 @@ static void cancel(void *user)
         return;
     case VERIFIER_CHECKING:
         if (!uv_is_closing((const uv_handle_t *)&verifier->process)) {
-            (void)uv_process_kill(&verifier->process, SIGKILL); /* it may have just ended */
+            (void)uv_process_kill(&verifier->process,
+                                  SIGKILL); /* the child may already have ended */
         }
         return;
     case VERIFIER_IDLE:

@@ -27,7 +27,7 @@ struct verifier_config {
     const char *data; /* the data folder */
     uint64_t map_bytes;
     void (*on_news)(void *user, struct org_id org); /* the state has changed */
-    void (*on_idle)(void *user); /* nothing runs any more */
+    void (*on_idle)(void *user); /* called when nothing is running any more */
     void *user;
 };
 

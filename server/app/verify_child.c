@@ -65,7 +65,7 @@ static bool on_progress(void *user, const struct replay_progress *progress)
     return write_message(&child->message);
 }
 
-/* Ends with its parent, and gets the lowest priority. */
+/* Makes the process end with its parent, and lowers its priority. */
 static void be_small(void)
 {
     int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -75,7 +75,8 @@ static void be_small(void)
     if (file >= 0) {
         ssize_t written = write(file, OOM_SCORE, strlen(OOM_SCORE));
 
-        (void)written; /* on failure it is as likely to be killed as others */
+        (void)
+            written; /* on failure the kernel may kill other processes first when memory is short */
         (void)close(file);
     }
 }

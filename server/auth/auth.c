@@ -23,8 +23,8 @@ _Static_assert(AUTH_CACHE_ENTRIES == 1u << (64 - HASH_SHIFT), "a hash is an entr
 /* A valid token. */
 struct entry {
     bool used;
-    uint64_t version; /* of the TOKEN table when it was looked up */
-    int64_t expire_at_us; /* 0: never */
+    uint64_t version; /* version of the TOKEN table at the lookup */
+    int64_t expire_at_us; /* 0: never expires */
     char text[TOKEN_TEXT_BYTES];
     struct org_id org;
     uint32_t role;
@@ -158,8 +158,8 @@ static enum err find_token(struct ctx *ctx, struct store_txn *txn, uint32_t key_
                            const struct token_secret *secret, struct token_record *ret_record,
                            const char **ret_flaw)
 {
-    static const struct sha256_digest no_secret; /* compared with if the key id is unknown; no known
-                                               * secret hashes to zeros */
+    static const struct sha256_digest
+        no_secret; /* compared with if the key id is unknown; no known secret has a hash of zeros */
     struct sha256_digest digest = token_hash_secret(secret);
     struct token_record record = {.secret_sha256 = no_secret};
     enum err err = admin_read_token(txn, key_id, &record);

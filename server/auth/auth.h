@@ -22,10 +22,10 @@ struct auth;
 /* The identity that a token proves. */
 struct auth_identity {
     struct org_id org;
-    uint32_t role; /* errata.v1.Role; not 0 */
+    uint32_t role; /* an errata.v1.Role; not 0 */
     bool server;
     uint32_t key_id;
-    int64_t expire_at_us; /* 0: never */
+    int64_t expire_at_us; /* 0: never expires */
     struct slice user_id; /* borrowed from the cache until the next call of this module */
 };
 

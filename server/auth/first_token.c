@@ -103,7 +103,8 @@ static enum err make_kept(struct ctx *ctx, struct store_backend *backend, make_f
     return store_commit(txn);
 }
 
-/* Only reads: a store on a full disk has no room for a write, and may need none. */
+/* Looks up the organisation without writing: on a full disk a write would fail, although none may
+ * be needed. */
 static enum err find_organization(struct store_backend *backend, bool *ret_has)
 {
     struct store_txn *txn = NULL;

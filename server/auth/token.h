@@ -10,7 +10,7 @@
 #include "store/base/sha256.h"
 
 #define TOKEN_SECRET_BYTES 32
-#define TOKEN_TEXT_BYTES 59 /* 7 + 8 + 1 + 43, without NUL */
+#define TOKEN_TEXT_BYTES 59 /* 7 + 8 + 1 + 43 characters, without NUL */
 
 struct token_secret {
     uint8_t bytes[TOKEN_SECRET_BYTES];

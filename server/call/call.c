@@ -329,7 +329,7 @@ void call_finish(struct call *call, const struct status *status)
     core->reply_open = false;
     core->message_held = false;
     if (!core->ended) {
-        /* Without memory for its texts, the status is sent without them. */
+        /* If memory for the texts is exhausted, the status is sent without them. */
         (void)call_status_copy(core, status);
         core->status.retry_ms = status->retry_ms;
         /* A successful call with one reply must have it; none of it has been sent yet. */

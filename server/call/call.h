@@ -23,28 +23,28 @@
 #define CALL_STATUS_MESSAGE_BYTES_MAX 1024
 #define CALL_STATUS_DETAILS_BYTES_MAX 4096
 
-/* How a call ends. Slices are copied. */
+/* The status that ends a call. Slices are copied. */
 struct status {
     enum status_code code;
-    struct slice message; /* UTF-8; empty for OK; a longer one is cut */
+    struct slice message; /* UTF-8; empty for OK; truncated if too long */
     struct slice
-        details; /* google.rpc.Status, wire bytes, of the same code; or empty; longer: lost */
-    int32_t retry_ms; /* as err_retry_ms; obeyed by libraries with a retry policy */
+        details; /* encoded google.rpc.Status with the same code; or empty; dropped if too long */
+    int32_t retry_ms; /* as err_retry_ms; used by libraries with a retry policy */
 };
 
-/* While more output than this waits for the peer, call_writable is false. */
+/* Limit above which call_writable returns false: bytes of output that wait for the peer. */
 #define CALL_OUTPUT_BYTES_HIGH (64 * 1024)
 
 struct call {
     const struct method_info *method;
-    struct arena *arena; /* freed with the call */
-    int64_t started_us; /* monotonic; when the call's first bytes arrived */
-    int64_t deadline_us; /* monotonic; INT64_MAX: none */
+    struct arena *arena; /* memory of the call, freed with it */
+    int64_t started_us; /* time of the call's first bytes, by the monotonic clock */
+    int64_t deadline_us; /* deadline by the monotonic clock; INT64_MAX: none */
     struct slice authorization; /* the metadata's value, or empty */
     bool authorization_repeated; /* the field came several times, so the caller is ambiguous */
-    struct slice peer; /* address for the log, such as 127.0.0.1:40112 */
-    uint64_t number; /* of the call since the start: the request id of log lines */
-    bool cancelled; /* on_cancel was called */
+    struct slice peer; /* address of the peer for the log, such as 127.0.0.1:40112 */
+    uint64_t number; /* number of the call since the start, used as request id in log lines */
+    bool cancelled; /* on_cancel has been called */
     void *user; /* owned by the services */
 };
 
@@ -65,11 +65,11 @@ struct call_handlers {
     void *user;
     /* All headers were received. May finish the call at once (no token, wrong role, draining). */
     void (*on_start)(void *user, struct call *call);
-    /* One complete request message, decompressed. Borrowed until the call ends; for client and bidi
-     * streams, until the function returns. */
+    /* Receives one complete request message, decompressed. The slice is borrowed until the call
+     * ends; for client and bidi streams, until the function returns. */
     void (*on_message)(void *user, struct call *call, struct slice message);
-    /* No more request messages follow. A unary or server-streaming call has had exactly one; a
-     * client stream may have had none, which the services refuse if they need one. */
+    /* Reports the end of the request messages. A unary or server-streaming call has had exactly
+     * one; a client stream may have had none, which services refuse if they need one. */
     void (*on_half_close)(void *user, struct call *call);
     /* The output of a stream fell below the mark; called again each time it does. */
     void (*on_writable)(void *user, struct call *call);
@@ -95,12 +95,12 @@ void call_add_trailing(struct call *call, struct slice key, struct slice value);
 
 /* Starts a reply message, to be appended to the buffer. One at a time. `likely_bytes` is a hint. */
 struct buffer *call_reply_begin(struct call *call, size_t likely_bytes);
-/* Ends the reply: frames it, compresses it if negotiated and worthwhile, and queues it. ERR_MEMORY
- * if the buffer failed: finish the call with an error then. */
+/* Ends the reply: frames it, compresses it if negotiated and worthwhile, and queues it. Returns
+ * ERR_MEMORY if the buffer failed; then finish the call with an error. */
 MUST_CHECK enum err call_reply_end(struct call *call);
 /* Returns whether a streamed reply has room for another message. */
 bool call_writable(const struct call *call);
-/* Ends the call. */
+/* Ends the call with a status. */
 void call_finish(struct call *call, const struct status *status);
 
 #endif

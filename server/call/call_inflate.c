@@ -171,7 +171,7 @@ static void call_inflation_take(struct call_core *core, enum err err)
         call_drop_inflated(core);
     }
     if (err != OK) {
-        call_refuse_packed(core, err); /* does nothing if the call ended meanwhile */
+        call_refuse_packed(core, err); /* no effect if the call has ended meanwhile */
     } else if (!core->ended) {
         call_take_message(core, inflation->bytes);
     }
@@ -293,7 +293,7 @@ static bool call_inflate_here(struct call_core *core, struct slice packed)
     }
     err = call_inflate_small(core, packed, &size, &ended);
     if (err == OK && !ended && size <= core->inflation.max) {
-        return false; /* it is larger than it states */
+        return false; /* the message is larger than stated */
     }
     if (err == OK && size > core->inflation.max) {
         err = ERR_TOO_LARGE;

@@ -11,7 +11,7 @@ void call_expect_message(struct call_core *core)
     struct call_input *input = &core->input;
 
     if (!input->begun && core->call.method->stream == METHOD_BIDI_STREAM) {
-        input->progress_us = core->server->now_us; /* no bytes were due before */
+        input->progress_us = core->server->now_us; /* no bytes were expected before */
     }
     input->begun = true;
 }

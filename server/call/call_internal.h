@@ -21,7 +21,7 @@ void call_free_memory(struct call_core *core);
 void call_timer_start(struct call_core *core);
 void call_timer_stop(struct call_core *core);
 void call_server_turn_wheel(struct call_server *server, int64_t now_us);
-/* Ends calls whose request has stopped to arrive in time. */
+/* Ends calls whose request has not arrived in time. */
 void call_server_check_bodies(struct call_server *server, int64_t now_us);
 
 /* call_share.c: queued replies, counted for the connection and the server. */

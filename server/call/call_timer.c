@@ -31,7 +31,7 @@ static void call_timer_put(struct call_core *core, int32_t slot_index)
 void call_timer_start(struct call_core *core)
 {
     if (core->call.deadline_us != INT64_MAX) {
-        /* One slot later, so that the deadline has passed when the slot is due. */
+        /* The next slot, so that the deadline has passed when the slot is due. */
         int64_t slot = core->call.deadline_us / CALL_WHEEL_SLOT_US + 1;
 
         call_timer_put(core, (int32_t)(slot % CALL_WHEEL_SLOTS));

@@ -20,8 +20,8 @@
 #define GZIP_STATED_BYTES 4
 
 struct gzip_inflater {
-    z_stream stream; /* must not move: zlib's state points to it */
-    struct slice rest; /* of the message's bytes */
+    z_stream stream; /* must not be moved: zlib's state points to it */
+    struct slice rest; /* remaining bytes of the message */
 };
 
 enum err gzip_inflater_new(struct gzip_inflater **ret_inflater)
@@ -74,7 +74,9 @@ enum err gzip_inflater_step(struct gzip_inflater *inflater, uint8_t *to, size_t 
     *ret_ended = code == Z_STREAM_END;
     switch (code) {
     case Z_STREAM_END:
-        return inflater->rest.size == 0 ? OK : ERR_MALFORMED; /* else bytes follow the stream */
+        return inflater->rest.size == 0
+                   ? OK
+                   : ERR_MALFORMED; /* bytes after the end of the stream are an error */
     case Z_OK:
         return idle ? ERR_MALFORMED : OK; /* the stream is cut short */
     case Z_MEM_ERROR:

@@ -11,7 +11,7 @@
 
 #include <stdatomic.h>
 
-/* One step reads and makes at most so many bytes: some 50 to 300 us of work. */
+/* Maximum bytes read and written in one step: 50 to 300 us of work. */
 #define GZIP_STEP_BYTES ((size_t)64 * 1024)
 
 struct gzip_inflater;

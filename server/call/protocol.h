@@ -22,7 +22,8 @@
 /* Request bytes of one call that wait to be taken: four windows of 256 KiB, so that a protocol may go on
  * reading while the call does not. */
 #define CALL_HELD_BYTES_MAX ((size_t)1 << 20)
-/* What is inflated at once, packed and unpacked: some 100 us. Larger messages go to the pool. */
+/* Maximum size, compressed and decompressed, of messages that are inflated on the loop: about 100
+ * us. The pool inflates larger ones. */
 #define CALL_INFLATE_HERE_BYTES ((size_t)64 * 1024)
 /* Messages on the pool at once. One thread makes some 1 GB a second; more of them would hold each other up,
  * and the loop, at the kernel's lock of the address space, and take the threads of other large bodies. */
@@ -38,7 +39,7 @@
 
 struct call_core;
 
-/* What a protocol does for a call. None of these functions may finish the call or let go of it. */
+/* Functions of a protocol for a call. None of them may finish or free the call. */
 struct call_protocol {
     /* Bytes of the protocol's own state of a call: core->state, zeroed, in the call's arena. */
     size_t state_bytes;
@@ -61,48 +62,49 @@ struct call_protocol {
     void (*go_on)(struct call_core *core);
 };
 
-/* One metadata field of the request, in the call's arena. */
+/* A metadata field of the request, allocated in the call's arena. */
 struct call_metadata_field {
     struct call_metadata_field *next;
     struct slice name;
-    struct slice value; /* as sent */
+    struct slice value; /* value as sent */
 };
 
-/* One metadata field of the answer, as the services gave it. */
+/* A metadata field of the response, as set by the services. */
 struct call_field {
     struct slice name;
     struct slice value;
 };
 
-/* One reply message on its way: head and bytes are one piece. */
+/* A queued reply message: its head and bytes are one piece. */
 struct call_piece {
     struct call_piece *next;
-    struct slice bytes; /* what is left of it */
-    bool begun; /* some of it was taken out */
-    uint8_t place; /* which of `reply_arenas` holds it; CALL_PLACE_OWN for the call's arena */
+    struct slice bytes; /* remaining bytes */
+    bool begun; /* a part has been taken out */
+    uint8_t place; /* index in `reply_arenas` of its memory; CALL_PLACE_OWN for the call's arena */
 };
 
 #define CALL_PLACE_OWN 2
 
 /* The request message that is arriving. */
 struct call_input {
-    bool begun; /* some of a message has come, or of its head */
+    bool begun; /* a part of a message or of its head has arrived */
     bool compressed; /* the message that is arriving */
-    bool any_compressed; /* some message was: the answer may be */
-    uint32_t message_bytes; /* as announced */
+    bool
+        any_compressed; /* a compressed message has been received, so the response may be compressed */
+    uint32_t message_bytes; /* announced size of the message */
     uint8_t *data;
     size_t size; /* arrived */
     size_t capacity;
-    uint64_t budget_bytes; /* taken from the server's budget for bodies */
+    uint64_t budget_bytes; /* bytes reserved in the server's budget for request bodies */
     uint32_t message_count;
-    uint32_t progress_bytes; /* arrived since `progress_us` */
+    uint32_t progress_bytes; /* bytes received since `progress_us` */
     int64_t progress_us;
-    struct slice first; /* of a call with one request: kept until the request's end */
+    struct slice first; /* the message of a call with one request, kept until the request's end */
 };
 
 enum call_inflation_state {
     CALL_INFLATION_NONE,
-    CALL_INFLATION_WAITS, /* in its connection's line */
+    CALL_INFLATION_WAITS, /* waits in the connection's queue */
     CALL_INFLATION_RUNS /* the pool has it, and with it the call's memory: the call stays */
 };
 
@@ -110,86 +112,90 @@ enum call_inflation_state {
  * pool's. */
 struct call_inflation {
     enum call_inflation_state state;
-    struct call_core *next; /* in `share->packed`, while it waits */
+    struct call_core *next; /* next in `share->packed`, while it waits */
     struct call_core *previous;
     struct slice packed;
     size_t max; /* bytes that it may come to */
-    atomic_bool stop; /* no caller waits for it any more; set by the loop, read by the pool */
+    atomic_bool stop; /* the result is no longer needed; set by the loop, read by the pool */
     enum err result;
-    struct slice bytes; /* what it came to: the message, until it is dropped */
-    struct arena arena; /* where that is */
+    struct slice bytes; /* the decompressed message, until it is dropped */
+    struct arena arena; /* memory of the message */
 };
 
-/* What the calls of one connection share; its protocol has it, and releases each call before it
- * goes. */
+/* State shared by the calls of one connection. The protocol owns it, and releases each call before
+ * freeing it. */
 struct call_share {
-    size_t output_bytes; /* of replies that wait for the peer */
-    struct call_core *waiting; /* requests that wait until they are fewer; oldest first */
+    size_t output_bytes; /* size of the replies that wait for the peer */
+    struct call_core *waiting; /* requests that wait until the output is smaller; oldest first */
     struct call_core *waiting_last;
-    struct call_core *packed; /* messages that wait for their inflation; oldest first */
+    struct call_core *packed; /* messages that wait for decompression; oldest first */
     struct call_core *packed_last;
-    size_t packed_bytes; /* of them */
+    size_t packed_bytes; /* total size of these messages */
     bool inflates; /* the pool has one of them */
     bool
-        in_line; /* of connections of which one may be inflated: some are packed, and none inflates */
+        in_line; /* next connection in the queue for decompression; set if messages wait and none is being inflated */
     struct call_share *line_next;
     struct call_share *line_previous;
 };
 
 /* Inflations of a server. */
 struct call_inflations {
-    struct call_share *first; /* connections whose turn comes; in order */
+    struct call_share *first; /* connections in the queue, in order */
     struct call_share *last;
     uint32_t running;
-    size_t packed_bytes; /* of all messages that wait */
-    struct gzip_inflater *inflater; /* for small messages; owned, NULL until there was one */
-    uint8_t small[CALL_INFLATE_HERE_BYTES + 1]; /* one byte more shows that it is larger */
+    size_t packed_bytes; /* total size of all waiting messages */
+    struct gzip_inflater
+        *inflater; /* inflater for small messages; owned, NULL until the first use */
+    uint8_t small[CALL_INFLATE_HERE_BYTES + 1]; /* one extra byte detects a larger message */
 };
 
 struct call_core {
-    struct call call; /* first: the services' view */
+    struct call call; /* must be the first member: the services' view */
     struct call_server *server;
     const struct call_protocol *protocol;
     void *stream; /* the protocol's own, NULL once it let go */
     void *state; /* the protocol's own, state_bytes of it */
     struct call_share *share; /* NULL: none, or the protocol let go */
-    struct call_core *share_next; /* in `share->waiting`, while `share_waits` */
+    struct call_core *share_next; /* next in `share->waiting`, while `share_waits` */
     struct call_core *share_previous;
     bool share_waits;
-    struct call_core *next; /* in the server's list of live calls, or in its pool */
+    struct call_core *next; /* next in the server's list of live calls, or in its pool */
     struct call_core *previous;
-    struct call_core *timer_next; /* in a slot of the wheel */
+    struct call_core *timer_next; /* next in a slot of the timer wheel */
     struct call_core *timer_previous;
     int32_t timer_slot; /* -1: in none */
     struct call_metadata_field *metadata; /* newest first */
     bool accepts_gzip; /* the peer does, in replies */
-    bool started; /* on_start was called */
-    bool finished; /* call_finish was called, or never will be */
-    bool half_closed; /* on_half_close was called */
+    bool started; /* on_start has been called */
+    bool finished; /* call_finish has been called, or is no longer allowed */
+    bool half_closed; /* on_half_close has been called */
     bool closed; /* the protocol let go */
     bool ended; /* the protocol has its status: nothing is queued any more */
     bool reply_open;
-    bool full; /* output was above the mark: on_writable is owed */
+    bool full; /* output has exceeded the limit, so on_writable must be called */
     bool request_end; /* the request is whole, though some of it may be held */
-    bool end_taken; /* so was its end: the services hear of it now, or after `share_waits` */
+    bool
+        end_taken; /* the end of the request was received; the services are notified now, or after `share_waits` */
     bool message_held; /* the services work on a streamed message elsewhere: the next one waits */
     struct call_input input;
     struct call_inflation inflation;
-    struct buffer held; /* request bytes that wait: output is above the mark, or call_input_waits */
+    struct buffer
+        held; /* received bytes that wait, since output exceeds the limit or call_input_waits */
     struct buffer reply; /* the message that is being written, with room for its head */
     uint8_t reply_place;
-    uint32_t reply_counts[2]; /* pieces that live in each of `reply_arenas` */
-    struct call_piece *pieces; /* replies that wait, oldest first */
+    uint32_t reply_counts[2]; /* number of pieces allocated in each of `reply_arenas` */
+    struct call_piece *pieces; /* waiting replies, oldest first */
     struct call_piece **pieces_end;
-    size_t output_bytes; /* in them */
+    size_t output_bytes; /* their total size */
     struct status status; /* copied into the arena */
     uint32_t leading_count;
     uint32_t trailing_count;
-    /* What follows is not cleared between calls. */
+    /* The following members are kept between calls. */
     struct arena arena;
-    struct arena reply_arenas[2]; /* of streams, in turns: the one with no piece left is reset */
-    struct arena input_arena; /* of streamed requests: the message being taken */
-    struct arena held_arena; /* of `held` */
+    struct arena reply_arenas
+        [2]; /* memory of a stream's replies, used in turns: an arena without pieces is reset */
+    struct arena input_arena; /* memory of a streamed request: the current message */
+    struct arena held_arena; /* memory of `held` */
     struct call_field leading[CALL_ADDED_MAX];
     struct call_field trailing[CALL_ADDED_MAX];
 };
@@ -199,11 +205,11 @@ struct call_server {
     struct call_core *live;
     struct call_core *pool;
     uint32_t pool_count;
-    uint64_t output_bytes; /* of answers that wait for their peers */
-    uint64_t body_bytes; /* of request messages that are arriving or being handled */
-    const struct method_info *recent_method; /* of the last call; NULL if it had none */
+    uint64_t output_bytes; /* size of all responses that wait for their peers */
+    uint64_t body_bytes; /* size of all request messages that are being received or handled */
+    const struct method_info *recent_method; /* method of the last call; NULL if unknown */
     uint64_t next_number;
-    int64_t now_us; /* as last given */
+    int64_t now_us; /* last time passed in */
     int64_t wheel_us; /* the wheel has turned up to here */
     int64_t bodies_checked_us;
     struct call_core *wheel[CALL_WHEEL_SLOTS + 1]; /* the last: those that are due now */
@@ -251,7 +257,7 @@ void call_refuse_text(struct call_core *core, enum err err, struct slice text);
 void call_refuse_err(struct call_core *core, enum err err, const char *message);
 
 /* call_input.c: request messages as their bytes come. */
-/* Some of a message has come, such as a byte of its head: the rest of it is owed now. */
+/* Records that a message has started to arrive, so that the rest is expected in time. */
 void call_expect_message(struct call_core *core);
 /* A message of so many bytes (as sent) begins, or the call is refused. */
 void call_begin_message(struct call_core *core, uint32_t bytes, bool compressed);
@@ -264,7 +270,7 @@ static inline bool call_message_is_whole(const struct call_core *core)
 }
 /* Inflates and delivers it, now or when its time comes. */
 void call_take_whole_message(struct call_core *core);
-/* So many bytes of the request were taken: a slow one has brought something. */
+/* Counts received bytes of the request, for the detection of slow requests. */
 void call_note_progress(struct call_core *core, size_t bytes);
 /* Takes the request's end: the services hear of it now, or once enough of the connection's answers were
  * read (call_share_go_on). */
@@ -274,7 +280,8 @@ static inline bool call_input_waits(const struct call_core *core)
 {
     return core->inflation.state != CALL_INFLATION_NONE || core->message_held;
 }
-/* No bytes of the request are taken now: it ended, its output is above the mark, or call_input_waits. */
+/* Returns whether no bytes of the request are accepted: it has ended, its output exceeds the limit,
+ * or call_input_waits. */
 static inline bool call_input_stopped(const struct call_core *core)
 {
     return core->ended || core->full || call_input_waits(core);
@@ -286,11 +293,12 @@ static inline bool call_end_is_due(const struct call_core *core)
 }
 /* Keeps bytes that can't be taken now, after those that wait already. */
 void call_hold_bytes(struct call_core *core, struct slice bytes);
-/* So many of the bytes that wait were taken. */
+/* Removes bytes that have been consumed from the held ones. */
 void call_drop_held(struct call_core *core, size_t bytes);
 
-/* Some of the connection's answers were read: takes the end of the oldest request that waits for
- * that, if enough were. True if more wait: it is to be called again, at another turn. */
+/* Continues waiting requests after the peer has read responses: takes the end of the oldest one if
+ * enough were read. Returns whether more wait, in which case it must be called again in a later
+ * turn. */
 MUST_CHECK bool call_share_go_on(struct call_server *server, struct call_share *share);
 
 /* Output side: the queued replies as one run of bytes, each with its head. */

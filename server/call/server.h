@@ -25,7 +25,7 @@
  * And of all connections: where half of it is taken, the former is no more than one stream's mark. */
 #define CALL_SHARE_OUTPUT_BYTES_HIGH ((size_t)4 << 20)
 #define CALL_OUTPUT_BYTES_MAX (256u << 20)
-/* What one call's arena may hold: request, what it decodes to, and reply. */
+/* Memory limit of a call's arena: the request, its decoded form, and the reply. */
 #define CALL_ARENA_BYTES_MAX (128u << 20)
 /* Calls whose memory is kept for the next ones. */
 #define CALL_POOL_MAX 256
@@ -42,7 +42,7 @@
 #define CALL_TIMEOUT_US_MAX (INT64_C(365) * 24 * 3600 * 1000000)
 
 struct call_config {
-    const struct call_handlers *handlers; /* outlives the server */
+    const struct call_handlers *handlers; /* functions that handle calls; must outlive the server */
     /* contract_find_method; what it finds stays for ever. */
     const struct method_info *(*find_method)(struct slice path);
     size_t message_bytes_max;
@@ -61,19 +61,21 @@ struct call_config {
 
 /* Numbers since start, and of now where they say `live`. */
 struct call_stats {
-    uint64_t calls_started; /* on_start was called */
-    uint64_t calls_refused; /* answered by the transport itself before that */
-    uint64_t calls_ended[STATUS_UNAUTHENTICATED + 1]; /* by code; refused ones too */
+    uint64_t calls_started; /* calls passed to on_start */
+    uint64_t calls_refused; /* calls refused by the transport before that */
+    uint64_t calls_ended[STATUS_UNAUTHENTICATED +
+                         1]; /* ended calls by status code, including refused ones */
     uint64_t calls_cancelled; /* the peer or the connection went */
     uint64_t calls_expired; /* the deadline passed, or the request never came whole */
     uint64_t calls_live;
     uint64_t messages_in;
     uint64_t messages_out;
-    uint64_t message_bytes_in; /* on the wire, without heads */
+    uint64_t message_bytes_in; /* message bytes on the wire, without their heads */
     uint64_t message_bytes_out;
-    uint64_t metadata_dropped; /* added by the services above the limit */
+    uint64_t
+        metadata_dropped; /* metadata fields of services beyond the limit, which were dropped */
     uint64_t body_bytes_live;
-    uint64_t output_bytes_live; /* of answers that wait for their peers */
+    uint64_t output_bytes_live; /* size of the responses that wait for their peers */
 };
 
 struct call_server;
@@ -82,7 +84,7 @@ struct call_server;
 struct call_config call_config_default(const struct call_handlers *handlers);
 MUST_CHECK enum err call_server_new(const struct call_config *config, int64_t now_us,
                                     struct call_server **ret_server);
-/* Ends what has run out of time. Some times a second. */
+/* Ends calls that have exceeded their time. Call it several times per second. */
 void call_server_tick(struct call_server *server, int64_t now_us);
 struct call_stats call_server_stats(const struct call_server *server);
 /* All sessions are closed and all calls finished. Accepts NULL. */

@@ -14,41 +14,41 @@
 /* State of a field of an open message; repeated fields count their elements instead. */
 enum seen {
     SEEN_NOTHING = 0,
-    SEEN_EMPTY = 1, /* on the wire, with the default value */
+    SEEN_EMPTY = 1, /* present on the wire, with the default value */
     SEEN_VALUE = 2
 };
 
 struct frame {
     const struct message_info *message;
-    const struct field_info *field; /* of the parent; NULL for the request itself */
+    const struct field_info *field; /* field of the parent message; NULL for the request itself */
     struct wire_reader reader;
-    uint32_t *seen; /* per field: enum seen, or the number of elements */
-    size_t seen_before; /* words in use before this frame */
-    uint32_t index; /* of this message in its repeated field */
-    uint32_t likely; /* index of the field that probably comes next */
+    uint32_t *seen; /* an enum seen, or the number of elements, for each field */
+    size_t seen_before; /* number of used words before this frame */
+    uint32_t index; /* index of this message in its repeated field */
+    uint32_t likely; /* index of the field that is likely to follow */
     bool no_rules; /* inside a refused message: only the encoding is checked */
-    int64_t seconds; /* of a Timestamp */
+    int64_t seconds; /* seconds of a Timestamp */
     int64_t nanos;
 };
 
 struct checker {
     struct ctx *ctx;
-    uint32_t elements; /* fields and elements so far */
+    uint32_t elements; /* number of fields and elements so far */
     size_t depth;
-    size_t seen_used; /* words of seen_room */
+    size_t seen_used; /* used words of seen_room */
     bool in_pieces; /* a second piece of a message was found */
     bool is_write; /* the request is of a write: present ids are not empty */
-    struct arena scratch; /* for one JSON text at a time */
+    struct arena scratch; /* memory for one JSON text at a time */
     struct frame frames[CHECK_DEPTH_MAX];
     uint32_t seen_room[CHECK_SEEN_WORDS];
 };
 
-/* One value on the wire, for the rules. */
+/* A value on the wire, for the rules. */
 struct checked_value {
     const struct field_info *field;
-    uint32_t index; /* among the field's elements; 0 if it is not repeated */
-    uint64_t raw; /* of scalars */
-    struct slice bytes; /* of strings and bytes */
+    uint32_t index; /* index in the repeated field; 0 for other fields */
+    uint64_t raw; /* value of a scalar */
+    struct slice bytes; /* bytes of a string or bytes field */
 };
 
 /* Returns ERR_TOO_LARGE with its message: more than CHECK_ELEMENTS_MAX fields. */

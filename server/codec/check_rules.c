@@ -273,7 +273,7 @@ static bool is_within(const struct checked_value *value)
     int64_t number = 0;
 
     if (scalar_is_floating(type)) {
-        double real = scalar_double(type, value->raw); /* NaN is outside of every range */
+        double real = scalar_double(type, value->raw); /* NaN is outside every range */
 
         return real >= (double)rules->min_value && real <= (double)rules->max_value;
     }
@@ -437,7 +437,7 @@ void check_message_end(struct checker *checker)
     }
     for (uint32_t i = 0; i < message->count; i++) {
         if (frame->seen[i] == SEEN_NOTHING && !message->fields[i].rules.required) {
-            continue; /* most fields of most messages have no rules */
+            continue; /* most fields have no rules */
         }
         check_field_end(checker, &message->fields[i], frame->seen[i]);
     }

@@ -9,7 +9,7 @@
 
 #include "store/base/arena.h"
 
-/* As google.protobuf.FieldDescriptorProto.Type; the numbers are the same. */
+/* Numbers of google.protobuf.FieldDescriptorProto.Type. */
 enum field_type {
     FIELD_DOUBLE = 1,
     FIELD_FLOAT = 2,
@@ -30,7 +30,7 @@ enum field_type {
     FIELD_SINT64 = 18
 };
 
-/* As errata.options.Format; the numbers are the same. */
+/* Numbers of errata.options.Format. */
 enum field_format {
     FORMAT_ANY = 0,
     FORMAT_OPAQUE_ID = 1,
@@ -57,13 +57,13 @@ enum message_well_known {
 
 struct enum_value_info {
     int32_t number;
-    struct slice name; /* full, such as FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED */
-    struct slice short_name; /* without the type's prefix: MAPPING_CONFIRMED */
+    struct slice name; /* full name, such as FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED */
+    struct slice short_name; /* name without the prefix of the type: MAPPING_CONFIRMED */
 };
 
 struct enum_info {
     struct slice full_name;
-    const struct enum_value_info *values; /* by number, ascending */
+    const struct enum_value_info *values; /* values in ascending order of their numbers */
     uint32_t count;
 };
 
@@ -74,7 +74,7 @@ struct field_rules {
     uint32_t max_bytes;
     uint32_t max_items;
     enum field_format format;
-    bool required; /* present, or not empty */
+    bool required; /* must be present, or not empty */
     bool output_only; /* a request that sets it is refused */
     bool content;
     bool not_future;
@@ -84,23 +84,23 @@ struct field_rules {
 struct message_info;
 
 struct field_info {
-    struct slice name; /* as in the .proto: layout_fingerprint */
+    struct slice name; /* name in the .proto: layout_fingerprint */
     struct slice json_name; /* layoutFingerprint */
     uint32_t number;
     enum field_type type;
     bool repeated;
     bool map; /* a map: `message` is its entry */
-    bool packed; /* how a repeated scalar is written (both ways are read) */
-    bool optional; /* proto3 optional, or a member of a oneof: absent differs from the default */
-    int16_t oneof; /* index in the message's real oneofs, -1 for none */
-    const struct message_info *message; /* of FIELD_MESSAGE */
-    const struct enum_info *enumeration; /* of FIELD_ENUM */
+    bool packed; /* encoding of a repeated scalar when written; both encodings are read */
+    bool optional; /* proto3 optional, or a member of a oneof: absence differs from the default */
+    int16_t oneof; /* index in the message's real oneofs; -1: none */
+    const struct message_info *message; /* message type of a FIELD_MESSAGE */
+    const struct enum_info *enumeration; /* enum type of a FIELD_ENUM */
     struct field_rules rules;
 };
 
 struct message_info {
     struct slice full_name; /* errata.v1.FeedbackEvent */
-    const struct field_info *fields; /* by number, ascending */
+    const struct field_info *fields; /* fields in ascending order of their numbers */
     uint32_t count;
     enum message_well_known well_known;
 };
@@ -108,8 +108,8 @@ struct message_info {
 enum method_stream {
     METHOD_UNARY,
     METHOD_SERVER_STREAM,
-    METHOD_CLIENT_STREAM, /* many requests, one reply */
-    METHOD_BIDI_STREAM /* only reflection */
+    METHOD_CLIENT_STREAM, /* several requests, one reply */
+    METHOD_BIDI_STREAM /* used only by reflection */
 };
 
 enum method_transaction {
@@ -125,11 +125,11 @@ enum method_stage {
     METHOD_PREPARE_DOCUMENT
 };
 
-/* Where a read runs. */
+/* The thread that executes a read. */
 enum method_execution {
     METHOD_ON_LOOP,
     METHOD_ON_POOL,
-    METHOD_BY_COST /* its cost function decides */
+    METHOD_BY_COST /* decided by the cost function */
 };
 
 /* A set of roles: bit (1 << number) of errata.v1.Role. */
@@ -145,12 +145,12 @@ struct method_info {
     enum method_transaction transaction;
     enum method_stage stage;
     enum method_execution execution;
-    role_set roles; /* who may call; 0: no one, unless `open` */
-    role_set backfill_roles; /* of those, who must give created_at */
+    role_set roles; /* roles that may call the method; 0: none, unless `open` */
+    role_set backfill_roles; /* roles among them that must set created_at */
     bool open; /* needs no token: only health and reflection */
     bool no_side_effects;
-    uint32_t default_deadline_ms; /* 0: none */
-    uint16_t index; /* place in contract_methods, and in the dispatch table */
+    uint32_t default_deadline_ms; /* 0: no default */
+    uint16_t index; /* index in contract_methods and in the dispatch table */
 };
 
 /* Returns whether a successful call of the method has exactly one reply; other methods stream
@@ -176,18 +176,18 @@ extern const uint32_t contract_message_count;
 extern const struct enum_info *const contract_enums[];
 extern const uint32_t contract_enum_count;
 
-/* One file's descriptor, as protoc writes it. */
+/* The descriptor of a file, as protoc writes it. */
 struct contract_file {
     struct slice name; /* errata/v1/admin_service.proto */
-    struct slice descriptor; /* FileDescriptorProto, wire bytes */
-    const uint16_t *dependencies; /* indices of the files it imports */
+    struct slice descriptor; /* encoded FileDescriptorProto */
+    const uint16_t *dependencies; /* indices of the imported files */
     uint16_t dependency_count;
 };
 
 /* A name (of a service, method, message, enum, field or extension) with the file that defines
  * it. */
 struct contract_symbol {
-    struct slice name; /* errata.v1.FeedbackEvent, without a leading dot */
+    struct slice name; /* full name such as errata.v1.FeedbackEvent, without a leading dot */
     uint16_t file;
 };
 
@@ -201,9 +201,9 @@ struct contract_extension {
 /* All files, by name, ascending. */
 extern const struct contract_file contract_files[];
 extern const uint32_t contract_file_count;
-extern const struct contract_symbol contract_symbols[]; /* by name, ascending */
+extern const struct contract_symbol contract_symbols[]; /* sorted by name */
 extern const uint32_t contract_symbol_count;
-extern const struct contract_extension contract_extensions[]; /* by message and number, ascending */
+extern const struct contract_extension contract_extensions[]; /* sorted by message and number */
 extern const uint32_t contract_extension_count;
 
 /* Returns NULL if there is none. Written by hand, by binary search. */

@@ -14,29 +14,30 @@
 
 /* A field of an open message. The pieces of one message are a chain; its last one represents it. */
 struct join_field {
-    const struct field_info *message; /* of a message field; NULL: copied unread */
+    const struct field_info
+        *message; /* type of a message field; NULL: the field is copied unread */
     struct slice raw; /* the whole field */
-    struct slice content; /* of a message field */
-    uint32_t first; /* of the chain, valid in its last piece */
-    uint32_t next; /* NO_FIELD in the last piece */
-    bool is_replaced; /* by a later member of its oneof */
+    struct slice content; /* content of a message field */
+    uint32_t first; /* first piece of the chain; valid in the last piece */
+    uint32_t next; /* next piece; NO_FIELD in the last one */
+    bool is_replaced; /* replaced by a later member of its oneof */
 };
 
 /* A message whose fields are being written. They are the last ones of `fields`. */
 struct join_open {
-    uint32_t begin; /* of its fields */
-    size_t end; /* of its bytes in the result */
+    uint32_t begin; /* first of its fields */
+    size_t end; /* end of its bytes in the result */
 };
 
 struct joiner {
     struct ctx *ctx;
-    struct arena scratch; /* for `fields` */
+    struct arena scratch; /* memory of `fields` */
     struct join_field *fields; /* a stack */
     uint32_t count;
     uint32_t capacity;
-    uint32_t elements; /* fields read so far */
+    uint32_t elements; /* number of fields read so far */
     uint8_t *to; /* the result */
-    size_t at; /* where the part of it that is written begins */
+    size_t at; /* start of the part that is written */
     size_t depth;
     struct join_open open[CHECK_DEPTH_MAX];
 };

@@ -15,7 +15,7 @@
 /* A scalar in its wire form. */
 struct scalar {
     uint64_t raw;
-    struct slice bytes; /* of strings and bytes */
+    struct slice bytes; /* bytes of a string or bytes field */
 };
 
 /* Why a value was refused: NULL if it was not. The text completes "NAME ...". */

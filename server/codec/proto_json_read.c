@@ -40,15 +40,15 @@ enum frame_kind {
 
 struct frame {
     enum frame_kind kind;
-    const struct message_info *message; /* of FRAME_MESSAGE and FRAME_ANY_VALUE */
-    const struct field_info *field; /* repeated or map field; in a message, the one being read */
-    struct slice key; /* of the entry being read, quoted */
-    uint32_t count; /* elements or entries begun */
-    size_t lengths_before; /* lengths that stay open when this frame ends */
-    size_t wire_before; /* size of the wire when it began */
-    size_t seen; /* start of its bytes in the reader's `seen`: one per field, one per oneof */
+    const struct message_info *message; /* message type of FRAME_MESSAGE and FRAME_ANY_VALUE */
+    const struct field_info *field; /* repeated or map field; in a message, the field being read */
+    struct slice key; /* quoted key of the entry being read */
+    uint32_t count; /* number of elements or entries begun */
+    size_t lengths_before; /* number of lengths that stay open after this frame */
+    size_t wire_before; /* size of the wire at the start of this frame */
+    size_t seen; /* start of its bytes in the reader's `seen`: one for each field and each oneof */
     bool is_any; /* the object of the fields has an @type member */
-    bool is_started; /* its path segment was added */
+    bool is_started; /* its path segment has been added */
 };
 
 struct reader {

@@ -20,22 +20,22 @@
 #define ANY_TYPE_URL 1
 #define ANY_VALUE 2
 
-/* One field on the wire, with its sort keys. */
+/* A field on the wire, with its sort keys. */
 struct entry {
     const struct field_info *field;
     struct wire_field wire;
-    struct wire_field key; /* of the entry of a map */
-    uint32_t order; /* place on the wire */
+    struct wire_field key; /* key of a map entry */
+    uint32_t order; /* position on the wire */
 };
 
 struct frame {
     const struct message_info *message;
-    size_t first; /* of its entries */
+    size_t first; /* first of its entries */
     size_t end;
     size_t next;
     size_t list_end; /* end of the list or map that is being written */
     bool in_list;
-    bool is_bare; /* Struct or ListValue: written as its only field */
+    bool is_bare; /* a Struct or ListValue, written as its only field */
     bool has_members; /* a member was written */
     bool has_elements; /* an element was written */
 };
@@ -439,7 +439,7 @@ static void begin_value(struct writer *writer, const struct message_info *messag
         push_bare(writer, entry.field->message, entry.wire.bytes);
     } else if (entry.field->type == FIELD_DOUBLE &&
                !isfinite(scalar_double(FIELD_DOUBLE, entry.wire.value))) {
-        fail_write(writer); /* JSON cannot express it */
+        fail_write(writer); /* the value cannot be expressed in JSON */
     } else {
         put_scalar(writer, entry.field, &entry.wire);
     }
@@ -583,7 +583,7 @@ static void begin_any(struct writer *writer, const struct message_info *any, str
         }
         message = find_any_type(url);
         if (message == NULL) {
-            fail_write(writer); /* its type is unknown, so there is no JSON for it */
+            fail_write(writer); /* the type is unknown, so there is no JSON for it */
             return;
         }
         if (message->well_known == MESSAGE_PLAIN || message->well_known == MESSAGE_EMPTY) {

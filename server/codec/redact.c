@@ -10,8 +10,8 @@
 /* A message that was not read to its end. */
 struct open_message {
     const struct message_info *info;
-    const uint8_t *end; /* where it ends in the input */
-    uint8_t *length; /* its length in the output */
+    const uint8_t *end; /* end in the input */
+    uint8_t *length; /* position of its length in the output */
     size_t length_bytes; /* size of that length in the input */
 };
 

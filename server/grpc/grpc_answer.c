@@ -36,7 +36,7 @@ static const struct h2_field grpc_busy_fields[] = {
     GRPC_FIELD("grpc-retry-pushback-ms", "200"),
 };
 
-/* By code: decimal, without a leading zero. */
+/* Codes in decimal, without leading zeros. */
 static const struct slice grpc_code_texts[] = {
 #define STATUS(name, number) [number] = {(const uint8_t *)#number, sizeof(#number) - 1},
 #include "store/base/status_codes.def"

@@ -40,12 +40,12 @@ enum grpc_encoding {
 /* The protocol that a content type selects. */
 enum grpc_content {
     GRPC_CONTENT_OTHER,
-    GRPC_CONTENT_GRPC /* application/grpc, or +proto */
+    GRPC_CONTENT_GRPC /* application/grpc or application/grpc+proto */
 };
 
 /* The protocol's state of a call: values of the request's fields, and the prefix being received. */
 struct grpc_call {
-    uint32_t generation; /* of the stream */
+    uint32_t generation; /* generation of the stream */
     enum grpc_content content;
     enum grpc_encoding encoding;
     bool is_post;
@@ -53,9 +53,9 @@ struct grpc_call {
     bool timeout_is_bad;
     bool no_memory;
     bool responded; /* the response's fields were handed to HTTP/2 */
-    uint8_t prefix_bytes; /* received so far */
+    uint8_t prefix_bytes; /* bytes of the prefix received so far */
     uint8_t prefix[GRPC_PREFIX_BYTES];
-    int64_t timeout_us; /* INT64_MAX: none */
+    int64_t timeout_us; /* INT64_MAX: no timeout */
 };
 
 extern const struct call_protocol grpc_call_protocol;

@@ -41,7 +41,7 @@ _Static_assert(GRPC_LIST_KIB * 1024 == H2_HEADER_LIST_BYTES_MAX, "the texts name
     "metadata: the request's header fields are too large; expected at most " GRPC_NUMBER(          \
         GRPC_LIST_KIB) " KiB, counting name, value and 32 bytes of each"
 
-/* Other content types will select other protocols here. */
+/* Returns the protocol selected by the content type. */
 static enum grpc_content grpc_content_of(struct slice value)
 {
     struct slice prefix = SLICE("application/grpc");

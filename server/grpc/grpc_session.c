@@ -19,7 +19,7 @@ static void grpc_on_request(void *user, struct h2_stream *stream)
         core = call_open(session->server, &grpc_call_protocol);
     }
     if (core == NULL) {
-        return; /* refused once all fields are received */
+        return; /* refused after all fields have been received */
     }
     core->stream = stream;
     core->share = &session->share;
@@ -229,7 +229,7 @@ static size_t grpc_drain(void *user, uint8_t *to, size_t size)
 
     size = h2_conn_drain(session->conn, to, size);
     if (call_share_go_on(session->server, &session->share)) {
-        session->link->wake(session->link); /* for the next request, on a later turn */
+        session->link->wake(session->link); /* for the next request, in a later turn */
     }
     return size;
 }

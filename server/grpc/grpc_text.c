@@ -153,8 +153,8 @@ enum err grpc_timeout_parse(struct slice text, int64_t *ret_us)
         return ERR_INVALID;
     }
     if (unit_ns < 1000) {
-        *ret_us = count / 1000; /* rounded down: less than a microsecond has passed by the time
-                                 * it is read */
+        *ret_us =
+            count / 1000; /* rounded down: less than a microsecond has passed when it is read */
     } else if (count > CALL_TIMEOUT_US_MAX / (unit_ns / 1000)) {
         *ret_us = CALL_TIMEOUT_US_MAX;
     } else {

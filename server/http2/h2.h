@@ -99,13 +99,13 @@ enum h2_code {
 /* The client's connection preface (RFC 9113, 3.4). */
 #define H2_PREFACE "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
-struct h2_shared; /* shared by the connections of a server */
+struct h2_shared; /* state shared by the connections of a server */
 struct h2_conn;
 struct h2_stream;
 
 /* A header field; both borrowed. */
 struct h2_field {
-    struct slice name; /* lower case */
+    struct slice name; /* name in lower case */
     struct slice value;
 };
 
@@ -113,8 +113,9 @@ struct h2_field {
 struct h2_handlers {
     /* A request begins; its fields follow. Call h2_stream_set_user here. */
     void (*on_request)(void *user, struct h2_stream *stream);
-    /* One field of the request, pseudo fields first; borrowed for the call. Also called for fields
-     * above H2_HEADER_LIST_BYTES_MAX, when h2_stream_is_over_limit is true. */
+    /* Reports one field of the request, pseudo fields first; borrowed for the duration of the call.
+     * Also called for fields beyond H2_HEADER_LIST_BYTES_MAX, when h2_stream_is_over_limit is
+     * true. */
     void (*on_field)(void *user, struct h2_stream *stream, struct slice name, struct slice value);
     /* All fields were received. */
     void (*on_fields_end)(void *user, struct h2_stream *stream);
@@ -140,9 +141,9 @@ struct h2_handlers {
 
 /* Counters since the start, over all connections. */
 struct h2_stats {
-    uint64_t streams_refused; /* above H2_STREAMS_MAX */
-    uint64_t connections_rate_limited; /* ended with ENHANCE_YOUR_CALM */
-    uint64_t connections_idle; /* closed after H2_IDLE_DEADLINE_US without a request */
+    uint64_t streams_refused; /* streams refused because of H2_STREAMS_MAX */
+    uint64_t connections_rate_limited; /* connections ended with ENHANCE_YOUR_CALM */
+    uint64_t connections_idle; /* connections closed after H2_IDLE_DEADLINE_US without a request */
     uint64_t streams_live;
     uint64_t connections_live;
 };
@@ -198,7 +199,7 @@ void h2_stream_respond(struct h2_stream *stream, const struct h2_field *fields, 
  * H2_TEXT_LINGER_US, then the stream is reset with NO_ERROR. Only on_close is called afterwards. */
 void h2_stream_respond_text(struct h2_stream *stream, const struct h2_field *fields, size_t count,
                             struct slice text);
-/* May be called only inside body_end; the fields must stay valid until on_close. */
+/* Sends trailers. May be called only inside body_end; the fields must stay valid until on_close. */
 void h2_stream_send_trailers(struct h2_stream *stream, const struct h2_field *fields, size_t count);
 /* Reports that more of the body is ready, or its end. */
 void h2_stream_resume(struct h2_stream *stream);

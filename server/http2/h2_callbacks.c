@@ -242,7 +242,7 @@ static int h2_on_frame_send(nghttp2_session *session, const nghttp2_frame *frame
         return h2_note_answer_sent(conn, frame);
     }
     if (frame->hd.type == NGHTTP2_GOAWAY && conn->failed) {
-        conn->done = true; /* this frame is its last */
+        conn->done = true; /* this is the last frame */
     }
     if (frame->hd.type == NGHTTP2_RST_STREAM && frame->rst_stream.error_code != H2_NO_ERROR &&
         !h2_bucket_take(&conn->own_resets, conn->now_us)) {

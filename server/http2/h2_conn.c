@@ -192,7 +192,7 @@ void h2_conn_fail(struct h2_conn *conn, enum h2_code code, const char *why)
     h2_conn_note_output(conn);
 }
 
-/* Ends the connection for an error of nghttp2. */
+/* Ends the connection because of an error of nghttp2. */
 static void h2_conn_fail_feed(struct h2_conn *conn, int code)
 {
     if (code == NGHTTP2_ERR_FLOODED) {
@@ -306,7 +306,9 @@ static bool h2_conn_notify_drained(struct h2_conn *conn)
         return false;
     }
     for (; stream != NULL; stream = next) {
-        next = stream->next; /* handlers do not close streams: nghttp2 does, when it sends frames */
+        next =
+            stream
+                ->next; /* handlers do not close streams: nghttp2 closes them when it sends frames */
         if (stream->wants_drained) {
             stream->wants_drained = false;
             conn->drained_wanted--;
@@ -319,7 +321,7 @@ static bool h2_conn_notify_drained(struct h2_conn *conn)
 size_t h2_conn_drain(struct h2_conn *conn, uint8_t *to, size_t size)
 {
     bool first = !conn->settings_patched;
-    bool once = true; /* requests of on_drained are served once in each drain */
+    bool once = true; /* requests of on_drained are served once per drain */
     bool moved = false;
     uint8_t *before = NULL;
 

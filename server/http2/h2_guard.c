@@ -76,7 +76,7 @@ static bool h2_guard_is_idle(struct h2_guard *guard, uint32_t stream)
 
     switch (guard->head[3]) {
     case NGHTTP2_HEADERS:
-        /* Other HEADERS are trailers, which are ignored, or belong to a closed stream. */
+        /* Other HEADERS frames are trailers, which are ignored, or belong to a closed stream. */
         guard->events = h2_seen_opens(&guard->seen, NGHTTP2_HEADERS, stream) ? 1 : 0;
         return guard->events == 0;
     case NGHTTP2_DATA:
@@ -144,7 +144,7 @@ static const char *h2_guard_take_head(struct h2_guard *guard, int64_t now_us)
     return complaint;
 }
 
-/* Ends a frame; returns how many events it was. */
+/* Ends a frame; returns the number of events in it. */
 static uint32_t h2_guard_end_frame(struct h2_guard *guard)
 {
     guard->in_frame = false;

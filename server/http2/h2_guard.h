@@ -14,7 +14,7 @@
 struct h2_bucket {
     uint32_t burst;
     uint32_t per_second;
-    uint32_t tokens; /* left; at most `burst` */
+    uint32_t tokens; /* remaining tokens, at most `burst` */
     int64_t refilled_us;
 };
 
@@ -25,18 +25,18 @@ void h2_bucket_give(struct h2_bucket *bucket, uint32_t tokens);
 
 struct h2_guard {
     uint8_t head[H2_FRAME_HEAD_BYTES]; /* header of the current frame */
-    uint8_t head_bytes; /* received so far */
+    uint8_t head_bytes; /* received bytes of it */
     uint8_t preface_bytes_left;
     bool settings_seen;
     bool in_frame; /* the header was read, the payload not completely */
     bool ends_block; /* the current frame has END_HEADERS */
-    uint8_t continuations; /* of the current header block, so far */
-    uint8_t events; /* beginnings and ends of requests in the current frame */
+    uint8_t continuations; /* number of CONTINUATION frames of the current header block */
+    uint8_t events; /* starts and ends of requests in the current frame */
     uint32_t payload_bytes_left;
     struct h2_seen seen;
     enum h2_code complaint_code; /* code of the complaint, if there is one */
-    int64_t header_block_since_us; /* INT64_MAX: none is open */
-    int64_t frame_since_us; /* since when a frame is incomplete; INT64_MAX: none is */
+    int64_t header_block_since_us; /* start of the open header block; INT64_MAX: none */
+    int64_t frame_since_us; /* start of the incomplete frame; INT64_MAX: none */
     struct h2_bucket idle_frames;
     struct h2_bucket resets;
 };

@@ -21,27 +21,27 @@ struct h2_shared {
     nghttp2_session_callbacks *callbacks;
     nghttp2_option *options;
     struct h2_memory memory;
-    struct h2_stream *pool; /* closed streams, kept for reuse */
+    struct h2_stream *pool; /* closed streams for reuse */
     uint32_t pool_count;
     struct h2_stats stats;
 };
 
 struct h2_stream {
     struct h2_conn *conn;
-    struct h2_stream *next; /* in the connection's list while open, in the pool after */
-    struct h2_stream *previous; /* in the connection's list */
+    struct h2_stream *next; /* next in the connection's list if open, otherwise in the pool */
+    struct h2_stream *previous; /* previous in the connection's list */
     void *user; /* the layer above's */
     int32_t id;
     uint32_t generation;
-    uint32_t header_list_bytes; /* as RFC 9113 counts them */
-    uint32_t unconsumed_bytes; /* received, and not returned to the window yet */
+    uint32_t header_list_bytes; /* size of the header list as defined by RFC 9113 */
+    uint32_t unconsumed_bytes; /* bytes received but not yet returned to the window */
     uint32_t untold_bytes; /* consumed, but not reported to nghttp2 yet; below H2_REPORTED_BYTES */
-    uint32_t progress_bytes; /* output sent since `blocked_since_us` */
-    int64_t blocked_since_us; /* since when output has waited; INT64_MAX: none waits */
-    struct slice text; /* of h2_stream_respond_text: the part not yet sent */
-    int64_t linger_until_us; /* until when the rest of the request is read after the text;
-                              * INT64_MAX: it is not */
-    bool is_text; /* responded to by h2_stream_respond_text */
+    uint32_t progress_bytes; /* bytes sent since `blocked_since_us` */
+    int64_t blocked_since_us; /* start of the current wait of output; INT64_MAX: none waits */
+    struct slice text; /* unsent part of a text of h2_stream_respond_text */
+    int64_t
+        linger_until_us; /* time until which the rest of the request is read after the text; INT64_MAX: it is not read */
+    bool is_text; /* answered by h2_stream_respond_text */
     bool fields_end; /* the request's first header block is whole */
     bool request_end; /* the peer has ended its side */
     bool wants_drained;
@@ -57,34 +57,33 @@ struct h2_conn {
     struct h2_shared *shared;
     void *user;
     nghttp2_session *session;
-    struct h2_stream *streams; /* open ones */
+    struct h2_stream *streams; /* open streams */
     struct h2_stream *recent; /* the last stream nghttp2 reported; NULL: none, or it is closed */
     uint32_t stream_count;
-    uint32_t feed_requests_max; /* of one h2_conn_feed */
-    uint32_t drained_wanted; /* streams with `wants_drained` */
+    uint32_t feed_requests_max; /* maximum number of requests in one h2_conn_feed */
+    uint32_t drained_wanted; /* number of streams with `wants_drained` */
     uint32_t untold_bytes; /* of all streams: consumed, but not reported to nghttp2 yet */
     struct h2_output output;
-    struct slice pending; /* rest of a frame that did not fit; owned by nghttp2 until the next
-                           * mem_send */
+    struct slice
+        pending; /* rest of a frame that did not fit; owned by nghttp2 until the next mem_send */
     struct h2_guard guard;
     struct h2_bucket own_resets;
-    int64_t now_us; /* as last passed in */
+    int64_t now_us; /* last time passed in */
     int64_t started_us;
     int64_t ticked_us;
-    int64_t idle_since_us; /* since when no stream has been open; INT64_MAX: one is */
+    int64_t idle_since_us; /* time of the end of the last stream; INT64_MAX: a stream is open */
     int64_t peer_ping_us; /* the last one received; 0: none */
-    int64_t ping_sent_us; /* our own, unanswered; INT64_MAX: none */
+    int64_t ping_sent_us; /* time of an unanswered PING of this server; INT64_MAX: none */
     int64_t ping_due_us; /* the next one of our own */
-    int64_t notice_us; /* of the first GOAWAY; INT64_MAX: none */
+    int64_t notice_us; /* time of the first GOAWAY; INT64_MAX: none */
     uint32_t ping_strikes;
-    uint32_t
-        block_bytes; /* of the header block that is being read, in the frames that have begun */
-    uint32_t depth; /* nesting of feed and drain: output made inside needs no on_output */
+    uint32_t block_bytes; /* size of the current header block, over the frames received so far */
+    uint32_t depth; /* nesting of feed and drain: output created inside does not need on_output */
     bool settings_patched; /* the first SETTINGS frame has gone out */
     bool final_goaway; /* the second GOAWAY of a shutdown was submitted */
     bool failed; /* a GOAWAY with an error is queued: nothing more is read */
     bool rate_limited; /* ended with ENHANCE_YOUR_CALM */
-    bool closing; /* inside h2_conn_free: on_output is not called any more */
+    bool closing; /* inside h2_conn_free: on_output is no longer called */
     bool done; /* nothing more is written */
 };
 

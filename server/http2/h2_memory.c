@@ -8,8 +8,8 @@
 
 /* Precedes each piece; 16 bytes keep the piece aligned. */
 struct h2_memory_piece {
-    struct h2_memory_piece *next; /* in a list of free pieces */
-    uint32_t class_index; /* H2_MEMORY_CLASSES: too large to be kept */
+    struct h2_memory_piece *next; /* next in a list of free pieces */
+    uint32_t class_index; /* H2_MEMORY_CLASSES if the piece is too large to be kept */
     uint32_t size; /* requested size of a large piece, for realloc */
 };
 

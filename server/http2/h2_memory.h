@@ -26,7 +26,8 @@
 struct h2_memory_piece;
 
 struct h2_memory {
-    nghttp2_mem functions; /* for nghttp2_session_server_new3; points here */
+    nghttp2_mem
+        functions; /* functions for nghttp2_session_server_new3, with a pointer to this struct */
     struct h2_memory_piece *kept[H2_MEMORY_CLASSES];
     uint32_t kept_bytes;
     struct h2_memory_piece *reserve;

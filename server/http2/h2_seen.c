@@ -80,7 +80,7 @@ const char *h2_seen_judge(struct h2_seen *seen, uint8_t type, uint8_t flags, uin
 
     if (type == NGHTTP2_PRIORITY && stream == 0) {
         *ret_code = H2_PROTOCOL_ERROR;
-        return "priority_of_no_stream"; /* nghttp2 does not read such frames */
+        return "priority_of_no_stream"; /* nghttp2 ignores such frames */
     }
     if (!h2_seen_knows(seen, stream)) {
         return NULL;

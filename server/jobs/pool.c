@@ -12,10 +12,10 @@
 #include <uv.h>
 
 struct pool_job {
-    uv_work_t request; /* first: libuv returns a pointer to it */
+    uv_work_t request; /* must be the first member: libuv returns a pointer to it */
     struct pool *pool;
     struct pool_queue *queue; /* the kind of its slot */
-    struct pool_job *next; /* in the list of free slots, or of waiting jobs */
+    struct pool_job *next; /* next in the list of free slots, or of waiting jobs */
     void (*work)(void *job);
     void (*done)(void *job, enum err result);
     void *job;
@@ -24,9 +24,9 @@ struct pool_job {
 /* Slots of one kind. */
 struct pool_queue {
     struct pool_job *free_jobs;
-    struct pool_job *first; /* waiting, oldest first */
+    struct pool_job *first; /* waiting jobs, oldest first */
     struct pool_job *last;
-    size_t running; /* submitted to libuv */
+    size_t running; /* number of jobs submitted to libuv */
     size_t running_max;
 };
 
@@ -34,7 +34,7 @@ struct pool {
     uv_loop_t *loop;
     struct pool_queue open;
     struct pool_queue kept;
-    size_t count; /* waiting or running */
+    size_t count; /* number of waiting and running jobs */
     struct pool_job jobs[POOL_JOBS_MAX + POOL_JOBS_KEPT];
 };
 
@@ -79,7 +79,7 @@ static void start_waiting(struct pool *pool, struct pool_queue *queue)
         queue->first = job->next;
         queue->running++;
         code = uv_queue_work(pool->loop, &job->request, on_work, on_after_work);
-        ASSERT(code == 0); /* fails only without a function */
+        ASSERT(code == 0); /* fails only without a callback */
     }
 }
 

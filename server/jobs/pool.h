@@ -33,7 +33,7 @@ MUST_CHECK enum err pool_submit_kept(struct pool *pool, void (*work)(void *job),
                                      void (*done)(void *job, enum err result), void *job);
 /* Returns the number of jobs that wait or run. */
 size_t pool_count(const struct pool *pool);
-/* No job may wait or run. Accepts NULL. */
+/* Frees the pool, which must not have waiting or running jobs. NULL is allowed. */
 void pool_free(struct pool *pool);
 
 #endif

@@ -90,8 +90,7 @@ bool net_address_enter(struct net_connection *connection, const struct sockaddr_
     net_address_key(peer, &high, &low);
     address = net_address_find(server, high, low);
     if (address == NULL) {
-        return true; /* too many addresses are remembered: only the limit of all connections
-                      * applies */
+        return true; /* too many addresses are stored, so only the limit of all connections applies */
     }
     net_address_refill(address, connection->accepted_us);
     if (address->live >= server->config.address_connections_max || address->arrivals_left <= 0) {

@@ -213,7 +213,7 @@ static void net_connection_end(struct net_connection *connection)
     net_connection_leave_dirty(connection);
     net_connection_let_held_go(connection);
     if (connection->state == NET_CLOSING) {
-        return; /* its socket could not be read */
+        return; /* the socket could not be read */
     }
     connection->state = NET_ENDING;
     connection->leaving = true;
@@ -418,7 +418,7 @@ static void net_on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buffe
     struct slice bytes = {NULL, 0};
 
     if (size == 0 || size == UV_ENOBUFS) {
-        return; /* nothing was read, or the connection was already read in this turn */
+        return; /* nothing was read, or the connection has already been read in this turn */
     }
     if (size < 0) {
         net_connection_close(connection);

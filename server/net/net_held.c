@@ -91,10 +91,11 @@ static int64_t net_held_serve(struct net_connection *connection)
         connection->held_taken += net_connection_feed_for(connection, bytes, NET_FEED_US);
     }
     if (!connection->waits) {
-        return connection->feed_us; /* feeding closed it: no session, and nothing left to feed */
+        return connection
+            ->feed_us; /* feeding closed the connection: it has no session, and nothing to feed */
     }
     net_held_leave(connection);
-    net_held_enter(connection); /* to the end of the queue */
+    net_held_enter(connection); /* moved to the end of the queue */
     if (bytes.size == 0 ||
         (connection->held_taken == connection->held_bytes && connection->feed_us < NET_FEED_US)) {
         net_connection_let_held_go(connection);

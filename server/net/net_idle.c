@@ -50,8 +50,8 @@ static int64_t net_idle_since_us(const struct net_connection *connection)
                    ? connection->protocol->idle_since_us(connection->session)
                    : INT64_MAX;
     case NET_ENDING:
-        return connection->accepted_us; /* without a session, any time other than INT64_MAX means
-                                         * idle */
+        return connection
+            ->accepted_us; /* without a session, any time other than INT64_MAX means idle */
     case NET_CLOSING:
         return INT64_MAX;
     }

@@ -11,18 +11,19 @@
 
 enum net_state {
     NET_MATCHING, /* the first bytes do not decide the protocol yet */
-    NET_OPEN, /* has a session */
+    NET_OPEN, /* the connection has a session */
     NET_ENDING, /* the session is closed: queued output is still written, input is discarded */
-    NET_CLOSING /* uv_close was called */
+    NET_CLOSING /* uv_close has been called */
 };
 
-/* What the server remembers of a peer's address. */
+/* State of a peer's address. */
 struct net_address {
-    struct net_address *next; /* in its hash chain */
-    uint64_t high; /* IPv4 mapped into IPv6; of IPv6, only the first 64 bits */
+    struct net_address *next; /* next in its hash chain */
+    uint64_t high; /* IPv4 is mapped into IPv6; only the first 64 bits of IPv6 are used */
     uint64_t low;
-    uint32_t live; /* open connections */
-    int32_t arrivals_left; /* below 0: none is accepted until it has been refilled */
+    uint32_t live; /* number of open connections */
+    int32_t
+        arrivals_left; /* remaining connections; negative: none is accepted until it has been refilled */
     int64_t refilled_us;
 };
 
@@ -33,40 +34,39 @@ struct net_idle_list {
 };
 
 struct net_connection {
-    uv_tcp_t tcp; /* first: libuv's handle */
+    uv_tcp_t tcp; /* must be the first member: libuv's handle */
     struct net_link link; /* the session's side of the connection */
     struct net_server *server;
-    struct net_connection *next; /* in the server's list */
+    struct net_connection *next; /* next in the server's list */
     struct net_connection *previous;
-    struct net_connection *dirty_next; /* in the dirty list while `dirty` */
+    struct net_connection *dirty_next; /* next in the dirty list while `dirty` */
     struct net_connection *dirty_previous;
     bool dirty;
-    bool waits; /* in the held list, for a turn: nothing is read meanwhile */
+    bool waits; /* in the held list, waiting for a turn; nothing is read meanwhile */
     struct net_connection *held_next;
     struct net_connection *held_previous;
     uint8_t *held; /* owned: received bytes that wait; NULL if none */
-    size_t held_bytes; /* received, from the first on */
-    size_t held_taken; /* of held_bytes: already fed to the session */
-    int64_t feed_us; /* how long the last bytes took */
-    int64_t step_us; /* how long one piece takes, smoothed, so that a stall of the disk marks no
-                      * connection as slow */
+    size_t held_bytes; /* number of received bytes */
+    size_t held_taken; /* number of held bytes that have been fed to the session */
+    int64_t feed_us; /* processing time of the last bytes */
+    int64_t
+        step_us; /* smoothed processing time of one piece, so that a stall of the disk does not mark a connection as slow */
     uint64_t read_turn; /* the loop's turn in which it was last read: once in each */
     enum net_state state;
-    struct net_idle_list
-        *idle_list; /* which of the server's two lists it is in; NULL: it is not idle */
+    struct net_idle_list *idle_list; /* list of the server that contains it; NULL: it is not idle */
     struct net_connection *idle_next;
     struct net_connection *idle_previous;
-    int64_t idle_since_us; /* INT64_MAX: not idle */
+    int64_t idle_since_us; /* start of idleness; INT64_MAX: not idle */
     bool leaving; /* it was asked to close, or is closing by itself */
     struct net_address *address; /* NULL: not counted */
     const struct net_protocol *protocol; /* NULL while matching */
     void *session;
     int64_t accepted_us;
-    int64_t ended_us; /* our side was shut down; INT64_MAX: not yet */
+    int64_t ended_us; /* time of the shutdown of this side; INT64_MAX: not yet */
     uv_shutdown_t shutdown;
-    int64_t write_moved_us; /* when waiting output last moved; INT64_MAX: none waits */
-    size_t queued_bytes; /* in uv_write requests */
-    size_t first_count; /* of first_bytes */
+    int64_t write_moved_us; /* time of the last progress of waiting output; INT64_MAX: none waits */
+    size_t queued_bytes; /* bytes in uv_write requests */
+    size_t first_count; /* number of bytes in first_bytes */
     uint8_t first_bytes[NET_MATCH_BYTES_MAX];
     char peer[NET_ADDRESS_BYTES];
 };
@@ -75,8 +75,8 @@ struct net_listener {
     uv_tcp_t tcp; /* first */
     struct net_server *server;
     bool open;
-    bool waiting; /* libuv holds a connection that could not be accepted for lack of memory, and
-                   * does not offer it again */
+    bool
+        waiting; /* a connection could not be accepted for lack of memory; libuv holds it and does not report it again */
 };
 
 struct net_server {
@@ -86,28 +86,27 @@ struct net_server {
     struct net_listener listeners[NET_LISTENERS_MAX];
     size_t listener_count;
     struct net_connection *connections;
-    size_t closing_count; /* of them: their sockets are closing */
+    size_t closing_count; /* number of connections whose sockets are closing */
     struct net_idle_list idle_connections;
     struct net_idle_list
-        leaving_connections; /* idle ones that were asked to close, or are closing by themselves */
-    struct net_connection *dirty; /* have unwritten output; oldest first */
+        leaving_connections; /* idle connections that were asked to close, or are closing by themselves */
+    struct net_connection *dirty; /* connections with unwritten output; oldest first */
     struct net_connection *dirty_last;
     size_t dirty_count;
-    struct net_connection *held; /* wait for a turn; the longest waiting first */
+    struct net_connection *held; /* connections that wait for a turn; longest wait first */
     struct net_connection *held_last;
     size_t held_count;
-    int64_t hurried_left_us; /* left in this turn for connections whose bytes take long, or may
-                              * take long */
+    int64_t hurried_left_us; /* remaining time in this turn for connections whose bytes take long */
     struct net_address *addresses[NET_ADDRESS_CHAINS];
     size_t address_count;
-    uint64_t turn; /* of the loop, counted from 1 */
-    uv_prepare_t prepare; /* flushes what timers produced */
-    uv_check_t check; /* flushes what the turn's events produced */
-    uv_idle_t idle; /* active while a connection is dirty, so that the loop does not sleep */
+    uint64_t turn; /* turn of the loop, counted from 1 */
+    uv_prepare_t prepare; /* flushes output produced by timers */
+    uv_check_t check; /* flushes output produced by the turn's events */
+    uv_idle_t idle; /* active while a connection is dirty, so that the loop does not block */
     uv_timer_t timer;
-    uint32_t handles_open; /* listeners and the four handles above */
+    uint32_t handles_open; /* number of open listeners and handles above */
     int64_t sessions_ticked_us;
-    int64_t drain_deadline_us; /* INT64_MAX: not draining */
+    int64_t drain_deadline_us; /* deadline of draining; INT64_MAX: not draining */
     bool draining;
     bool closing;
     void (*on_drained)(void *user);
@@ -115,7 +114,7 @@ struct net_server {
     void (*on_closed)(void *user);
     void *on_closed_user;
     struct net_stats stats;
-    size_t gathered_bytes; /* in write_buffer: output of the connection being served */
+    size_t gathered_bytes; /* bytes in write_buffer: output of the current connection */
     uint8_t read_buffer[NET_READ_BYTES];
     uint8_t write_buffer[NET_WRITE_BYTES];
 };
@@ -163,7 +162,7 @@ MUST_CHECK bool net_connection_hold(struct net_connection *connection, struct sl
 void net_connection_let_held_go(struct net_connection *connection);
 /* Serves held connections, as far as the turn's time allows. */
 void net_server_serve_held(struct net_server *server);
-/* May be called in any state. */
+/* Closes the connection. May be called in any state. */
 void net_connection_close(struct net_connection *connection);
 /* Reports that a connection is gone, or something else that a drain or close may wait for. */
 void net_server_note_gone(struct net_server *server);

@@ -135,7 +135,7 @@ static void net_on_tick(uv_timer_t *handle)
 
 static void net_server_start_loop_handles(struct net_server *server)
 {
-    /* These can't fail on a zeroed handle. */
+    /* These calls cannot fail on a zeroed handle. */
     (void)uv_prepare_init(server->loop, &server->prepare);
     (void)uv_check_init(server->loop, &server->check);
     (void)uv_idle_init(server->loop, &server->idle);
@@ -220,7 +220,8 @@ enum err net_server_listen(struct net_server *server, struct net_bound *bound, s
     code = uv_tcp_open(&listener->tcp, bound->socket);
     if (code == 0) {
         bound->socket = -1;
-        code = uv_tcp_keepalive(&listener->tcp, 1, NET_KEEPALIVE_S); /* connections inherit it */
+        code = uv_tcp_keepalive(&listener->tcp, 1,
+                                NET_KEEPALIVE_S); /* connections inherit this option */
     }
     if (code == 0) {
         code = uv_listen((uv_stream_t *)&listener->tcp, NET_BACKLOG, net_on_connection);
@@ -250,12 +251,12 @@ void net_server_note_gone(struct net_server *server)
         server->on_drained = NULL;
         server->drain_deadline_us = INT64_MAX;
         callback(server->on_drained_user);
-        return; /* it may have become closing */
+        return; /* the connection may be closing now */
     }
     if (server->closing && server->handles_open == 0 && server->on_closed != NULL) {
         callback = server->on_closed;
         server->on_closed = NULL;
-        callback(server->on_closed_user); /* may free the server */
+        callback(server->on_closed_user); /* this may free the server */
     }
 }
 

@@ -16,7 +16,7 @@
 
 enum net_match {
     NET_MATCH_NO,
-    NET_MATCH_MORE, /* too few bytes to decide: ask again with more */
+    NET_MATCH_MORE, /* more bytes are needed to decide */
     NET_MATCH_YES
 };
 
@@ -34,7 +34,7 @@ struct net_link {
 };
 
 struct net_protocol {
-    void *user; /* given to open */
+    void *user; /* argument that was passed to open */
     /* Decides by a connection's first bytes (at least one) whether it speaks this protocol. */
     enum net_match (*match)(struct slice first_bytes);
     MUST_CHECK enum err (*open)(void *user, struct net_link *link, int64_t now_us,

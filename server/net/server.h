@@ -57,8 +57,8 @@
 /* Time of a turn for all connections that are slow or new; one piece of a held one is always
  * taken. */
 #define NET_HURRIED_TURN_US 2000
-/* Held bytes of all connections. Above it nothing is held: bytes are fed in the turn they arrive
- * in. */
+/* Limit of the held bytes of all connections. Above it no bytes are held: they are fed in the turn
+ * in which they arrive. */
 #define NET_HELD_BYTES_MAX (64u << 20)
 /* Time for the first bytes, until the protocol is known. */
 #define NET_MATCH_DEADLINE_US (10 * INT64_C(1000000))
@@ -77,7 +77,7 @@ struct net_config {
     const struct clock *clock;
     uint32_t connections_max;
     uint32_t address_connections_max; /* 0: NET_ADDRESS_CONNECTIONS_MAX */
-    const struct net_protocol *protocols; /* asked in order; copied */
+    const struct net_protocol *protocols; /* protocols, tried in order; copied */
     size_t protocol_count;
     /* Called each NET_TICK_MS, before the sessions' ticks: deadlines of calls. May be NULL. */
     void (*on_tick)(void *user, int64_t now_us);
@@ -87,15 +87,15 @@ struct net_config {
 /* Counters since the start; `_live` ones are current values. */
 struct net_stats {
     uint64_t connections_accepted;
-    uint64_t connections_refused; /* above the limit while none was idle, or above their
-                                   * address's */
-    uint64_t connections_evicted; /* idle ones, closed to make room */
-    uint64_t connections_unknown; /* spoke no known protocol */
+    uint64_t
+        connections_refused; /* connections refused because of the total limit while none was idle, or because of the limit of their address */
+    uint64_t connections_evicted; /* idle connections closed to make room */
+    uint64_t connections_unknown; /* connections of an unknown protocol */
     uint64_t connections_live;
     uint64_t bytes_in;
     uint64_t bytes_out;
-    uint64_t queued_bytes_live; /* waiting for sockets */
-    uint64_t held_bytes_live; /* waiting for their connections' turns */
+    uint64_t queued_bytes_live; /* bytes that wait for sockets */
+    uint64_t held_bytes_live; /* bytes that wait for their connections' turns */
 };
 
 MUST_CHECK enum err net_server_new(uv_loop_t *loop, const struct net_config *config,
@@ -104,7 +104,7 @@ MUST_CHECK enum err net_server_new(uv_loop_t *loop, const struct net_config *con
 #define NET_ADDRESS_BYTES 64
 struct net_bound {
     int socket;
-    char address[NET_ADDRESS_BYTES]; /* with the port that the system chose: `127.0.0.1:7443` */
+    char address[NET_ADDRESS_BYTES]; /* address with the chosen port: `127.0.0.1:7443` */
 };
 
 /* Binds a socket to a numeric address such as 127.0.0.1 or ::1; port 0 lets the system choose.

@@ -10,34 +10,36 @@
 #include "store/base/sha256.h"
 #include "store/key.h"
 
-/* Of one message: small beside what a connection has in flight, large beside what frames a message. */
+/* Maximum size of a message: small compared with a connection's window, large compared with the
+ * overhead of a message. */
 #define BACKUP_MESSAGE_BYTES_MAX ((size_t)64 << 10)
-/* Of the sentence that says what ended a backup. */
+/* Maximum size of the reason for the end of a backup. */
 #define BACKUP_WHY_BYTES 256
 
 struct backup_state {
-    uint64_t total_bytes; /* of the file, about */
-    int64_t created_at_us; /* before the snapshot; wall clock */
+    uint64_t total_bytes; /* approximate size of the file */
+    int64_t created_at_us; /* time before the snapshot, by the wall clock */
     uint32_t format_version;
-    bool ended; /* every byte was taken, or it failed */
-    /* Once it has ended: */
+    bool ended; /* every byte was taken, or the backup failed */
+    /* Valid after the end: */
     enum err err;
-    char why[BACKUP_WHY_BYTES]; /* of `err`; empty where the error says it all */
+    char why[BACKUP_WHY_BYTES]; /* reason of `err`; empty if the error needs no explanation */
     uint64_t file_bytes;
     struct sha256_digest file_sha256;
 };
 
 struct backup_jobs {
     void *user;
-    /* On the loop, as all of these. Whenever bytes or its end have come, the stream, of `org`, is woken,
-     * never inside this call. ERR_PRECONDITION: one runs, or is ending; ERR_MEMORY. */
+    /* Starts a backup. Like all functions here, it must be called on the loop. Whenever there are
+     * new bytes, or the backup has ended, the stream of `org` is woken, but never inside this call.
+     * ERR_PRECONDITION: another backup is running or ending; ERR_MEMORY. */
     enum err (*start)(void *user, struct org_id org, struct fault *fault);
     /* Between start and cancel. */
     const struct backup_state *(*state)(void *user);
     /* The next bytes of the file, at most BACKUP_MESSAGE_BYTES_MAX; empty: there are none yet, or it has
      * ended. They stay until the next call of this or cancel. */
     struct slice (*take)(void *user);
-    /* Once for each start that was OK: it ends soon, and may be forgotten. */
+    /* Cancels the backup. Call it once for each successful start; the backup ends soon. */
     void (*cancel)(void *user);
 };
 

@@ -11,7 +11,7 @@
 
 #include <google/protobuf/timestamp.pb-c.h>
 
-/* Of a method that a token admitted; borrowed from its principal. */
+/* Returns the caller of an authenticated method; borrowed from its principal. */
 struct event_caller caller_of(const struct service *service);
 /* The organisation that a request names; the token's own if `org_id` is empty. ERR_NOT_FOUND for another one
  * if the token may not name others, or if there is no such organisation. */

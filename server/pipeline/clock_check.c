@@ -8,7 +8,7 @@
 
 #include "store/base/logger.h"
 
-/* While it lasts, the line in the log is repeated once an hour. */
+/* Interval at which the warning is repeated in the log while the condition lasts. */
 #define LINE_REPEAT_US (INT64_C(3600) * 1000000)
 /* A clock that swings around the limit causes at most one line a minute. */
 #define LINE_INTERVAL_US (INT64_C(60) * 1000000)

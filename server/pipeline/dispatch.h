@@ -8,29 +8,30 @@
 
 #include "server/pipeline/service.h"
 
-/* What a function of a method works on; members that it has no use for are NULL. */
+/* Arguments of the functions of a method; unused members are NULL. */
 struct method_call {
     struct service *service;
     struct store_txn *txn;
     const void *request; /* unpacked */
-    void *prepared; /* what _receive, _prepare and _cost leave for the functions after them */
-    enum read_cost cost; /* what _cost found */
-    struct work_result *result; /* of _write, for _answer */
-    struct buffer *body; /* where _read and _answer append the reply */
-    struct page *page; /* of a list; its items are appended to `body` */
-    struct as_of as_of; /* of a read whose request has one */
+    void *prepared; /* result of _receive, _prepare and _cost for the later functions */
+    enum read_cost cost; /* result of _cost */
+    struct work_result *result; /* result of _write, for _answer */
+    struct buffer *body; /* buffer to which _read and _answer append the reply */
+    struct page *page; /* page of a list, whose items are appended to `body` */
+    struct as_of as_of; /* point in time of a read whose request has one */
     struct stream *stream;
 };
 
-/* Where a List request has its page: offsets in its struct, and the field of the response. */
+/* Offsets of the page fields in the struct of a List request, and the number of the response's
+ * field. */
 struct method_list {
     size_t page_size;
     size_t page_token;
     uint32_t next_page_token; /* 0: the method is not a list */
-    size_t org_id; /* 0: the request names no organisation */
+    size_t org_id; /* 0: the request has no org_id */
 };
 
-/* Where a request has its as_of: offsets in its struct, and the numbers of the two fields. */
+/* Offset of as_of in the struct of a request, and the numbers of its two fields. */
 struct method_as_of {
     size_t given; /* the number of the field that is given; 0: neither is */
     size_t seq;
@@ -40,10 +41,11 @@ struct method_as_of {
 };
 
 struct method_handler {
-    const ProtobufCMessageDescriptor *request; /* what to unpack */
+    const ProtobufCMessageDescriptor *request; /* type of the request */
     struct method_list list;
     struct method_as_of as_of;
-    enum err (*receive)(struct method_call *call); /* of a client stream: each request message */
+    enum err (*receive)(
+        struct method_call *call); /* for a client stream: handles each request message */
     enum err (*prepare)(struct method_call *call);
     enum err (*cost)(struct method_call *call);
     enum err (*read)(struct method_call *call);
@@ -51,11 +53,12 @@ struct method_handler {
     enum err (*answer)(struct method_call *call);
     enum err (*start)(struct method_call *call);
     enum err (*writable)(struct method_call *call);
-    enum err (*message)(struct method_call *call); /* of a bidi stream: each request message */
+    enum err (*message)(
+        struct method_call *call); /* for a bidi stream: handles each request message */
     void (*stopped)(struct method_call *call);
 };
 
-/* By method_info.index. */
+/* Handlers, indexed by method_info.index. */
 extern const struct method_handler dispatch_handlers[];
 
 #endif

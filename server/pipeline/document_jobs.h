@@ -24,15 +24,15 @@ struct document_request {
 
 /* The result of measuring. Slices live in the arena that measure was given. */
 struct document_measured {
-    struct sha256_digest sha256; /* of the bytes */
+    struct sha256_digest sha256; /* hash of the bytes */
     uint64_t size_bytes;
     struct pdf_answer answer;
 };
 
 struct document_jobs {
     void *user;
-    /* On the loop. ERR_UNAVAILABLE while no worker runs or soon will, ERR_BUSY when the organisation or
-     * the server holds as much as it may, ERR_MEMORY. */
+    /* Opens a job; call it on the loop. ERR_UNAVAILABLE if no worker is running or about to run,
+     * ERR_BUSY if the limit of the organisation or of the server is reached, ERR_MEMORY. */
     enum err (*open)(void *user, struct org_id org, struct document_job **ret_job);
     /* Takes room for `size` more bytes, ahead of append. On the loop, before submit.
      * ERR_TOO_LARGE over PDF_DOCUMENT_BYTES_MAX, ERR_BUSY when there is no room for them now. */
@@ -53,7 +53,7 @@ struct document_jobs {
                         struct arena *arena, struct document_measured *ret_measured);
     /* On the loop, at any time: it ends soon. Twice is once. */
     void (*cancel)(struct document_job *job);
-    /* On the loop: not between submit and done. */
+    /* Closes the job; call it on the loop, but not between submit and done. */
     void (*close)(struct document_job *job);
 };
 

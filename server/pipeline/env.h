@@ -21,7 +21,7 @@
 /* The event log may be ahead of the clock by so much before that is a warning: clocks are set by seconds. */
 #define ENV_LOG_AHEAD_US_MAX (INT64_C(60) * 1000000)
 
-/* As grpc.health.v1.HealthCheckResponse.ServingStatus; the numbers are the same. */
+/* Numbers of grpc.health.v1.HealthCheckResponse.ServingStatus. */
 enum health_status {
     HEALTH_UNKNOWN = 0,
     HEALTH_SERVING = 1,
@@ -29,23 +29,23 @@ enum health_status {
     HEALTH_SERVICE_UNKNOWN = 3
 };
 
-/* What grpc.health.v1 can be asked about. */
+/* Services known to grpc.health.v1. */
 enum health_part {
-    HEALTH_PART_SERVER, /* "": reads are answered */
-    HEALTH_PART_WRITE, /* "errata.write": writes are taken */
+    HEALTH_PART_SERVER, /* "": reads are served */
+    HEALTH_PART_WRITE, /* "errata.write": writes are accepted */
     HEALTH_PART_PDF, /* "errata.pdf": documents are measured; the server does not depend on it */
-    HEALTH_PART_ADMIN, /* "errata.admin": a token that can administer the server lasts 14 days or more */
+    HEALTH_PART_ADMIN, /* "errata.admin": a token that can administer the server is valid for 14 days or more */
     HEALTH_PART_CLOCK, /* "errata.clock": the event log is not ahead of the clock; only a warning */
     HEALTH_PART_COUNT
 };
 
-/* One number about the server; `name` is a literal with its unit last. */
+/* A counter of the server; `name` is a literal that ends with its unit. */
 struct env_counter {
     const char *name;
     uint64_t value;
 };
 
-/* What callers are refused for without a fault of their request. */
+/* Reasons to refuse calls that are not caused by the request. */
 enum refusal_kind {
     REFUSAL_TOKEN,
     REFUSAL_DISK_FULL,
@@ -54,10 +54,11 @@ enum refusal_kind {
 };
 
 struct service_env {
-    uint8_t page_token_key[ENV_PAGE_TOKEN_KEY_BYTES]; /* random for each data folder, in META */
-    struct exposure_key exposure_key; /* as that one */
+    uint8_t page_token_key
+        [ENV_PAGE_TOKEN_KEY_BYTES]; /* random key of each data folder, stored in META */
+    struct exposure_key exposure_key; /* stored like that key */
     int64_t start_wall_us;
-    uint32_t format_version; /* of the store */
+    uint32_t format_version; /* format version of the store */
     enum log_engine_kind log_engine;
     struct store_backend *backend;
     struct writer *writer;
@@ -82,7 +83,8 @@ MUST_CHECK enum err env_init(struct service_env *env, struct arena *arena, struc
 bool env_set_health(struct service_env *env, enum health_part part, enum health_status status);
 /* The part by its name in grpc.health.v1; false for an unknown one. */
 bool env_find_part(struct slice name, enum health_part *ret_part);
-/* By how much the newest event of all organisations is recorded later than the clock is now; 0: it is not. */
+/* Returns the time by which the newest event of all organisations is ahead of the clock; 0: it is
+ * not ahead. */
 int64_t env_log_ahead_us(const struct service_env *env, const struct clock *clock);
 /* Counts one ended call. */
 void env_count_call(struct service_env *env, uint16_t method_index, uint32_t code);

@@ -8,10 +8,10 @@
 #include "server/pipeline/service.h"
 #include "store/id_prefix.h"
 
-/* Of UUIDs, in the field id_prefix. */
+/* Reads a prefix of UUIDs from the field id_prefix. */
 MUST_CHECK enum err id_filter_read_uuid(const struct service *service, const char *text,
                                         struct id_prefix *ret_prefix);
-/* Of hexadecimal ids of `bytes` bytes. */
+/* Reads a prefix of hexadecimal ids of `bytes` bytes. */
 MUST_CHECK enum err id_filter_read_hex(const struct service *service, const char *field,
                                        const char *text, size_t bytes,
                                        struct id_prefix *ret_prefix);

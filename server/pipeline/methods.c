@@ -85,7 +85,7 @@ struct arena pipeline_take_arena(struct pipeline *pipeline, size_t limit_bytes)
 void pipeline_give_arena(struct pipeline *pipeline, struct arena *arena)
 {
     if (arena->limit_bytes == 0) {
-        return; /* none was taken */
+        return; /* no message was taken */
     }
     if (pipeline->arena_count == PIPELINE_ARENAS_MAX) {
         arena_deinit(arena);
@@ -160,7 +160,7 @@ static enum err authenticate_again(struct rpc *rpc)
     return rpc_authenticate(rpc);
 }
 
-/* Whether the role is in the method's options; a message that names those that do. */
+/* Checks that the role is in the method's options; the error lists the roles that are. */
 static enum err check_role(struct rpc *rpc)
 {
     role_set roles = rpc->method->roles;
@@ -274,7 +274,7 @@ static void on_start(void *user, struct call *call)
     }
 }
 
-/* One message of a streamed request. */
+/* Handles one message of a streamed request. */
 static void take_part(struct rpc *rpc, struct slice message)
 {
     enum err err = authenticate_again(rpc);
@@ -371,7 +371,7 @@ static void on_cancel(void *user, struct call *call, enum err why)
         rpc_pool_read_leave(rpc);
         rpc_finish(rpc, why);
         return;
-    case RPC_ON_POOL: /* its completion sees cancel_why */
+    case RPC_ON_POOL: /* its completion reads cancel_why */
         atomic_store(&rpc->service.cancelled, true);
         rpc_document_cancel(rpc);
         return;
@@ -446,7 +446,7 @@ void rpc_continue(struct rpc *rpc, enum err result)
 {
     enum err err = result;
 
-    call_end_message(rpc->call); /* it was decoded, or will not be */
+    call_end_message(rpc->call); /* the message was decoded, or will not be */
     if (rpc->cancel_why != OK) {
         err = rpc->cancel_why;
     }
@@ -472,12 +472,12 @@ static bool is_slow(const struct rpc *rpc)
            rpc->method->stream == METHOD_UNARY && !rpc_takes_document(rpc);
 }
 
-/* One line a call at debug, and always one for a fault of ours or a slow call; never payloads. */
+/* Logs one line per call at level debug, and always one for an internal error or a slow call; never
+ * payloads. */
 static void log_call(const struct rpc *rpc, enum err result)
 {
     uint32_t code = err_status(result);
-    bool refused =
-        result == ERR_DRAINING || result == ERR_BUSY; /* rpc_note_refusal has a line for it */
+    bool refused = result == ERR_DRAINING || result == ERR_BUSY; /* rpc_note_refusal logs these */
     bool failed = code == STATUS_INTERNAL || (code == STATUS_UNAVAILABLE && !refused);
     enum logger_level level = failed || is_slow(rpc) ? LOGGER_INFO : LOGGER_DEBUG;
     int64_t duration_us = 0;
@@ -518,7 +518,7 @@ void rpc_finish(struct rpc *rpc, enum err result)
     log_call(rpc, result);
     rpc_note_refusal(rpc, result);
     unlink_live(pipeline, rpc);
-    call_finish(call, &status); /* copies the status: its texts may be in these arenas */
+    call_finish(call, &status); /* copies the status, whose texts may be in these arenas */
     pipeline_give_arena(pipeline, &stage_arena);
     pipeline_give_arena(pipeline, &write_arena);
 }

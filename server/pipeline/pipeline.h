@@ -17,13 +17,14 @@
 
 /* Bodies above this are checked, decoded and prepared on the pool: a bare scan of 10 MB takes 16 ms. */
 #define PIPELINE_INLINE_BYTES_MAX (128 * 1024)
-/* What decoding and preparing one request may take: protobuf-c can bloat a small message. */
+/* Memory limit for decoding and preparing one request: protobuf-c can expand a small message
+ * considerably. */
 #define PIPELINE_STAGE_BYTES_MAX (192u << 20)
-/* What one write may take on the writer thread, its answer included. */
+/* Memory limit of one write on the writer thread, including its response. */
 #define PIPELINE_WRITE_BYTES_MAX (64u << 20)
-/* What one turn of a stream may take: its messages are in the connection's buffers already. */
+/* Memory limit of one turn of a stream, whose messages are already in the connection's buffers. */
 #define PIPELINE_TURN_BYTES_MAX (8u << 20)
-/* What one read on the pool may take, its answer included. */
+/* Memory limit of one read on the pool, including its response. */
 #define PIPELINE_READ_BYTES_MAX (64u << 20)
 /* Reads on the pool at once: each has a thread that is kept for it, and holds a snapshot: one of the
  * store's places for readers, and pages that can't be used again meanwhile. */
@@ -50,7 +51,7 @@ struct pipeline_config {
     struct auth *auth;
     struct service_env *env;
     const struct clock *clock;
-    struct random *random; /* safe from any thread */
+    struct random *random; /* may be used on any thread */
     const struct document_jobs *documents; /* NULL: no PDF worker is configured */
     const struct verify_jobs *verify; /* NULL: this server verifies nothing */
     const struct backup_jobs *backup; /* NULL: this server makes no backups */
@@ -69,16 +70,16 @@ struct pipeline_config {
 /* Memory comes from `arena`, which outlives the services. */
 MUST_CHECK enum err pipeline_new(struct arena *arena, const struct pipeline_config *config,
                                  struct pipeline **ret_pipeline);
-/* No call may be live. Accepts NULL. */
+/* Frees the pipeline, which must not have live calls. NULL is allowed. */
 void pipeline_free(struct pipeline *pipeline);
-/* Where the protocols deliver calls. */
+/* Returns the handlers to which the protocols deliver calls. */
 const struct call_handlers *pipeline_handlers(struct pipeline *pipeline);
 /* Serves streams that have something to send; true where more are left for the next turn. */
 bool pipeline_turn(struct pipeline *pipeline);
-/* There is news for the streams of an organisation that wait: a commit to its log, or what else they
- * wait for. They get their turn. */
+/* Wakes the waiting streams of an organisation, after a commit to its log or another event that
+ * they wait for. */
 void pipeline_wake(struct pipeline *pipeline, struct org_id org);
-/* There is news of the verification, which only its stream waits for: it comes many times a second. */
+/* Wakes only the stream of the verification, since its state changes many times per second. */
 void pipeline_wake_verify(struct pipeline *pipeline, struct org_id org);
 /* The same of the backup. */
 void pipeline_wake_backup(struct pipeline *pipeline, struct org_id org);
@@ -92,7 +93,7 @@ void pipeline_set_health(struct pipeline *pipeline, enum health_part part,
 /* Compares the event log with the clock: sets the health of "errata.clock", and has the log say what
  * changed. To be called now and then. */
 void pipeline_check_clock(struct pipeline *pipeline);
-/* Ends the streams of tokens whose time is over; to be called now and then. */
+/* Ends the streams of expired tokens; call it from time to time. */
 void pipeline_end_expired(struct pipeline *pipeline);
 /* Refuses new calls and ends streamed answers once they have caught up; unary calls and streamed
  * requests go on. */

@@ -37,7 +37,7 @@ static bool org_runs(const struct rpc_reads *reads, const struct rpc *rpc)
     return false;
 }
 
-/* To the end of the line. */
+/* Appends the read to the queue. */
 static enum err join_line(struct rpc *rpc)
 {
     struct rpc_reads *reads = &rpc->pipeline->reads;
@@ -88,7 +88,7 @@ static struct rpc *take_next(struct rpc_reads *reads)
     return next;
 }
 
-/* On the pool. */
+/* Runs on the pool. */
 static enum err read_in_snapshot(struct rpc *rpc)
 {
     const struct pipeline_config *config = &rpc->pipeline->config;
@@ -130,7 +130,7 @@ static enum err send_answer(struct rpc *rpc)
 
 static void start_waiting(struct pipeline *pipeline);
 
-/* On the loop. */
+/* Runs on the loop. */
 static void read_done(void *job, enum err result)
 {
     struct rpc *rpc = (struct rpc *)job;

@@ -19,7 +19,8 @@ static const void *member(const void *request, size_t offset)
     return (const uint8_t *)request + offset;
 }
 
-/* How many items a page may have. The contract's rules refuse a negative page_size. */
+/* Returns the maximum number of items of a page. The contract's rules refuse a negative
+ * page_size. */
 static uint32_t page_size_of(int32_t page_size)
 {
     if (page_size <= 0) {

@@ -59,7 +59,7 @@ static void receive_here(struct rpc *rpc, struct slice message)
     pipeline_give_arena(pipeline, &turn);
 }
 
-/* On the pool. */
+/* Runs on the pool. */
 static void receive_work(void *job)
 {
     struct rpc *rpc = (struct rpc *)job;
@@ -67,7 +67,7 @@ static void receive_work(void *job)
     rpc->stage_result = rpc_decode(rpc, rpc->message);
 }
 
-/* On the loop. */
+/* Runs on the loop. */
 static void receive_done(void *job, enum err result)
 {
     struct rpc *rpc = (struct rpc *)job;
@@ -88,7 +88,7 @@ static void receive_done(void *job, enum err result)
     forget_message(rpc);
     pipeline_give_arena(rpc->pipeline, &rpc->stage_arena);
     rpc->stage_arena = (struct arena){.limit_bytes = 0};
-    call_end_message(rpc->call); /* what follows may end the call */
+    call_end_message(rpc->call); /* the next steps may end the call */
 }
 
 /* A large one would delay every other call, so it is decoded on the pool and its call waits. */

@@ -19,8 +19,8 @@
 #include "server/pipeline/pipeline.h"
 
 enum rpc_state {
-    RPC_RECEIVING, /* its request has not come whole */
-    RPC_READ_WAITING, /* as many reads as may be are on the pool */
+    RPC_RECEIVING, /* the request is incomplete */
+    RPC_READ_WAITING, /* the limit of reads on the pool is reached */
     RPC_ON_POOL, /* the pool checks, decodes and prepares, or reads; or decodes a streamed message */
     RPC_WRITING, /* the writer has it */
     RPC_STREAMING, /* a streamed answer is under way */
@@ -31,7 +31,7 @@ enum rpc_state {
 enum rpc_queue {
     RPC_IN_NONE, /* the peer has to read first, or a request has to come */
     RPC_IN_WAITING, /* a bucket: until a commit to its organisation */
-    RPC_IN_READY /* its turn comes */
+    RPC_IN_READY /* waits for its turn */
 };
 
 struct rpc_write; /* write.c */
@@ -39,38 +39,39 @@ struct rpc_write; /* write.c */
 struct rpc {
     struct pipeline *pipeline;
     struct call *call;
-    struct rpc *next; /* all that have not ended */
+    struct rpc *next; /* next in the list of all calls that have not ended */
     struct rpc *previous;
     enum rpc_state state;
     enum err cancel_why; /* OK: not cancelled */
     const struct method_info *method;
     const struct method_handler *handler;
     struct principal principal;
-    uint64_t token_version; /* of the TOKEN table, when the principal was made */
-    int64_t token_expire_at_us; /* 0: never */
+    uint64_t token_version; /* version of the TOKEN table at the creation of the principal */
+    int64_t token_expire_at_us; /* 0: never expires */
     struct service service;
     struct ctx ctx;
     struct fault fault;
     struct slice
         message; /* the request's bytes, the call's; of a streamed request those on the pool, or empty */
     bool has_message;
-    void *request; /* unpacked; in the call's or the stage's arena; NULL where they are streamed */
-    void *prepared; /* of a streamed request: what was received, until it is prepared */
-    struct arena stage_arena; /* what the pool works in; zeroed where it stayed inline */
-    enum err stage_result; /* of the pool */
-    struct rpc_write *write; /* of a write, from its stage on */
-    /* Of a read on the pool: */
-    struct buffer pool_answer; /* in the stage's arena */
-    struct rpc *read_next; /* of those that wait */
-    /* Of a stream: */
+    void *
+        request; /* decoded request, in the arena of the call or of the stage; NULL for streamed requests */
+    void *prepared; /* data received from a streamed request, until it is prepared */
+    struct arena stage_arena; /* memory for the pool; zeros if the stage ran inline */
+    enum err stage_result; /* result on the pool */
+    struct rpc_write *write; /* state of a write, from its stage on */
+    /* Members for a read on the pool: */
+    struct buffer pool_answer; /* allocated in the stage's arena */
+    struct rpc *read_next; /* next in the queue of waiting reads */
+    /* Members for a stream: */
     struct stream stream;
     enum rpc_queue queue;
-    struct rpc *queue_next; /* in the queue that `queue` names */
+    struct rpc *queue_next; /* next in the queue identified by `queue` */
     struct rpc *queue_previous;
-    unsigned turn_messages; /* sent in this turn */
+    unsigned turn_messages; /* messages sent in this turn */
     struct buffer *stream_body; /* the call's, with the message that is being written */
-    size_t stream_start; /* of that message in it */
-    bool started; /* X_start succeeded: X_stopped is due */
+    size_t stream_start; /* start of that message in it */
+    bool started; /* X_start succeeded, so X_stopped must be called */
     bool wants_events; /* stream_wait_for_events was called in this turn */
     bool is_finished; /* stream_finish was called in this turn */
 };
@@ -85,30 +86,30 @@ struct rpc_list {
 
 /* Reads on the pool. */
 struct rpc_reads {
-    struct rpc *running[PIPELINE_POOL_READS_MAX]; /* or NULL */
-    struct rpc *first; /* of those that wait, oldest first */
+    struct rpc *running[PIPELINE_POOL_READS_MAX]; /* running reads, or NULL */
+    struct rpc *first; /* waiting reads, oldest first */
     unsigned waiting_count;
 };
 
-/* What the log said last of the clock (clock_check.c). */
+/* The last log line about the clock (clock_check.c). */
 struct clock_line {
     bool is_ahead; /* the event log is, by more than ENV_LOG_AHEAD_US_MAX */
     bool was_written;
     int64_t written_us; /* monotonic */
 };
 
-/* One kind of refusal, as the log has it. */
+/* State of the log lines of one kind of refusal. */
 struct refusal_log {
-    bool has_line; /* there was one */
-    int64_t next_us; /* monotonic; no line before it */
-    uint64_t count; /* since the last line */
+    bool has_line; /* a line has been logged */
+    int64_t next_us; /* earliest time of the next line, by the monotonic clock */
+    uint64_t count; /* refusals since the last line */
 };
 
 struct pipeline {
     struct pipeline_config config;
     struct call_handlers handlers;
     struct store_txn *read_txn; /* reset at the end of each turn of the loop */
-    uint64_t read_commits; /* of the writer, before the snapshot of `read_txn` was taken */
+    uint64_t read_commits; /* commits of the writer before the snapshot of `read_txn` */
     bool reading; /* between pipeline_begin_read and its end */
     struct rpc *live;
     size_t live_count;
@@ -117,12 +118,13 @@ struct pipeline {
     struct rpc_list ready;
     struct rpc_reads reads;
     bool draining;
-    struct arena arenas[PIPELINE_ARENAS_MAX]; /* reset, for reuse */
+    struct arena arenas[PIPELINE_ARENAS_MAX]; /* arenas that were reset for reuse */
     size_t arena_count;
     struct clock_line clock_line;
     struct refusal_log refusals[REFUSAL_KIND_COUNT];
-    uint64_t reported_fallbacks; /* of the sanitiser, which were logged */
-    uint32_t *likely_bytes; /* of a method's next answer, by index: the size of its last */
+    uint64_t reported_fallbacks; /* fallbacks of the sanitiser that have been logged */
+    uint32_t *
+        likely_bytes; /* expected size of a method's next response, by index: that of its last one */
 };
 
 /* methods.c */
@@ -130,9 +132,10 @@ struct pipeline {
 MUST_CHECK enum err rpc_authenticate(struct rpc *rpc);
 /* The token has ended since then. */
 bool rpc_has_expired(const struct rpc *rpc);
-/* Ends the call with a status made of `result` and the fault. Nothing touches the rpc after it. */
+/* Ends the call with a status made of `result` and the fault. The rpc must not be used
+ * afterwards. */
 void rpc_finish(struct rpc *rpc, enum err result);
-/* What a function of the method is called with; `body` and `txn` may be NULL. */
+/* Returns the arguments for a function of the method; `body` and `txn` may be NULL. */
 struct method_call rpc_method_call(struct rpc *rpc, struct store_txn *txn, struct buffer *body);
 /* The stage is over (on the loop): into the transaction. */
 void rpc_continue(struct rpc *rpc, enum err result);
@@ -151,7 +154,7 @@ void rpc_note_refusal(const struct rpc *rpc, enum err result);
 /* receive.c */
 /* A streamed request begins: what its messages need is opened. May end the call. */
 void rpc_receive_start(struct rpc *rpc);
-/* One message of it; an error ends the call. */
+/* Handles one message of a streamed request; an error ends the call. */
 void rpc_receive_message(struct rpc *rpc, struct slice message);
 
 /* documents.c */
@@ -159,7 +162,7 @@ static inline bool rpc_takes_document(const struct rpc *rpc)
 {
     return rpc->method->stage == METHOD_PREPARE_DOCUMENT;
 }
-/* Whether documents can be taken at all. */
+/* Returns OK if documents can be accepted. */
 MUST_CHECK enum err rpc_document_admit(struct rpc *rpc);
 /* Opens the call's document job, with room for `size` bytes. */
 MUST_CHECK enum err rpc_document_open(struct rpc *rpc, size_t size);
@@ -169,7 +172,7 @@ MUST_CHECK enum err rpc_document_submit(struct rpc *rpc, void (*work)(void *job)
 /* The job has ended with an error, its work's or its own: the same error, with a sentence where it has
  * none. */
 enum err rpc_document_explain(struct rpc *rpc, enum err err);
-/* Has a queued or running job end soon. */
+/* Makes a queued or running job end soon. */
 void rpc_document_cancel(struct rpc *rpc);
 /* Closes the job, where there is one; the pool does not have it. */
 void rpc_document_close(struct rpc *rpc);
@@ -183,13 +186,13 @@ MUST_CHECK enum err rpc_decode(struct rpc *rpc, struct slice message);
 /* read.c */
 /* Appends the reply of a read to `body`. */
 MUST_CHECK enum err rpc_read(struct rpc *rpc, struct store_txn *txn, struct buffer *body);
-/* Whether the read is long; keeps what X_cost prepared if it is short. */
+/* Determines whether the read is long; if it is short, keeps the data that X_cost prepared. */
 MUST_CHECK enum err rpc_find_cost(struct rpc *rpc, struct store_txn *txn, enum read_cost *ret_cost);
 /* Removes from a reply, which `body` has from `start` on, what the caller's role may not see. */
 MUST_CHECK enum err rpc_redact(const struct rpc *rpc, struct buffer *body, size_t start);
 
 /* pool_read.c */
-/* Has the read run on the pool, now or once others are done. Ends the call. */
+/* Runs the read on the pool, immediately or when others have ended. Ends the call. */
 void rpc_pool_read(struct rpc *rpc);
 /* Takes a read that waits out of the line. */
 void rpc_pool_read_leave(struct rpc *rpc);

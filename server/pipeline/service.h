@@ -43,12 +43,12 @@
 #include <protobuf-c/protobuf-c.h>
 #include <stdatomic.h>
 
-/* Who calls: from the token, made only by the auth layer. */
+/* The authenticated caller; created from the token, only by the auth layer. */
 struct principal {
     struct org_id org;
     enum role role;
-    bool server; /* may name other organisations in AdminService */
-    uint32_t key_id; /* of the token */
+    bool server; /* may administer other organisations in AdminService */
+    uint32_t key_id; /* key id of the token */
     struct slice user_id; /* the user it is bound to, or empty */
 };
 
@@ -71,14 +71,16 @@ struct as_of {
 struct service_env; /* health, counters, page-token key: server/pipeline/env.h */
 
 struct service {
-    struct ctx *ctx; /* arena (the call's), clock, random, fault */
-    /* In X_receive: what lives as long as the call, for what is kept of its requests. */
+    struct ctx *ctx; /* arena of the call, clock, random source, fault */
+    /* In X_receive: memory for the lifetime of the call, for data kept from its requests. */
     struct arena *kept;
-    /* Of a method whose stage is PREPARE_DOCUMENT, else NULL. X_prepare runs as the job's work, with
-     * room reserved for the request's bytes; cancelling ends it. The job is closed after it. */
+    /* For a method with the stage PREPARE_DOCUMENT, otherwise NULL. X_prepare runs as the job's
+     * work, with reserved memory for the request's bytes; cancelling ends it. The job is closed
+     * afterwards. */
     const struct document_jobs *documents;
     struct document_job *job;
-    /* Of the same methods, where they write: what an idempotency key binds to; X_prepare sets it. */
+    /* For writes among the same methods: the hash to which an idempotency key is bound; set by
+     * X_prepare. */
     struct sha256_digest request_sha256;
     /* What X_prepare keeps for X_answer, in bytes: counted while the write is queued. */
     size_t prepared_bytes;
@@ -87,19 +89,21 @@ struct service {
     struct service_env *env;
     const struct verify_jobs *verify; /* NULL: this server verifies nothing */
     const struct backup_jobs *backup; /* NULL: this server makes no backups */
-    atomic_bool cancelled; /* of a call that is on the pool; service_is_cancelled reads it */
+    atomic_bool
+        cancelled; /* the call was cancelled while on the pool; read by service_is_cancelled */
 };
 
-/* No one waits for the read on the pool any more: its result is not sent. */
+/* Returns whether the result of the read on the pool is no longer needed. */
 static inline bool service_is_cancelled(const struct service *service)
 {
     return atomic_load_explicit(&service->cancelled, memory_order_relaxed);
 }
 
-/* In X_receive: keeps the next bytes of the call's document, or says in the fault why not. */
+/* In X_receive: stores the next bytes of the call's document; on failure the fault contains the
+ * reason. */
 MUST_CHECK enum err service_keep_document(struct service *service, struct slice bytes);
 
-/* Who acts: the token's user, else `token:KEYID`; empty where there is no memory for it. */
+/* Returns the actor: the token's user, or `token:KEYID`; empty if memory is exhausted. */
 struct slice service_actor(const struct service *service);
 
 /* A streamed answer. */
@@ -116,7 +120,7 @@ MUST_CHECK enum err stream_reply_end(struct stream *stream);
 /* Asks for X_writable again after the next commit to the organisation's log, pipeline_wake, or (the streams
  * of a verification and of a backup) pipeline_wake_verify and pipeline_wake_backup. */
 void stream_wait_for_events(struct stream *stream);
-/* Ends the stream, with status OK, once X_writable returns. */
+/* Ends the stream with the status OK, after X_writable has returned. */
 void stream_finish(struct stream *stream);
 
 #endif

@@ -72,12 +72,12 @@ static void pool_done(void *job, enum err result)
     rpc->state = RPC_RECEIVING;
     if (rpc->service.job != NULL) {
         err = rpc_document_explain(rpc, err);
-        rpc_document_close(rpc); /* its bytes are not needed any more */
+        rpc_document_close(rpc); /* the bytes are no longer needed */
     }
     rpc_continue(rpc, err);
 }
 
-/* What a request that has come whole needs, where it was not opened at its start. */
+/* Prepares the stage of a complete request, if it was not opened at the start. */
 static enum err open_stage(struct rpc *rpc)
 {
     enum err err = OK;
@@ -91,7 +91,7 @@ static enum err open_stage(struct rpc *rpc)
     return err;
 }
 
-/* Whether the stage is short enough for the loop. */
+/* Returns whether the stage is short enough for the loop. */
 static bool stays_on_loop(const struct rpc *rpc)
 {
     switch (rpc->method->stage) {

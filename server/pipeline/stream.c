@@ -77,7 +77,7 @@ static void end_stream(struct rpc *rpc, enum err result)
     rpc_finish(rpc, result);
 }
 
-/* One turn of X_writable, within its snapshot where the method has one. */
+/* Runs X_writable once, within its snapshot if the method uses one. */
 static enum err run_writable(struct rpc *rpc)
 {
     struct pipeline *pipeline = rpc->pipeline;
@@ -122,7 +122,7 @@ static enum err take_turn(struct rpc *rpc)
     return OK;
 }
 
-/* One turn, in an arena of its own: a stream may live for months. */
+/* Runs one turn with a temporary arena, since a stream may live for months. */
 static void run_turn(struct rpc *rpc)
 {
     struct pipeline *pipeline = rpc->pipeline;
@@ -168,7 +168,7 @@ void rpc_stream_start(struct rpc *rpc)
     }
 }
 
-/* One request of a bidi stream; an error ends it. */
+/* Handles one request of a bidi stream; an error ends it. */
 static enum err take_message(struct rpc *rpc, struct slice message)
 {
     enum err err = OK;
@@ -301,7 +301,7 @@ void pipeline_end_expired(struct pipeline *pipeline)
 {
     for (struct rpc *rpc = pipeline->live; rpc != NULL; rpc = rpc->next) {
         if (rpc->state == RPC_STREAMING && rpc->handler->writable != NULL && rpc_has_expired(rpc)) {
-            make_ready(rpc); /* its turn finds that the token is no longer in force */
+            make_ready(rpc); /* its turn detects that the token is no longer valid */
         }
     }
 }
@@ -325,7 +325,7 @@ void pipeline_drain(struct pipeline *pipeline)
     }
 }
 
-/* What a method's author calls (service.h). */
+/* Functions for the implementations of methods (service.h). */
 
 static struct rpc *rpc_of(struct stream *stream)
 {

@@ -9,7 +9,7 @@
 #include "server/domain/replay/replay.h"
 #include "store/base/fault.h"
 
-/* Of the sentence that says what ended a verification. */
+/* Maximum size of the reason for the end of a verification. */
 #define VERIFY_WHY_BYTES 512
 
 enum verify_stage {
@@ -20,7 +20,7 @@ enum verify_stage {
 };
 
 struct verify_state {
-    uint64_t version; /* one more with each change */
+    uint64_t version; /* incremented by each change */
     enum verify_stage stage;
     uint64_t copied_bytes;
     uint64_t copied_bytes_total;
@@ -28,22 +28,24 @@ struct verify_state {
     uint64_t events_total;
     uint64_t rows;
     bool ended;
-    /* Once it has ended: OK, and there is a report, or why there is none. */
+    /* After the end: OK if there is a report, otherwise the reason. */
     enum err err;
-    bool damaged; /* OK: the file is damaged so that the report does not reach to the end */
-    char why[VERIFY_WHY_BYTES]; /* of `err` or `damaged`; empty where the error says it all */
+    bool damaged; /* with OK: the file is damaged, so the report is incomplete */
+    char why
+        [VERIFY_WHY_BYTES]; /* reason of `err` or `damaged`; empty if the error needs no explanation */
     struct replay_report report;
 };
 
 struct verify_jobs {
     void *user;
-    /* On the loop. Whenever the state changes, the stream, of `org`, is woken, never inside
-     * this call. ERR_PRECONDITION: one runs, or is being cleaned up; ERR_DISK_FULL: there is no
-     * room; `fault` says which. */
+    /* Starts a verification; call it on the loop. Whenever the state changes, the stream of `org`
+     * is woken, but never inside this call. ERR_PRECONDITION: another one is running or ending;
+     * ERR_DISK_FULL: not enough disk space; `fault` contains the reason. */
     enum err (*start)(void *user, struct org_id org, struct fault *fault);
     /* Between start and cancel. */
     const struct verify_state *(*state)(void *user);
-    /* On the loop, once for each start that was OK: it ends soon, and may be forgotten. */
+    /* Cancels the verification, which ends soon; call it on the loop, once for each successful
+     * start. */
     void (*cancel)(void *user);
 };
 

@@ -10,18 +10,18 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-/* What a write counts for in the queue beside its request. */
+/* Size counted in the queue for a write, in addition to its request. */
 #define WRITE_OVERHEAD_BYTES 512
-/* What a document counts for instead of its bytes, which are gone by then: its snippet, and the sizes of
- * most documents' pages. */
+/* Size counted for a document instead of its bytes, which are already freed: its snippet, and the
+ * page sizes of most documents. */
 #define WRITE_DOCUMENT_BYTES 16384
 
 struct rpc_write {
     struct work_request work; /* the writer's until its completion */
     struct rpc *rpc;
-    struct slice key_text; /* of the metadata; empty: none */
-    struct arena arena; /* what `run` works in: emptied at each run, read by the completion */
-    struct buffer answer; /* of the last run */
+    struct slice key_text; /* idempotency key of the metadata; empty: none */
+    struct arena arena; /* memory of `run`: emptied before each run, read by the completion */
+    struct buffer answer; /* response of the last run */
 };
 
 static struct rpc_write *write_of(struct work_request *work)
@@ -96,7 +96,7 @@ static enum err send_answer(struct rpc_write *write)
     return call_reply_end(write->rpc->call);
 }
 
-/* On the loop: the write is durable, or it is not there. */
+/* Runs on the loop, after the write is durable or has failed. */
 static void write_done(struct work_request *work, enum err result)
 {
     struct rpc_write *write = write_of(work);
@@ -107,7 +107,8 @@ static void write_done(struct work_request *work, enum err result)
     enum err err = result;
 
     if (result != work->decided) {
-        fault_init(&rpc->fault, rpc->fault.arena); /* it explains a decision that does not hold */
+        fault_init(&rpc->fault,
+                   rpc->fault.arena); /* it explains a decision that was not committed */
     }
     if (rpc->cancel_why == OK && err == OK) {
         err = send_answer(write);

@@ -7,7 +7,7 @@
 #include <errata/v1/admin_service.handlers.h>
 #include <errata/v1/admin_service.views.h>
 
-/* Of a message, beside its data. */
+/* Overhead of a message in addition to its data. */
 #define MESSAGE_REST_BYTES 64
 
 struct backing_up {
@@ -94,7 +94,7 @@ enum err admin_service_backup_writable(struct admin_service_backup_call *call)
     enum err err = OK;
 
     if (state->ended && state->err != OK) {
-        return finish(call->service, call->stream, state); /* also where the peer reads nothing */
+        return finish(call->service, call->stream, state); /* also if the peer reads nothing */
     }
     while (err == OK && stream_wants(call->stream)) {
         struct slice data = jobs->take(jobs->user);

@@ -18,7 +18,7 @@
 /* 9999-12-31T23:59:59Z, the last second of a google.protobuf.Timestamp. */
 #define TIMESTAMP_SECONDS_MAX 253402300799
 
-/* Who does it: the token's user, or the token itself. */
+/* Returns the actor: the token's user, or the token itself. */
 static struct admin_actor actor_of(const struct service *service)
 {
     bool human = service->principal->user_id.size != 0;

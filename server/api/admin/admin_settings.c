@@ -28,7 +28,7 @@ enum err admin_service_get_settings_read(struct admin_service_get_settings_call 
     return OK;
 }
 
-/* Reads the change; each invalid value is reported. */
+/* Reads the requested change; each invalid value gets a fault. */
 static enum err read_change(const struct service *service,
                             const Errata__V1__OrganizationSettings *settings,
                             struct settings_change *ret_change)

@@ -10,7 +10,7 @@
 #include <errata/v1/admin_service.views.h>
 
 struct verifying {
-    uint64_t sent_version; /* of the last state that was sent; 0: none */
+    uint64_t sent_version; /* version of the last sent state; 0: none */
 };
 
 enum err admin_service_verify_start(struct admin_service_verify_call *call)

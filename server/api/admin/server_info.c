@@ -20,7 +20,7 @@ static enum err encode_methods(const struct service *service,
     for (size_t pair = 0; pair < (size_t)contract_method_count * ENV_CODES; pair++) {
         struct slice path = contract_methods[pair / ENV_CODES].path;
         const struct method_count_view row = {
-            .method = slice_of(path.data + 1, path.size - 1), /* without its slash */
+            .method = slice_of(path.data + 1, path.size - 1), /* name without its leading slash */
             .code = (int32_t)(pair % ENV_CODES),
             .count = service->env->method_counts[pair],
         };
@@ -67,7 +67,7 @@ static size_t read_own_counters(const struct service_env *env, const struct cloc
     return count;
 }
 
-/* What read_own_counters writes at most. */
+/* Maximum number of counters written by read_own_counters. */
 #define OWN_COUNTERS_MAX 24
 
 static enum err encode_counters(const struct service *service,

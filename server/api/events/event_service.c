@@ -15,7 +15,7 @@
 #include <errata/v1/event_service.handlers.h>
 #include <errata/v1/event_service.views.h>
 
-/* One message for every id that is not there, whosever it may be. */
+/* Reports an unknown id. The message is the same for ids of other organisations. */
 static enum err say_no_event(const struct service *service)
 {
     return fault_say(
@@ -60,7 +60,7 @@ enum err event_service_get_event_read(struct event_service_get_event_call *call)
                           &event);
 }
 
-/* What the request asks for. */
+/* Reads the filter of the request. */
 static enum err read_filter(const Errata__V1__ListEventsRequest *request, struct event_list *list)
 {
     enum event_kind kind = EVENT_KIND_UNSPECIFIED;
@@ -72,7 +72,8 @@ static enum err read_filter(const Errata__V1__ListEventsRequest *request, struct
     if (request->subject != NULL) {
         list->by_subject = true;
         list->subject.id = slice_text(request->subject->id);
-        list->subject.kind = (uint8_t)request->subject->kind; /* check_request: a known one */
+        list->subject.kind =
+            (uint8_t)request->subject->kind; /* check_request ensures that the kind is known */
     }
     return OK;
 }

@@ -11,10 +11,10 @@
 
 #include <errata/v1/event.views.h>
 
-/* Of a field with its size. */
+/* Maximum size of a field's tag and length. */
 #define TAG_BYTES_MAX 16
 
-/* What the subjects of an event take as a rule. */
+/* Typical size of the subjects of an event. */
 #define SUBJECTS_BYTES 256
 
 _Static_assert(EVENT_SUBJECT_KIND_LAYOUT == (int)SUBJECT_LAYOUT &&

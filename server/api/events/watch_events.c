@@ -16,8 +16,8 @@
 #define WATCH_KINDS_MAX 64
 
 struct watch {
-    uint64_t next_seq; /* 0: what is recorded from now on */
-    uint64_t kinds; /* bit (1 << number); 0: all */
+    uint64_t next_seq; /* number of the next event; 0: events recorded from now on */
+    uint64_t kinds; /* bit (1 << number) for each kind; 0: all */
 };
 
 enum err event_service_watch_events_start(struct event_service_watch_events_call *call)

@@ -16,7 +16,7 @@
 #include <errata/v1/mapping_service.handlers.h>
 #include <errata/v1/mapping_service.views.h>
 
-/* What a candidate takes as a rule: a UUID and two SKUs of 20 characters. */
+/* Typical size of a candidate: a UUID and two SKUs of 20 characters. */
 #define CANDIDATE_BYTES 128
 
 /* The lines with their SKUs as they are compared. */
@@ -63,7 +63,7 @@ enum err mapping_service_match_lines_prepare(struct mapping_service_match_lines_
     return err;
 }
 
-/* Which events the answer knows of: all, or those of some time. */
+/* Reads the point in time of the request, which limits the events that the response uses. */
 static enum err read_as_of(struct mapping_service_match_lines_call *call, struct match *match)
 {
     struct log_head head;

@@ -20,7 +20,8 @@
 /* Draws of a key id before giving up: at a million tokens the odds of one are 2^-12. */
 #define ADMIN_KEY_ID_DRAWS_MAX 16
 
-/* Who asks: for the envelope, and for what only the server as a whole may give. */
+/* The caller: used for the envelope of events, and to check rights that concern the whole
+ * server. */
 struct admin_actor {
     struct slice user_id;
     enum annotator annotator;
@@ -30,10 +31,10 @@ struct admin_actor {
 
 struct admin_token_draft {
     struct org_id org;
-    uint32_t role; /* errata.v1.Role; not 0 */
+    uint32_t role; /* an errata.v1.Role; not 0 */
     bool server;
-    struct slice user_id; /* or empty */
-    int64_t expire_at_us; /* 0: never */
+    struct slice user_id; /* user, or empty */
+    int64_t expire_at_us; /* 0: never expires */
     struct sha256_digest secret_sha256;
 };
 
@@ -58,11 +59,11 @@ MUST_CHECK enum err admin_revoke_token(struct ctx *ctx, struct store_txn *txn,
                                        uint32_t key_id, struct work_result *ret_result);
 /* A usable ADMIN token with the server flag: not revoked, not expired at `now_us` (wall clock). */
 bool admin_token_rules_server(const struct token_record *token, int64_t now_us);
-/* Until when the server as a whole can be administered. */
+/* The time until which tokens with the rights to administer the whole server are valid. */
 struct admin_server_access {
     int64_t
         until_us; /* the latest end of such a token; INT64_MAX: one has no end; 0: there is none */
-    uint32_t key_id; /* of that token, unless until_us is 0 */
+    uint32_t key_id; /* key id of that token, unless until_us is 0 */
 };
 /* Tokens that are scanned at most, in 0.3 s; with more, one that is not among the first may be missed: then
  * the last one that was found can't be revoked. */

@@ -193,7 +193,7 @@ bool admin_parse_key_id(struct slice text, uint32_t *ret_key_id)
         int value = hex_value(text.data[i]);
 
         if (value < 0 || hex_digit((uint32_t)value) != (char)text.data[i]) {
-            return false; /* upper case too: a key id has one text */
+            return false; /* upper case is refused too: a key id has only one text form */
         }
         key_id = key_id << 4 | (uint32_t)value;
     }

@@ -156,7 +156,8 @@ enum err admin_create_token(struct ctx *ctx, struct store_txn *txn, const struct
     return append_and_apply(ctx, txn, &draft, ret_result);
 }
 
-/* Without a token that can administer the server, nothing but a stop of it gives another one. */
+/* Refuses to revoke the last token that can administer the server: without one, a new token can
+ * only be created while the server is stopped. */
 static enum err check_not_last(struct ctx *ctx, struct store_txn *txn, uint32_t key_id,
                                const struct token_record *token)
 {

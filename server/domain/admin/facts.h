@@ -11,7 +11,7 @@
 /* The content of a TOKEN_CREATED event. Slices are borrowed from the facts. */
 struct facts_token_created {
     struct token_created_view token;
-    uint32_t key_id; /* of `token` */
+    uint32_t key_id; /* key id of `token` */
     struct slice secret_sha256; /* SHA256_BYTES */
 };
 

@@ -12,7 +12,7 @@
 /* ORGANIZATION */
 struct organization_record {
     struct uuid id;
-    struct slice name; /* not empty */
+    struct slice name; /* must not be empty */
     int64_t created_at_us;
 };
 
@@ -20,12 +20,12 @@ struct organization_record {
 struct token_record {
     struct uuid org;
     struct sha256_digest secret_sha256;
-    uint32_t role; /* errata.v1.Role; not 0 */
-    bool server; /* may name other organisations */
+    uint32_t role; /* an errata.v1.Role; not 0 */
+    bool server; /* may administer other organisations */
     struct slice user_id; /* the user it is bound to, or empty */
     struct slice created_by; /* actor_user_id of its creation, or empty */
     int64_t created_at_us;
-    int64_t expire_at_us; /* 0: never */
+    int64_t expire_at_us; /* 0: never expires */
     int64_t revoked_at_us; /* 0: not revoked */
 };
 

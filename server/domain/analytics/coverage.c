@@ -14,10 +14,10 @@
 
 #define SHORT_CHARACTERS 8
 
-/* What is known of a layout. */
+/* Coverage of a layout. */
 struct layout {
     struct slice fingerprint; /* text */
-    struct profile_record profile; /* zeroed: no document was ingested */
+    struct profile_record profile; /* zeros: no document was ingested */
     struct layout_head_record head;
     struct layout_stats_record stats;
 };
@@ -67,7 +67,7 @@ enum err coverage_read(struct arena *arena, struct store_txn *txn, struct org_id
     struct sha256_digest measured;
     enum err err = OK;
 
-    if (sha256_parse(layout_fingerprint, &measured)) { /* others have no profile */
+    if (sha256_parse(layout_fingerprint, &measured)) { /* other fingerprints have no profile */
         err = profile_row_read(arena, txn, org, &measured, &layout.profile);
     }
     return err != OK && err != ERR_NOT_FOUND ? err
@@ -99,7 +99,8 @@ static enum err next_seen(struct ctx *ctx, struct store_txn *txn, struct coverag
     return fill_view(ctx->arena, txn, list->org, &layout, ret_view);
 }
 
-/* Whether a row of the sums is a layout's that has no profile. Keys of both tables are the same. */
+/* Returns whether a row of sums belongs to a layout without a profile. Both tables have the same
+ * keys. */
 static enum err is_unseen(struct store_txn *txn, struct slice key,
                           const struct layout_stats_record *stats, bool *ret_unseen)
 {

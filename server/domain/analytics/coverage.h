@@ -15,7 +15,7 @@
 /* Layouts that GetLearningAnalytics returns. */
 #define COVERAGE_MOST_SEEN 50
 
-/* One layout by its fingerprint, which the view borrows; one that nothing has named has no counts. */
+/* Reads one layout by its fingerprint, which the view borrows; an unknown layout has no counts. */
 MUST_CHECK enum err coverage_read(struct arena *arena, struct store_txn *txn, struct org_id org,
                                   struct slice layout_fingerprint,
                                   struct layout_coverage_view *ret_layout);
@@ -25,9 +25,9 @@ struct coverage_list {
     struct org_id org;
     enum layout_coverage_order order;
     struct page *page;
-    /* While it is read: */
+    /* State while the list is read: */
     bool seen_ended; /* layouts without documents follow */
-    char fingerprint[2 * SHA256_BYTES]; /* of the last layout with documents */
+    char fingerprint[2 * SHA256_BYTES]; /* fingerprint of the last layout with documents */
 };
 
 MUST_CHECK enum err coverage_list_begin(struct store_txn *txn, struct coverage_list *list);

@@ -12,7 +12,7 @@
 
 /* False for another form, and for a day that no calendar has. */
 bool day_parse(struct slice text, int64_t *ret_day);
-/* Of the years 1 to 9999: from DAY_FIRST on. */
+/* Formats a day of the years 1 to 9999, that is, from DAY_FIRST on. */
 void day_format(int64_t day, char text[DAY_TEXT_BYTES]);
 int64_t day_of(int64_t time_us);
 

@@ -13,7 +13,8 @@
 
 #include <errata/v1/extraction.fields.h>
 
-/* What was not corrected. A full sum may hold more corrections than what was corrected. */
+/* Returns the share of uncorrected extractions. A saturated sum may have more corrections than
+ * extractions. */
 static struct proportion accuracy_of(uint64_t count, uint64_t corrected_count)
 {
     uint64_t corrected = corrected_count < count ? corrected_count : count;
@@ -126,7 +127,7 @@ enum err experiment_list_begin(struct store_txn *txn, const struct experiment_li
     return page_open(list->page, txn, &range);
 }
 
-/* How many examples a layout has; 0 if it has no counted extraction. */
+/* Returns the number of examples of a layout; 0 if it has no counted extraction. */
 static enum err count_examples(struct arena *arena, struct store_txn *txn, struct org_id org,
                                const struct layout_stats_record *stats, uint64_t *ret_count)
 {

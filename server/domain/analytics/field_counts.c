@@ -88,7 +88,7 @@ static int compare_names(struct slice a, struct slice b)
     return order != 0 ? order : (a.size > b.size) - (a.size < b.size);
 }
 
-/* Whether `a` precedes `b` in the response. */
+/* Returns whether `a` precedes `b` in the response. */
 static bool is_before(enum field_kind kind, const struct field_count *a,
                       const struct field_count *b)
 {

@@ -12,7 +12,7 @@
 
 #define FIELD_HASH_BYTES 16
 
-/* Which corrections are looked at. */
+/* The corrections to count. */
 enum field_kind {
     FIELD_OF_LINE,
     FIELD_OF_HEADER,
@@ -22,16 +22,16 @@ enum field_kind {
 struct field_count {
     uint8_t hash[FIELD_HASH_BYTES];
     struct slice name; /* borrowed from the transaction */
-    uint64_t counts[2]; /* by enum field_kind, of the first two */
+    uint64_t counts[2]; /* counts by enum field_kind, for the first two kinds */
 };
 
 struct field_counts {
-    struct field_count *items; /* in the order in which they came */
+    struct field_count *items; /* items in the order of insertion */
     size_t count;
     size_t count_max;
-    uint32_t *places; /* open addressing: 0, or 1 + an item's index */
+    uint32_t *places; /* hash table with open addressing: 0, or 1 + index of an item */
     unsigned place_bits;
-    uint64_t seed; /* callers choose names: they must not choose places too */
+    uint64_t seed; /* random seed of the hash, since callers choose the names */
 };
 
 /* Room for `count_max` different fields. Fails only with ERR_MEMORY. */
@@ -41,7 +41,7 @@ MUST_CHECK enum err field_counts_init(struct field_counts *counts, struct arena 
 MUST_CHECK enum err field_counts_add(struct field_counts *counts, enum field_kind kind,
                                      const uint8_t hash[FIELD_HASH_BYTES], struct slice name,
                                      uint64_t amount);
-/* How often a field was corrected. */
+/* Returns the number of corrections of a field. */
 uint64_t field_count_of(const struct field_count *item, enum field_kind kind);
 /* The most frequent ones, at most `max` (from 1), most frequent first, ties by name; fields without
  * any are left out. Gives how many there are; `ret_top` has room for `max`. */

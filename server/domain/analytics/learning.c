@@ -18,14 +18,14 @@
 
 struct day_sums {
     uint64_t events;
-    uint64_t corrections; /* of the events */
-    uint64_t mappings; /* of the events */
+    uint64_t corrections; /* number of corrections among the events */
+    uint64_t mappings; /* number of mapping events among the events */
     uint64_t extractions;
     uint64_t confidence; /* millionths */
     uint64_t corrected;
 };
 
-/* What is added up. */
+/* The sums of a report. */
 struct learning {
     struct org_id org;
     struct learning_range range;
@@ -50,13 +50,14 @@ static size_t day_count_of(const struct learning_range *range)
     return (size_t)(range->last_day - range->first_day) + 1;
 }
 
-/* There are no counters before 1970. */
+/* Returns the first day with counters: there are none before 1970. */
 static uint32_t first_counted(const struct learning_range *range)
 {
     return range->first_day > 0 ? (uint32_t)range->first_day : 0;
 }
 
-/* How many different fields the range has at most: those of its days, and `other`. */
+/* Computes an upper bound of the number of different fields in the range: the names of its days,
+ * and `other`. */
 static enum err bound_fields(struct store_txn *txn, const struct learning *learning,
                              size_t *ret_bound)
 {
@@ -332,7 +333,7 @@ static enum err add_up_layout(struct ctx *ctx, struct store_txn *txn, struct lea
 {
     struct key after = key_subject(learning->org, SUBJECT_LAYOUT, fingerprint,
                                    (learning->range.last_day + 1) * DAY_US - 1,
-                                   UINT64_MAX); /* no row has that seq */
+                                   UINT64_MAX); /* a number that no row has */
     const struct scan_range range = {
         .table = TABLE_SUBJECT,
         .prefix = key_subject_prefix(learning->org, SUBJECT_LAYOUT, fingerprint),
@@ -344,7 +345,7 @@ static enum err add_up_layout(struct ctx *ctx, struct store_txn *txn, struct lea
     enum err err =
         field_counts_init(&learning->fields, ctx->arena, ctx->random, COUNTERS_FIELD_NAMES_MAX + 1);
 
-    if (err == OK) { /* keeps a place */
+    if (err == OK) { /* the item keeps its place */
         err = field_counts_add(&learning->fields, FIELD_OF_LINE, other.bytes, SLICE("other"), 0);
     }
     if (err == OK) {

@@ -35,18 +35,18 @@ struct learning_range {
 struct learning_query {
     struct org_id org;
     struct learning_range range;
-    struct slice layout_fingerprint; /* empty: the organisation */
-    size_t top_fields; /* of each list of fields at most; 1 to LEARNING_TOP_FIELDS_MAX */
+    struct slice layout_fingerprint; /* empty: the whole organisation */
+    size_t top_fields; /* maximum length of each list of fields; 1 to LEARNING_TOP_FIELDS_MAX */
 };
 
 struct learning_day {
     char date[DAY_TEXT_BYTES];
     uint64_t event_count;
-    uint64_t correction_count; /* of its events, those that correct an extraction */
-    uint64_t mapping_count; /* of its events, confirmations and rejections of mappings */
+    uint64_t correction_count; /* number of its events that correct an extraction */
+    uint64_t mapping_count; /* number of its events that confirm or reject a mapping */
     uint64_t extraction_count;
     uint64_t corrected_count;
-    double mean_confidence; /* of its extractions; 0 without any */
+    double mean_confidence; /* mean confidence of its extractions; 0 without any */
 };
 
 /* Corrected fields, most frequent first. */
@@ -58,16 +58,16 @@ struct learning_fields {
 /* Values of FeedbackEventType. */
 #define LEARNING_TYPES_MAX (FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED + 1)
 
-/* What was learned; lists are in the arena, names borrowed from the transaction. */
+/* The report. Lists are allocated in the arena; names are borrowed from the transaction. */
 struct learning_report {
     const struct learning_day *days;
     size_t day_count;
-    struct event_type_count_view types[LEARNING_TYPES_MAX]; /* most frequent first */
+    struct event_type_count_view types[LEARNING_TYPES_MAX]; /* sorted by frequency, descending */
     size_t type_count;
-    struct learning_fields fields[FIELD_OF_BOTH + 1]; /* by enum field_kind */
-    uint64_t extraction_count; /* of a layout: as of now; its days have none */
+    struct learning_fields fields[FIELD_OF_BOTH + 1]; /* indexed by enum field_kind */
+    uint64_t extraction_count; /* for a layout: current total, since its days have no counts */
     uint64_t corrected_count; /* the same */
-    double correction_rate; /* of the extractions; 0 without any */
+    double correction_rate; /* correction rate of the extractions; 0 without any */
     uint64_t mapping_confirmed_count;
     uint64_t mapping_rejected_count;
     uint64_t mapping_applied_count; /* of a layout 0 */

@@ -51,7 +51,8 @@ static double add_root(double a, double root, double rest)
     return rest > 0 ? rest / (root - a) : 0;
 }
 
-/* By how much the observed proportions miss the ratio. Near 1 both are given by their failures. */
+/* Returns the distance of the observed proportions from the ratio. Near 1, both proportions are
+ * computed from their failures. */
 static double miss_of(const struct sample *s, double ratio)
 {
     if (2 * s->x1 > s->n1 && 2 * s->x0 > s->n0) {
@@ -111,8 +112,8 @@ static double find_end(const struct sample *s, double inside, double outside)
     return inside;
 }
 
-/* Where 1 lies between the estimate and an end, it is asked first: so test and interval agree to the
- * last bit. */
+/* If 1 is between the estimate and an end, it is evaluated first, so that test and interval agree
+ * exactly. */
 static double find_low(const struct sample *s, double estimate)
 {
     if (estimate <= 0 || is_accepted(s, 0)) {
@@ -169,7 +170,7 @@ bool proportions_improvement(const struct proportion *treated, const struct prop
                                                : -((double)(below - above) / (double)below);
     ret_improvement->low = find_low(&s, estimate) - 1;
     ret_improvement->high = find_high(&s, estimate) - 1;
-    /* No count comes near 2^57, so this is exact. */
+    /* Exact, since no count reaches 2^57. */
     ret_improvement->target_reached = 100 * above >= (100 + PROPORTIONS_TARGET_PERCENT) * below;
     return true;
 }

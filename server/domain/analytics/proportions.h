@@ -22,16 +22,16 @@
 #define PROPORTIONS_SIGNIFICANT 0.05
 
 struct proportion {
-    uint64_t success_count; /* at most trial_count */
+    uint64_t success_count; /* number of successes, at most trial_count */
     uint64_t trial_count;
 };
 
-/* How far one proportion lies above another, relative to that. */
+/* The difference of two proportions relative to the second one. */
 struct proportion_improvement {
-    double relative; /* ratio less 1 */
-    double low; /* ends of its 95% interval; finite, -1 or more */
+    double relative; /* ratio minus 1 */
+    double low; /* ends of the 95% interval; finite, -1 or more */
     double high;
-    bool target_reached; /* relative is PROPORTIONS_TARGET_PERCENT or more, exactly */
+    bool target_reached; /* relative is PROPORTIONS_TARGET_PERCENT or more, computed exactly */
 };
 
 #define PROPORTIONS_TARGET_PERCENT 15

@@ -75,7 +75,7 @@ enum err counters_subtract(struct ctx *ctx, struct store_txn *txn, const struct 
     return err != OK ? err : store_put(txn, TABLE_COUNTER, key_slice(&key), value);
 }
 
-/* Whether the day counts this name already, in either kind of correction. */
+/* Returns whether the day already counts this name, in either kind of correction. */
 static enum err is_counted(struct store_txn *txn, const struct counter_day *at, struct slice name,
                            bool *ret_counted)
 {

@@ -15,7 +15,7 @@
 /* The keys of counters by day. */
 struct counter_day {
     struct org_id org;
-    uint32_t day; /* counted from 1970 */
+    uint32_t day; /* days since 1970 */
 };
 
 /* The day that a time lies in, counted from 1970. */

@@ -6,9 +6,9 @@
 
 #include "store/key.h"
 
-/* What a counter counts by; the numbers are in stored keys and never change. */
+/* The dimension of a counter; the numbers are part of stored keys and never change. */
 enum counter_dimension {
-    COUNTER_EVENT_TYPE = 1, /* name: the event type's number as text */
+    COUNTER_EVENT_TYPE = 1, /* name: number of the event type as text */
     COUNTER_LINE_FIELD = 2, /* name: a field of EXTRACTION_LINE_CORRECTED */
     COUNTER_FIELD_FIELD = 3, /* name: a field of EXTRACTION_FIELD_CORRECTED */
     COUNTER_FIELD_NAMES = 4, /* one row: how many distinct field names the day has */

@@ -11,8 +11,8 @@
 
 /* COUNTER */
 struct counter_record {
-    uint64_t count; /* not 0 */
-    struct slice name; /* what the key has as a hash, as text */
+    uint64_t count; /* must not be 0 */
+    struct slice name; /* name, of which the key contains the hash */
 };
 
 MUST_CHECK enum err record_decode_counter(struct slice bytes, struct counter_record *ret_record);

@@ -11,12 +11,12 @@
 #include <errata/v1/annotator_kind.fields.h>
 #include <errata/v1/role.fields.h>
 
-/* Who calls, as the token says. */
+/* The caller, as identified by the token. */
 struct event_caller {
     enum role role;
     struct slice user_id; /* the user that the token is bound to, or empty */
-    uint32_t key_id; /* of the token */
-    bool backfill_only; /* this role may call this method only with created_at given */
+    uint32_t key_id; /* key id of the token */
+    bool backfill_only; /* this role may call this method only with created_at set */
 };
 
 /* The actor to store: empty for history whose actor is unknown, else borrowed or in the arena.

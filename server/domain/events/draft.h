@@ -7,10 +7,10 @@
 
 #include "server/domain/events/subject.h"
 
-/* When something happened, as its caller gives it; backfilled if it is given. */
+/* The time of an event as set by its caller; an event with such a time is backfilled. */
 struct event_time {
     bool is_given;
-    int64_t created_at_us; /* 0 if it is not given */
+    int64_t created_at_us; /* 0 if not set */
 };
 
 /* The source of an event that happened then. */
@@ -38,7 +38,7 @@ void event_draft_add_subject(struct event_draft *draft, enum subject_kind kind, 
 MUST_CHECK enum err event_draft_add_id(struct arena *arena, struct event_draft *draft,
                                        enum subject_kind kind, struct uuid id);
 
-/* What a stored event means for the tables of a capability. */
+/* Applies a stored event to the tables of a capability. */
 typedef enum err event_apply_fn(struct ctx *ctx, struct store_txn *txn, const struct event *event);
 
 /* Appends a draft and applies the event. */

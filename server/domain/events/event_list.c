@@ -17,7 +17,8 @@ static bool is_wanted(const struct event_list *list, const struct event *event)
     return !list->by_subject;
 }
 
-/* Whether every event about such a subject has it as its main one, so that the index has them all. */
+/* Returns whether each event about a subject of this kind has it as its main subject, so that the
+ * index contains all of them. */
 static bool is_always_main(enum subject_kind kind)
 {
     switch (kind) {

@@ -10,10 +10,11 @@
 
 struct event_list {
     struct org_id org;
-    uint32_t kind; /* of events; 0: any */
-    bool by_subject; /* only events about `subject` */
+    uint32_t kind; /* kind of the events; 0: any */
+    bool by_subject; /* list only events about `subject` */
     struct event_subject subject;
-    struct id_prefix id_prefix; /* with digits: only events with such ids, by id, oldest first */
+    struct id_prefix
+        id_prefix; /* if it has digits: list only events with this id prefix, by id, oldest first */
     struct page *page;
 };
 

@@ -11,7 +11,7 @@ enum subject_kind {
     SUBJECT_LAYOUT = 1,
     SUBJECT_DOCUMENT = 2,
     SUBJECT_DRAFT_ORDER = 3,
-    SUBJECT_ENTITY = 4, /* its id is type, a slash, id */
+    SUBJECT_ENTITY = 4, /* the id has the form TYPE/ID */
     SUBJECT_ORGANIZATION = 5,
     SUBJECT_TOKEN = 6,
     SUBJECT_EXPOSURE = 7,

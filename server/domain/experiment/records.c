@@ -8,8 +8,9 @@
 
 #include <record/experiment.pb.h>
 
-/* No arm has more corrected extractions than extractions, or sums of none. Fields are not compared:
- * a person may correct more of them than the model reported. */
+/* Checks the sums of an arm: corrected extractions do not exceed extractions, and an empty arm has
+ * no sums. Fields are not compared, since a person may correct more fields than the model
+ * reported. */
 static bool arm_fits(const struct arm_sums *arm)
 {
     return arm->corrected_count <= arm->extraction_count &&

@@ -16,12 +16,12 @@ static inline struct key key_layout_stats(struct org_id org,
     return key_layout_prefix(org, fingerprint);
 }
 
-/* What is added up over the extractions of one arm of an experiment. */
+/* Sums over the extractions of one arm of an experiment. */
 struct arm_sums {
     uint64_t extraction_count;
-    uint64_t corrected_count; /* of them */
-    uint64_t field_count; /* of those that reported theirs */
-    uint64_t corrected_field_count; /* of those fields */
+    uint64_t corrected_count; /* extractions with corrections */
+    uint64_t field_count; /* fields of the extractions that report a number */
+    uint64_t corrected_field_count; /* corrected ones of those fields */
 };
 
 /* Reasons why an extraction counts in no arm: errata.v1.ExperimentExclusion from 1 on. */
@@ -29,12 +29,13 @@ struct arm_sums {
 
 /* LAYOUT_STATS: what is added up over the extractions of a layout, or of an organisation. */
 struct layout_stats_record {
-    struct slice layout_fingerprint; /* text; empty: of the organisation */
+    struct slice layout_fingerprint; /* text; empty: the organisation */
     uint64_t extraction_count;
     uint64_t corrected_count;
     struct arm_sums treatment;
     struct arm_sums control;
-    uint64_t excluded_count[EXCLUSIONS]; /* extractions in neither arm, by reason less 1 */
+    uint64_t excluded_count
+        [EXCLUSIONS]; /* number of extractions in neither arm, indexed by reason minus 1 */
 };
 
 MUST_CHECK enum err record_decode_layout_stats(struct slice bytes,

@@ -72,7 +72,7 @@ enum err sums_name_layout(struct ctx *ctx, struct store_txn *txn, struct org_id 
     return err == ERR_NOT_FOUND ? write_sums(ctx, txn, &key, &stats) : err;
 }
 
-/* What is added to sums or subtracted from them. */
+/* Numbers to add to sums, or to subtract from them. */
 struct addend {
     struct arm_sums sums;
     bool subtract;
@@ -122,7 +122,7 @@ static enum err add_arm(struct arm_sums *arm, const struct addend *addend)
                : add_to(&arm->corrected_field_count, sums->corrected_field_count, addend->subtract);
 }
 
-/* To the extraction's arm, or to the count of its reason. */
+/* Adds to the extraction's arm, or to the count of its reason for exclusion. */
 static enum err add_to_experiment(struct layout_stats_record *stats,
                                   const struct counted_extraction *extraction,
                                   const struct addend *addend)
@@ -166,7 +166,7 @@ static enum err add_to_sums(struct ctx *ctx, struct store_txn *txn,
     return write_sums(ctx, txn, &key, &stats);
 }
 
-/* To the layout's sums and to the organisation's. */
+/* Adds to the layout's sums and to the organisation's. */
 static enum err add_to_both(struct ctx *ctx, struct store_txn *txn,
                             const struct counted_extraction *extraction,
                             const struct addend *addend)

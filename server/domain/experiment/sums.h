@@ -13,21 +13,22 @@
 /* Examples that a layout has before its extractions count in the experiment. */
 #define SUMS_EXAMPLES_READY 3
 
-/* What the sums need of an extraction. */
+/* The properties of an extraction that the sums need. */
 struct counted_extraction {
     struct org_id org;
     struct slice layout_fingerprint; /* text */
     int64_t created_at_us;
     uint32_t confidence_millionths;
     uint32_t arm; /* errata.v1.ExperimentArm */
-    uint32_t exclusion; /* errata.v1.ExperimentExclusion: why it counts in no arm; 0: it counts */
+    uint32_t
+        exclusion; /* an errata.v1.ExperimentExclusion, the reason why it counts in no arm; 0: it counts */
     uint32_t field_count; /* 0: not reported */
 };
 
-/* What was corrected of an extraction. */
+/* The corrections of an extraction. */
 struct counted_corrections {
     bool is_corrected;
-    uint32_t field_count; /* at most those of the extraction */
+    uint32_t field_count; /* number of corrected fields, at most those of the extraction */
 };
 
 /* An event names a layout for the first time: it is listed from now on. Does nothing where it is. */

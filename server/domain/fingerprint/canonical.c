@@ -17,11 +17,11 @@ struct member {
 /* An open object or array. */
 struct level {
     bool is_object;
-    struct member *members; /* of an object: by name, ascending */
+    struct member *members; /* members of an object, sorted by name */
     size_t count;
     size_t next;
-    struct json_walk walk; /* of an array */
-    bool started; /* something was written in it */
+    struct json_walk walk; /* position in an array */
+    bool started; /* a part of it has been written */
 };
 
 struct canonical_writer {

@@ -11,11 +11,11 @@
 /* A number as Python holds it. */
 struct canonical_number {
     bool is_float;
-    double value; /* of a float */
+    double value; /* value of a float */
 };
 
-/* What Python's json reads a number as: a float where it is written with a point or an exponent, or
- * is NaN or an infinity. */
+/* Reads a number like Python's json module: as a float if it contains a decimal point or an
+ * exponent, or is NaN or infinite. */
 struct canonical_number canonical_read_number(struct slice text);
 /* Appends a float; NaN, Infinity and -Infinity by these names. */
 void canonical_write_double(struct buffer *buffer, double value);

@@ -3,7 +3,7 @@
  */
 #include "server/domain/fingerprint/document_measures.h"
 
-/* One member for each value of WarningCode that a document may have. */
+/* An entry for each value of WarningCode that a document may have. */
 #define WARNING(code, message)                                                                     \
     {                                                                                              \
         WARNING_CODE_##code, SLICE(#code), SLICE(message)                                          \

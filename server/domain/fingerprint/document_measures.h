@@ -16,7 +16,7 @@
 #define DOCUMENT_WARNINGS_MAX 5
 
 struct document_page {
-    double width; /* points, as measured */
+    double width; /* width in points, as measured */
     double height;
 };
 
@@ -31,23 +31,23 @@ struct document_measures {
     uint32_t text_chars;
     uint32_t page_one_chars;
     uint64_t covered_cells;
-    uint64_t page_cells; /* 0: coverage is 0 */
+    uint64_t page_cells; /* number of cells; 0: coverage is 0 */
     struct slice input_snippet;
-    bool has_table_count; /* false: they were cut, so that there is no fingerprint */
+    bool has_table_count; /* false: the search for tables was cut off, so there is no fingerprint */
     uint32_t table_count;
     struct family_sketch
-        sketch; /* of page 1; without features if it has none, or tables were cut */
+        sketch; /* sketch of page 1; without features if it has none, or if the search for tables was cut off */
     bool damaged;
     bool page_too_large;
     bool cmaps_unavailable;
-    struct slice fp_version; /* rules and Poppler version, such as 1/22.12.0 */
+    struct slice fp_version; /* versions of the rules and of Poppler, such as 1/22.12.0 */
 };
 
 /* Something that a person should know about the document. Texts are literals. */
 struct document_warning {
     enum warning_code code;
-    struct slice name; /* of the code, without its type's prefix */
-    struct slice message; /* one sentence */
+    struct slice name; /* name of the code, without the prefix of its type */
+    struct slice message; /* message of one sentence */
 };
 
 /* Writes the warnings of a document; returns their number. */

@@ -90,7 +90,7 @@ static enum err read_metadata(struct ctx *ctx, struct slice text, struct json_va
     return err;
 }
 
-/* Where the number that begins at `at` ends, and whether it is an integer. */
+/* Finds the end of the number that begins at `at`, and whether it is an integer. */
 static size_t pass_number(struct slice text, size_t at, bool *ret_integer)
 {
     bool integer = true;

@@ -21,8 +21,8 @@
 #define FINGERPRINT_DIGITS_MAX 4300
 
 struct layout_fingerprint {
-    struct slice canonical_json; /* what was hashed; in the arena */
-    char text[2 * SHA256_BYTES]; /* lower-case hex, without NUL */
+    struct slice canonical_json; /* the hashed text; allocated in the arena */
+    char text[2 * SHA256_BYTES]; /* hexadecimal in lower case, without NUL */
 };
 
 /* ERR_INVALID with `metadata_json` in ctx->fault for anything but a JSON object, and for what Python

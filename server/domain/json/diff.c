@@ -12,7 +12,7 @@ struct diff {
     struct arena *arena;
     struct buffer *buffer;
     uint32_t field;
-    size_t count; /* entries so far */
+    size_t count; /* number of entries so far */
 };
 
 /* Appends one entry; NULL for the side that lacks it. */
@@ -91,7 +91,7 @@ static enum err append_item(struct diff *diff, struct slice path, const struct l
     return err;
 }
 
-/* One item of a list: of the after, or one that the after lacks. */
+/* Writes the difference of one item of a list: an item of the list after, or one that it lacks. */
 static enum err append_pair(struct diff *diff, struct slice list_name, const struct list_pair *pair,
                             const struct list_item *item, bool is_after)
 {
@@ -125,7 +125,7 @@ static enum err append_changed(struct diff *diff, const struct member *before,
     for (size_t i = 0; i < pair.before.count && err == OK && diff->count < DIFF_ENTRIES_MAX; i++) {
         err = append_pair(diff, before->name, &pair, &pair.before.items[i], false);
     }
-    if (err == OK && diff->count == count) { /* not lists of objects, or only the order changed */
+    if (err == OK && diff->count == count) { /* no lists of objects, or only the order differs */
         append_one(diff, before->name, before->name, &before->value, &after->value);
     }
     return err;

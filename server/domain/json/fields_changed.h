@@ -15,7 +15,7 @@
 #define FIELDS_CHANGED_NAME_BYTES_MAX 256
 
 struct fields_changed {
-    struct slice names[FIELDS_CHANGED_MAX]; /* distinct; in the arena */
+    struct slice names[FIELDS_CHANGED_MAX]; /* distinct names, allocated in the arena */
     size_t count;
 };
 

@@ -119,7 +119,7 @@ static enum err read_keys(struct arena *arena, const char *name, struct list_ite
     return err;
 }
 
-/* By key, then by place; items without a key first. */
+/* Sorts by key, then by place; items without a key come first. */
 static int compare_items(const void *a, const void *b)
 {
     const struct list_item *const *left = a;

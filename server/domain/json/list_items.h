@@ -11,16 +11,16 @@
 /* Items of one list that are paired: 10 MB of short ones. A longer list is compared as a whole. */
 #define LIST_ITEMS_MAX 200000
 
-/* One item. Slices are borrowed from the list's text. */
+/* An item of a list. Slices are borrowed from the list's text. */
 struct list_item {
     struct json_value value; /* an object */
     struct slice key; /* the value that names it, in one spelling; empty: it has none */
-    size_t place; /* in its list, from 0 */
-    const struct list_item *partner; /* in the other list; NULL: it has none */
+    size_t place; /* index in its list, from 0 */
+    const struct list_item *partner; /* matching item of the other list; NULL: none */
 };
 
 struct list_items {
-    struct list_item *items; /* in the order of the list */
+    struct list_item *items; /* items in the order of the list */
     size_t count;
 };
 

@@ -8,16 +8,17 @@
 
 #include "store/base/json.h"
 
-/* One member. Slices are borrowed from the object's text, a name with escapes from the arena. */
+/* A member of an object. Slices are borrowed from the object's text; a name with escapes is
+ * allocated in the arena. */
 struct member {
     struct slice name; /* unescaped */
-    struct slice quoted; /* as written, with its quotes */
+    struct slice quoted; /* name as written, with its quotes */
     struct json_value value;
-    bool differs; /* from the member of the same name in the other object, or it has none there */
+    bool differs; /* the member of the other object differs, or is missing */
 };
 
 struct members {
-    struct member *items; /* in the order of the text */
+    struct member *items; /* members in the order of the text */
     struct member **by_name; /* the same, by the bytes of their names, ascending */
     size_t count;
 };

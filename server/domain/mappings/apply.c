@@ -15,13 +15,14 @@
 
 #include <event_apply.h>
 
-/* What one event needs at most, several times over: the rows of 1,500 applied mappings take most. */
+/* Memory limit for applying one event, with a large margin: most is needed for the rows of 1,500
+ * applied mappings. */
 #define APPLY_BYTES_MAX (16u << 20)
 
-/* One mapping before and after an event. */
+/* A mapping before and after an event. */
 struct moving {
     bool existed;
-    struct mapping_row old; /* its texts in the arena; zeros where it did not exist */
+    struct mapping_row old; /* texts allocated in the arena; zeros if the mapping did not exist */
     struct mapping_row now;
 };
 
@@ -35,8 +36,9 @@ static bool is_confirmed(const struct moving *moving)
     return moving->now.record.status == MAPPING_STATUS_CONFIRMED;
 }
 
-/* When the status that a mapping has now was settled: a judgement outranks suggestions, whenever it was
- * made; among judgements the newest counts, which one that was not backfilled always is. */
+/* Returns the time at which the current status of a mapping was decided. A judgement has precedence
+ * over suggestions, regardless of their times; among judgements the newest counts, and a judgement
+ * that is not backfilled is always the newest. */
 static int64_t settled_at(const struct event *event, const struct moving *moving)
 {
     const struct mapping_record *old = &moving->old.record;
@@ -104,7 +106,8 @@ static enum err move_similar(struct arena *arena, struct store_txn *txn, struct 
     return err;
 }
 
-/* What the customer SKU is confirmed for; `was_taken`: for something, before. */
+/* Updates the confirmed mapping of the customer SKU; `was_taken`: another one was confirmed
+ * before. */
 static enum err move_confirmed(struct arena *arena, struct store_txn *txn, struct org_id org,
                                const struct moving *judged, const struct mapping_pair *pair,
                                bool was_taken)

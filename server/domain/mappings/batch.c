@@ -8,7 +8,8 @@
 #include "server/domain/mappings/records.h"
 #include "server/domain/mappings/rows.h"
 
-/* What storing one item needs at most, several times over: suggestions of 64 KiB are quoted and reduced. */
+/* Memory limit for storing one item, with a large margin: suggestions of 64 KiB are quoted and
+ * reduced. */
 #define ITEM_BYTES_MAX (4u << 20)
 
 /* Checks the caller's right to the item's actor and time; the time is checked at the end, for all. */
@@ -107,8 +108,8 @@ enum err mapping_batch_store(struct ctx *ctx, struct store_txn *txn, struct org_
     return err;
 }
 
-/* Whether an event is what a suggestion stored. The next item with an equal suggestion would have had the same
- * effect, so there is no other that could be meant. */
+/* Returns whether an event was stored for a suggestion. An equal suggestion in the next item has no
+ * effect, so the assignment is unambiguous. */
 static enum err is_of_suggestion(struct arena *arena, const struct event *event,
                                  const struct mapping_changes *changes,
                                  const struct mapping_suggestion *suggestion, bool *ret_is)

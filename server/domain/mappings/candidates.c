@@ -7,7 +7,7 @@
 
 /* The mappings of the line's own SKU that persons judged. */
 struct own {
-    struct slice rejected[MAPPING_SKU_ROWS_MAX]; /* folded internal SKUs */
+    struct slice rejected[MAPPING_SKU_ROWS_MAX]; /* folded internal SKUs of rejected mappings */
     size_t rejected_count;
     bool has_superseded;
     struct mapping_row superseded; /* the one confirmed last */
@@ -98,7 +98,7 @@ static enum err read_own(struct arena *arena, struct store_txn *txn,
         if (err == OK) {
             err = take_own(arena, txn, query, &row, own, candidates);
         } else if (err == ERR_NOT_FOUND) {
-            err = OK; /* it was not made yet */
+            err = OK; /* the mapping did not exist at that time */
         }
     }
     candidates->is_incomplete = candidates->is_incomplete || scan.is_cut;

@@ -17,7 +17,7 @@
 struct candidate {
     struct mapping_row row; /* borrowed from the transaction */
     enum match_method method; /* SUGGESTED_MAPPING, SUPERSEDED_MAPPING or SIMILAR_SKU */
-    double confidence; /* of SIMILAR_SKU the similarity */
+    double confidence; /* confidence; for SIMILAR_SKU the similarity */
 };
 
 struct candidates {
@@ -29,8 +29,8 @@ struct candidates {
 struct candidates_query {
     struct org_id org;
     struct slice customer_id;
-    struct slice folded_customer_sku; /* not empty */
-    size_t limit; /* 1 to CANDIDATES_MAX */
+    struct slice folded_customer_sku; /* must not be empty */
+    size_t limit; /* maximum number of candidates, 1 to CANDIDATES_MAX */
     struct past *past; /* NULL: the present state */
 };
 

@@ -19,8 +19,10 @@
 #define MAPPING_HISTORY_MAX 1000
 
 struct mapping_change {
-    struct mapping_row row; /* without what apply adds: similar_block, settled_at_us */
-    uint64_t previous_seq; /* of the event that changed it before; 0: this one made it */
+    struct mapping_row
+        row; /* row without the members that apply adds: similar_block, settled_at_us */
+    uint64_t
+        previous_seq; /* number of the previous event that changed it; 0: this event created it */
     struct slice mapping; /* the same as wire bytes of a SkuMapping; when read */
 };
 
@@ -34,8 +36,8 @@ struct sku_mapping_view mapping_view_of(struct org_id org, const struct mapping_
 /* Appends a MappingChange as field `field`; `arena` is for what it is made of. */
 MUST_CHECK enum err mapping_change_put(struct arena *arena, struct buffer *body, uint32_t field,
                                        struct org_id org, const struct mapping_change *change);
-/* What an event of any kind changed; slices are borrowed from it. ERR_CORRUPT for facts that don't hold
- * what they must. */
+/* Reads the changes of an event of any kind; slices are borrowed from it. Returns ERR_CORRUPT for
+ * invalid facts. */
 MUST_CHECK enum err mapping_changes_read(const struct event *event,
                                          struct mapping_changes *ret_changes);
 /* Reads the change of a mapping by the event `seq`, and the event. ERR_CORRUPT if that event did not change it. */
@@ -54,8 +56,8 @@ MUST_CHECK enum err mapping_read_past(struct store_txn *txn, struct org_id org,
  * MAPPING_HISTORY_MAX events. */
 MUST_CHECK enum err mapping_settle_past(struct store_txn *txn, struct org_id org,
                                         struct mapping_row *past);
-/* Whether a person confirmed a mapping later than some time, regardless of its later state; as far as
- * MAPPING_HISTORY_MAX events reach. */
+/* Returns whether a person confirmed a mapping after some time, regardless of its later state. Only
+ * the last MAPPING_HISTORY_MAX events are examined. */
 MUST_CHECK enum err mapping_was_confirmed_since(struct store_txn *txn, struct org_id org,
                                                 const struct mapping_row *row, int64_t time_us,
                                                 bool *ret_was);

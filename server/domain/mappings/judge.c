@@ -10,19 +10,19 @@
 
 #include <event_apply.h>
 
-/* One judgement on its way. Rows borrow from the transaction: all is decided and quoted before the first put. */
+/* State of one judgement. Rows are borrowed from the transaction, so everything is decided and
+ * quoted before the first put. */
 struct judging {
     const struct mapping_judgement *judgement;
     struct org_id org;
-    struct log_stamp stamp; /* of the event to come */
-    int64_t created_at_us; /* of the same */
+    struct log_stamp stamp; /* stamp of the event to append */
+    int64_t created_at_us; /* created_at of that event */
     bool existed;
     struct mapping_row before; /* the present state; only its names if it did not exist */
     struct mapping_pair pair;
     bool has_other; /* another mapping is confirmed for the same customer SKU */
     struct mapping_row other; /* the present state */
-    bool
-        has_newer; /* of a confirmation: another internal SKU was confirmed later than created_at_us */
+    bool has_newer; /* for a confirmation: another internal SKU was confirmed after created_at_us */
 };
 
 static enum err read_by_name(struct store_txn *txn, const struct mapping_name *name,
@@ -72,7 +72,7 @@ static enum err read_by_id(struct ctx *ctx, struct store_txn *txn, struct judgin
     return OK;
 }
 
-/* Another mapping that is confirmed for the same customer SKU. */
+/* Reads another mapping that is confirmed for the same customer SKU. */
 static enum err read_other(struct store_txn *txn, struct judging *judging)
 {
     struct mapping_confirmed_record confirmed;
@@ -90,8 +90,8 @@ static enum err read_other(struct store_txn *txn, struct judging *judging)
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
-/* Whether another mapping of the same customer SKU was confirmed later, though it may have been rejected
- * since. What is said now is the newest. */
+/* Finds whether another mapping of the same customer SKU was confirmed later, even if it has been
+ * rejected since. */
 static enum err find_newer(struct store_txn *txn, struct judging *judging)
 {
     struct scan scan = {.row_count = 0};
@@ -165,8 +165,8 @@ static struct mapping_change make_mapping(const struct judging *judging)
     return change;
 }
 
-/* No later judgement is known. A judgement without a time of its own is the latest, even if the clock was
- * ahead at an earlier one. */
+/* Returns whether there is no later judgement. A judgement without an explicit time is the latest,
+ * even if the clock was ahead at an earlier one. */
 static bool is_news(const struct judging *judging)
 {
     const struct mapping_record *before = &judging->before.record;
@@ -186,7 +186,7 @@ static void confirm(const struct judging *judging, struct mapping_changes *chang
         record->confidence = 1;
         record->status = judging->has_newer ? MAPPING_STATUS_SUPERSEDED : MAPPING_STATUS_CONFIRMED;
     }
-    /* What was confirmed before it is superseded, even where it was itself rejected later. */
+    /* The previously confirmed mapping is superseded, even if this one was rejected later. */
     if (judging->has_other && !judging->has_newer) {
         changes->items[1] = next_version(judging, &judging->other);
         changes->items[1].row.record.status = MAPPING_STATUS_SUPERSEDED;

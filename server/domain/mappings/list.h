@@ -13,11 +13,11 @@
 
 struct mapping_list {
     struct org_id org;
-    struct slice customer_id; /* empty: all customers' */
-    enum mapping_status status; /* UNSPECIFIED: any */
-    struct slice folded_internal_sku; /* empty: any */
-    struct slice folded_prefix; /* of the customer SKU; empty: any */
-    struct id_prefix id_prefix; /* with digits: only mappings with such ids, by id */
+    struct slice customer_id; /* empty: all customers */
+    enum mapping_status status; /* UNSPECIFIED: any status */
+    struct slice folded_internal_sku; /* empty: any internal SKU */
+    struct slice folded_prefix; /* prefix of the customer SKU; empty: any */
+    struct id_prefix id_prefix; /* if it has digits: only mappings with this id prefix, by id */
     struct page *page;
 };
 

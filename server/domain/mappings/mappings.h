@@ -22,14 +22,14 @@
 
 #include <errata/v1/feedback_event.fields.h>
 
-/* What mappings are called where events name entities; of subjects, before a slash and the id. */
+/* Entity type of mappings in events; in subjects it precedes a slash and the id. */
 #define MAPPING_ENTITY_TYPE "sku_mapping"
 /* Suggestions that an event quotes at most. */
 #define MAPPING_SUGGESTIONS_MAX 20
 
 /* A mapping as a caller names it. */
 struct mapping_name {
-    struct slice customer_sku; /* as written */
+    struct slice customer_sku; /* customer SKU as written */
     struct slice internal_sku;
     struct mapping_pair pair;
 };
@@ -60,9 +60,10 @@ struct mapping_judgement {
     enum feedback_event_type event_type; /* MAPPING_CONFIRMED or MAPPING_REJECTED */
     bool is_by_id;
     struct uuid id;
-    struct mapping_name name; /* if it is not by id; by id only the customer SKU, if another one is
-                                 judged for the internal SKU of that mapping, else empty */
-    struct slice suggestions; /* what was shown, a JSON array; empty: the present ones are quoted */
+    struct mapping_name
+        name; /* name of the mapping, if it is not given by id. With an id, only the customer SKU may be set, to judge another customer SKU for the internal SKU of that mapping */
+    struct slice
+        suggestions; /* the suggestions that were shown, as a JSON array; empty: the current ones are quoted */
     struct slice draft_order_id;
     struct slice document_id;
     struct slice actor_user_id;
@@ -78,17 +79,17 @@ MUST_CHECK enum err mapping_judge(struct ctx *ctx, struct store_txn *txn, struct
 /* Judgements and suggestions of one request at most. */
 #define MAPPING_BATCH_MAX 1000
 
-/* One of a batch. */
+/* An item of a batch. */
 struct mapping_batch_item {
-    struct slice path; /* of its message in the request */
+    struct slice path; /* path of its message in the request */
     bool is_suggestion;
-    struct mapping_suggestion suggestion; /* of a suggestion */
-    struct mapping_judgement judgement; /* of others */
+    struct mapping_suggestion suggestion; /* set for a suggestion */
+    struct mapping_judgement judgement; /* set for other items */
 };
 
 struct mapping_batch {
     const struct mapping_batch_item *items;
-    size_t count; /* 1 to MAPPING_BATCH_MAX */
+    size_t count; /* number of items, 1 to MAPPING_BATCH_MAX */
 };
 
 /* Stores the items in order, all or none. `ret_result` has their events: one for each judgement and for
@@ -99,7 +100,7 @@ MUST_CHECK enum err mapping_batch_store(struct ctx *ctx, struct store_txn *txn, 
                                         const struct mapping_batch *batch,
                                         struct work_result *ret_result);
 
-/* What became of one item. */
+/* The result of one item. */
 struct mapping_batch_outcome {
     struct uuid mapping_id;
     bool has_event;

@@ -19,32 +19,34 @@
 #define MATCH_LOOP_LINES_MAX 500
 #define MATCH_LOOP_CANDIDATE_LINES_MAX 8
 
-/* One line, and its mapping once it was looked up. */
+/* A line, and its mapping after the lookup. */
 struct match_line {
     struct slice customer_id;
-    struct slice folded_customer_sku; /* empty: it matches nothing */
+    struct slice folded_customer_sku; /* empty: the line matches nothing */
     bool is_exact;
-    struct mapping_confirmed_record confirmed; /* where it is; borrowed from the transaction */
+    struct mapping_confirmed_record
+        confirmed; /* confirmed mapping, if any; borrowed from the transaction */
 };
 
 /* A request on its way. Zeroed but for what the caller gives. */
 struct match {
     struct org_id org; /* given */
     struct match_line *lines; /* given */
-    size_t line_count; /* given; 1 to MATCH_LINES_MAX */
-    size_t candidates; /* given; a line's at most, 0 to MATCH_CANDIDATES_MAX */
-    struct past *past; /* given; NULL: the present state */
-    uint64_t as_of_seq; /* given; the last event that the answer can know of */
+    size_t line_count; /* input: number of lines, 1 to MATCH_LINES_MAX */
+    size_t candidates; /* input: maximum number of candidates per line, 0 to MATCH_CANDIDATES_MAX */
+    struct past *past; /* input: past state; NULL: the present state */
+    uint64_t as_of_seq; /* input: the last event that the response may use */
     bool is_looked_up; /* the lines are, in the transaction at hand */
-    size_t candidate_line_count; /* lines without a confirmed mapping that get candidates */
-    struct buffer served; /* what the reference's hash is over */
+    size_t
+        candidate_line_count; /* number of lines without a confirmed mapping that get candidates */
+    struct buffer served; /* bytes over which the hash of the reference is computed */
     bool is_incomplete;
 };
 
-/* What finding one line's candidates needs at most, several times over. */
+/* Memory limit for the candidates of one line, with a large margin. */
 #define MATCH_LINE_BYTES_MAX (4u << 20)
 
-/* What a line came to. */
+/* The result of a line. */
 struct match_found {
     enum match_method method;
     const struct mapping_confirmed_record *confirmed; /* NULL: it has no confirmed mapping */
@@ -65,7 +67,7 @@ MUST_CHECK enum err match_text_hash(const struct match *match,
 MUST_CHECK enum err match_reference(struct arena *arena, const struct exposure_key *key,
                                     int64_t now_us, struct match *match,
                                     struct slice *ret_reference);
-/* Whether the answer leaves anything out. */
+/* Returns whether the response omits anything. */
 bool match_is_incomplete(const struct match *match);
 
 #endif

@@ -16,9 +16,10 @@
 struct past {
     struct org_id org;
     uint64_t as_of_seq;
-    struct arena *arena; /* for what is kept from line to line */
+    struct arena *arena; /* memory that is kept from line to line */
     bool is_cut; /* a limit was met: something may be missing */
-    /* What was confirmed then of one customer's, whose id this is; borrowed. */
+    /* The mappings of one customer that were confirmed at that time; the customer id is
+     * borrowed. */
     struct slice customer_id;
     struct mapping_row *confirmed;
     size_t confirmed_count;
@@ -26,11 +27,12 @@ struct past {
 
 /* Turns a mapping into what it was then; ERR_NOT_FOUND for one that was not made yet. */
 MUST_CHECK enum err past_row(struct past *past, struct store_txn *txn, struct mapping_row *row);
-/* What a customer SKU was confirmed for then. ERR_NOT_FOUND where it was for nothing. */
+/* Finds the mapping that was confirmed for a customer SKU at that time. ERR_NOT_FOUND if there was
+ * none. */
 MUST_CHECK enum err past_find_confirmed(struct past *past, struct store_txn *txn,
                                         struct slice customer_id, struct slice folded_customer_sku,
                                         struct mapping_confirmed_record *ret_confirmed);
-/* As similar_find. */
+/* Like similar_find, at that time. */
 MUST_CHECK enum err past_find_similar(struct past *past, struct arena *arena, struct store_txn *txn,
                                       const struct similar_search *search,
                                       struct similar_found *ret_found);

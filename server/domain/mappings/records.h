@@ -11,27 +11,28 @@
 
 /* MAPPING: a mapping as it is now. */
 struct mapping_record {
-    struct uuid id; /* of the event that made it */
+    struct uuid id; /* id of the event that created it */
     struct slice customer_id;
-    struct slice customer_sku; /* as written */
+    struct slice customer_sku; /* customer SKU as written */
     struct slice internal_sku;
-    uint32_t status; /* errata.v1.MappingStatus; not 0 */
-    double confidence; /* 0 to 1 */
+    uint32_t status; /* an errata.v1.MappingStatus; not 0 */
+    double confidence; /* confidence from 0 to 1 */
     uint64_t support_count;
     uint64_t use_count;
-    int64_t last_used_at_us; /* 0: never */
+    int64_t last_used_at_us; /* 0: never used */
     int64_t created_at_us;
     int64_t updated_at_us;
-    uint64_t last_seq; /* of the last event that has a MappingChange of it */
-    uint32_t version; /* events that have one; from 1 */
-    uint32_t similar_block; /* of MAPPING_SIMILAR, from 1; 0: it is in no block */
-    int64_t settled_at_us; /* created_at of the newest judgement of it, else of its suggestion */
+    uint64_t last_seq; /* number of the last event with a MappingChange of it */
+    uint32_t version; /* number of such events, from 1 */
+    uint32_t similar_block; /* its block in MAPPING_SIMILAR, from 1; 0: none */
+    int64_t
+        settled_at_us; /* created_at of its newest judgement, or of its suggestion if there is none */
 };
 
 /* MAPPING_CONFIRMED: the internal SKU of a customer's SKU. */
 struct mapping_confirmed_record {
-    uint64_t seq; /* of the mapping's first event */
-    uint32_t version; /* of the mapping when it was confirmed last */
+    uint64_t seq; /* number of the mapping's first event */
+    uint32_t version; /* version of the mapping at its last confirmation */
     struct uuid id;
     struct slice internal_sku;
 };

@@ -9,10 +9,10 @@
 #include "store/log.h"
 #include "store/scan.h"
 
-/* One mapping: the number of the event that made it, and its state. */
+/* A mapping: the number of the event that created it, and its state. */
 struct mapping_row {
     uint64_t seq;
-    struct mapping_record record; /* its slices are borrowed from the transaction */
+    struct mapping_record record; /* slices are borrowed from the transaction */
 };
 
 /* The identity of a mapping: its customer and both SKUs, folded. */
@@ -32,12 +32,13 @@ MUST_CHECK enum err mapping_row_keep(struct arena *arena, struct mapping_row *ro
 /* ERR_NOT_FOUND where there is none. */
 MUST_CHECK enum err mapping_row_find(struct store_txn *txn, struct org_id org,
                                      const struct mapping_pair *pair, struct mapping_row *ret_row);
-/* Which of two suggestions comes first: the surer one; of two as sure the one that was made first. */
+/* Returns whether a suggestion is preferred over another: by higher confidence, then by earlier
+ * creation. */
 bool mapping_row_is_surer(const struct mapping_row *row, const struct mapping_row *other);
-/* By its id. ERR_NOT_FOUND for an unknown id. */
+/* Finds a mapping by its id. ERR_NOT_FOUND for an unknown id. */
 MUST_CHECK enum err mapping_row_find_id(struct store_txn *txn, struct org_id org, struct uuid id,
                                         struct mapping_row *ret_row);
-/* What a customer's SKU is confirmed for. ERR_NOT_FOUND where it is for nothing. */
+/* Finds the mapping that is confirmed for a customer's SKU. ERR_NOT_FOUND if there is none. */
 MUST_CHECK enum err mapping_confirmed_find(struct store_txn *txn, struct org_id org,
                                            struct slice customer_id,
                                            struct slice folded_customer_sku,

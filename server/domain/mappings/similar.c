@@ -16,15 +16,16 @@ struct bound {
     size_t trigram_count;
 };
 
-/* One search. */
+/* State of one search. */
 struct search {
     const struct similar_search *wanted;
-    struct trigrams text; /* of the SKU that is looked for */
-    struct trigrams other; /* of one that it is compared with */
+    struct trigrams text; /* trigrams of the requested SKU */
+    struct trigrams other; /* trigrams of the SKU that is compared */
     struct similar_query query;
     struct bound best[SIMILAR_COMPARED_MAX]; /* a heap, the worst of them first */
     size_t best_count;
-    bool has_dropped; /* others had no room in the heap: they can be no better than its first */
+    bool
+        has_dropped; /* results did not fit into the heap; they are at most as good as its first element */
 };
 
 /* The last block of a customer, its number from 1; the empty slice and 0 if there is none. Reads one row. */
@@ -224,14 +225,15 @@ static void take_entry(struct search *search, const struct similar_block *block,
     keep_bound(search, &bound);
 }
 
-/* How many trigrams an entry of a block has to share at least, to be similar enough and better than what
- * has no room among the best any more: of those with the fewest trigrams, since others need more. */
+/* Returns the minimum number of trigrams that an entry of a block must share to be similar enough,
+ * and better than the worst result. Computed for entries with the fewest trigrams, since others
+ * need more. */
 static size_t least_shared(const struct search *search, const struct similar_block *block)
 {
     bool is_full = search->best_count == SIMILAR_COMPARED_MAX;
     double wanted = is_full ? search->best[0].most : 0.4;
     double shared = wanted / (1 + wanted) * (double)(search->text.count + block->least_trigrams);
-    size_t least = (size_t)(shared - 0.001); /* so that no rounding takes one away */
+    size_t least = (size_t)(shared - 0.001); /* the margin compensates rounding errors */
 
     return least + 1;
 }
@@ -353,8 +355,8 @@ static enum err compare(struct arena *arena, struct store_txn *txn, struct searc
     return OK;
 }
 
-/* Whether something of this bound can be better than the last that was found. Of equal bounds the first
- * made came first, so what can only be equal to it counts where it is older. */
+/* Returns whether an entry with this bound can improve on the worst result. If the bounds are
+ * equal, the older entry is preferred, so an entry that can only be equal must be older. */
 static bool may_improve(const struct search *search, const struct similar_found *found,
                         const struct bound *bound)
 {

@@ -29,17 +29,17 @@ MUST_CHECK enum err similar_take_place(struct arena *arena, struct store_txn *tx
                                        struct org_id org, const struct mapping_row *leaving,
                                        uint64_t seq);
 
-/* What is looked for. */
+/* Parameters of a search. */
 struct similar_search {
     struct org_id org;
     struct slice customer_id;
     struct slice folded_customer_sku;
-    const struct slice *rejected; /* folded internal SKUs that are not to be answered */
+    const struct slice *rejected; /* folded internal SKUs to exclude */
     size_t rejected_count;
-    size_t limit; /* 1 to SIMILAR_FOUND_MAX */
+    size_t limit; /* maximum number of results, 1 to SIMILAR_FOUND_MAX */
 };
 
-/* Whether an internal SKU is not to be answered. */
+/* Returns whether an internal SKU is to be excluded. */
 bool similar_is_rejected(const struct similar_search *search, struct slice folded_internal_sku);
 
 struct similar_mapping {

@@ -10,7 +10,7 @@
 
 #define HEADER_BYTES 8
 #define COUNT_BYTES 2
-#define ROOM_AT 2 /* where these are in the header */
+#define ROOM_AT 2 /* offset of the room in the header */
 #define LEAST_AT 4
 #define SEQ_BYTES 8
 #define ROOM_MIN 8
@@ -251,7 +251,7 @@ void similar_query_init(struct similar_query *query, const struct trigrams *trig
     }
 }
 
-/* How many binary digits a number has. */
+/* Returns the number of binary digits of a number. */
 static size_t digits_of(size_t number)
 {
     size_t digits = 0;
@@ -327,7 +327,7 @@ void similar_block_sum(const struct similar_block *block, const struct similar_q
 void similar_sums_from(const struct similar_sums *sums, size_t least, similar_lanes *ret_lanes)
 {
     const similar_lanes none = {0};
-    similar_lanes equal = ~none; /* so far, from the highest digit on */
+    similar_lanes equal = ~none; /* lanes that are equal so far, from the highest digit on */
     similar_lanes more = none;
 
     if (least >> sums->plane_count != 0) {

@@ -19,12 +19,12 @@
 
 /* A block's bytes, parsed in place. */
 struct similar_block {
-    const uint8_t *rows; /* SIMILAR_ROWS of row_bytes each */
-    const uint8_t *trigram_counts; /* 2 bytes each, little-endian */
-    const uint8_t *seqs; /* 8 bytes each, little-endian */
-    size_t row_bytes; /* 1, 4, 16 or 64: an eighth of the entries that there is room for */
-    size_t count; /* entries, from 1 */
-    size_t least_trigrams; /* that an entry has, from 1 */
+    const uint8_t *rows; /* SIMILAR_ROWS rows of row_bytes each */
+    const uint8_t *trigram_counts; /* 2 bytes per entry, little-endian */
+    const uint8_t *seqs; /* 8 bytes per entry, little-endian */
+    size_t row_bytes; /* 1, 4, 16 or 64: an eighth of the capacity in entries */
+    size_t count; /* number of entries, from 1 */
+    size_t least_trigrams; /* minimum number of trigrams of an entry, from 1 */
 };
 
 /* The row that a trigram falls on. */
@@ -48,16 +48,16 @@ MUST_CHECK enum err similar_block_replace(struct arena *arena, struct slice byte
 MUST_CHECK enum err similar_block_remove(struct arena *arena, struct slice bytes, size_t entry,
                                          struct slice *ret_bytes);
 
-/* For each entry the most of a text's trigrams that it can have, as numbers written upright: bit `i`
- * of planes[p] is bit p of entry i's number. */
+/* For each entry, an upper bound of the number of shared trigrams, in bit planes: bit `i` of
+ * planes[p] is bit p of the number of entry i. */
 #define SIMILAR_PLANES_MAX 11
 
-typedef uint64_t similar_lanes __attribute__((vector_size(64))); /* one bit an entry */
+typedef uint64_t similar_lanes __attribute__((vector_size(64))); /* one bit per entry */
 #define SIMILAR_LANE_WORDS (sizeof(similar_lanes) / sizeof(uint64_t))
 
 struct similar_sums {
     similar_lanes planes[SIMILAR_PLANES_MAX];
-    size_t plane_count; /* as many as the text's count of trigrams has digits */
+    size_t plane_count; /* number of planes: the digits of the text's trigram count */
 };
 
 /* The rows that the trigrams of a text fall on. */

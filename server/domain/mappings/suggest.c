@@ -79,7 +79,7 @@ enum err mapping_name_read_sku(struct ctx *ctx, struct slice path, struct slice 
     return err;
 }
 
-/* Whether the suggestion is news of a mapping that is there. */
+/* Returns whether the suggestion changes an existing mapping. */
 static bool changes(const struct mapping_row *row, const struct mapping_suggestion *suggestion)
 {
     const struct event_time *time = &suggestion->time;

@@ -15,13 +15,13 @@
 
 /* The set of a text's trigrams: each once, ascending. */
 struct trigrams {
-    uint64_t items[TRIGRAMS_MAX]; /* three code points of 21 bits each */
+    uint64_t items[TRIGRAMS_MAX]; /* three code points of 21 bits per item */
     size_t count;
 };
 
 /* `folded` is valid UTF-8 of at most SKU_FOLDED_BYTES_MAX bytes. */
 void trigrams_read(struct slice folded, struct trigrams *ret_trigrams);
-/* How many are in both. */
+/* Returns the number of trigrams in both sets. */
 size_t trigrams_count_shared(const struct trigrams *a, const struct trigrams *b);
 
 /* The index of two sets of so many, of which `shared` are in both. 0 for two empty ones. */

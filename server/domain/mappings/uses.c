@@ -12,8 +12,8 @@
 #include <errata/v1/event.views.h>
 #include <event_apply.h>
 
-/* What the outcome is kept under: `draft_order/ID`, without a draft order `document/ID`, in the arena;
- * empty for neither. */
+/* Writes the subject of the outcome into the arena: `draft_order/ID`, or without a draft order
+ * `document/ID`; empty if there is neither. */
 static enum err write_subject(struct arena *arena, struct slice draft_order_id,
                               struct slice document_id, struct slice *ret_subject)
 {

@@ -15,9 +15,9 @@
 /* An answer that is cited, of kind MATCHES, and for what. */
 struct mapping_citation {
     struct org_id org;
-    const struct exposure_citer *citer; /* for the envelope of the event */
-    const struct cited_exposure *cited; /* it is in the log (exposure_record) */
-    struct slice draft_order_id; /* empty: none was named */
+    const struct exposure_citer *citer; /* caller, for the envelope of the event */
+    const struct cited_exposure *cited; /* exposure that is in the log (exposure_record) */
+    struct slice draft_order_id; /* empty: not given */
     struct slice document_id; /* the outcome's subject where no draft order is named; or empty */
 };
 
@@ -27,7 +27,7 @@ struct matches_outcome {
     const struct event_caller *caller;
     const struct exposure_key *key;
     struct slice exposure_ref;
-    struct slice draft_order_id; /* empty: none was named */
+    struct slice draft_order_id; /* empty: not given */
     struct slice actor_user_id;
     struct event_time time;
 };
@@ -48,7 +48,7 @@ MUST_CHECK enum err mapping_uses_store(struct ctx *ctx, struct store_txn *txn,
  * left. */
 MUST_CHECK enum err mapping_uses_undo(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                       uint64_t seq);
-/* How many mappings an EVENT_MAPPING_APPLIED counted the uses of. */
+/* Returns the number of mappings whose uses an EVENT_MAPPING_APPLIED counted. */
 MUST_CHECK enum err mapping_uses_count(const struct event *event, uint32_t *ret_count);
 /* Applies an EVENT_MAPPING_APPLIED: counts the uses of the mappings and of the day, and keeps the outcome
  * of the exposure. For mappings_apply only. */

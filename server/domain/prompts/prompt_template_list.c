@@ -14,7 +14,7 @@
 /* The next item of a list. */
 struct item {
     struct key key;
-    uint64_t seq; /* of its event; 0: the shipped template */
+    uint64_t seq; /* number of its event; 0: the shipped template */
 };
 
 static struct key key_of(struct slice bytes)

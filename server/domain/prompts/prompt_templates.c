@@ -179,8 +179,8 @@ static enum err make_shipped(struct ctx *ctx, struct prompt_template *ret_templa
 static enum err newest_as_of(struct store_txn *txn, const struct prompt_template_query *query,
                              uint32_t newest, uint32_t *ret_version)
 {
-    uint32_t low = 0; /* is not after it, or none */
-    uint32_t high = newest; /* later ones are not examined */
+    uint32_t low = 0; /* a version that is not after it, or 0 */
+    uint32_t high = newest; /* later versions are not examined */
 
     while (low < high) {
         uint32_t middle = low + (high - low + 1) / 2;

@@ -13,13 +13,13 @@
 
 #include <errata/v1/prompt_template.views.h>
 
-/* What a caller puts; prompt_template_prepare has looked at it. */
+/* The template to store, after prompt_template_prepare has checked it. */
 struct prompt_template_draft {
     struct slice name;
     struct slice text;
-    struct slice comment; /* may be empty */
+    struct slice comment; /* comment; may be empty */
     struct slice actor_user_id;
-    bool by_program; /* no person puts it: a token without a user */
+    bool by_program; /* stored by a program: a token without a user */
     struct template read; /* the text */
 };
 
@@ -30,19 +30,19 @@ MUST_CHECK enum err prompt_template_put(struct ctx *ctx, struct store_txn *txn, 
                                         const struct prompt_template_draft *draft,
                                         uint64_t *ret_seq);
 
-/* Which version is asked for. */
+/* The requested version of a template. */
 struct prompt_template_query {
     struct org_id org;
     struct slice name;
-    bool has_version; /* false: the newest */
+    bool has_version; /* false: the newest version */
     uint32_t version;
     uint64_t as_of_seq; /* the newest as after this event; UINT64_MAX: now */
 };
 
 /* A version that was found. Its slices are borrowed from the transaction, or are literals. */
 struct prompt_template {
-    uint64_t seq; /* of its event; 0: it ships with the server */
-    struct prompt_template_view view; /* version 0: it ships with the server */
+    uint64_t seq; /* number of its event; 0: it ships with the server */
+    struct prompt_template_view view; /* version 0 ships with the server */
 };
 
 /* ERR_NOT_FOUND with a message that says which versions there are. What it makes lies in the arena. */
@@ -60,9 +60,10 @@ struct prompt_template_list {
     struct org_id org;
     struct slice name; /* empty: the newest version of each name */
     struct page *page;
-    /* While it is read: */
+    /* State while the list is read: */
     struct key shipped; /* the place of the shipped template, which has no row */
-    bool shipped_due; /* it is not listed yet, and no version of its name replaces it */
+    bool
+        shipped_due; /* the shipped template is not listed yet, and no stored version replaces it */
     struct key at; /* the place of the last item; empty: the beginning of the list */
 };
 

@@ -24,7 +24,7 @@ static const struct prompt_value *find_value(const struct prompt_values *values,
     return NULL;
 }
 
-/* What is wrong with the names of one map. */
+/* Reports invalid names in one map. */
 static void check_names(struct fault *fault, const struct prompt_values *values, struct slice field)
 {
     for (size_t i = 0; i < values->count; i++) {

@@ -15,7 +15,7 @@
 /* Values in one map of a caller. */
 #define PROMPT_VALUES_MAX 100
 
-/* What a caller gives for a token. */
+/* A value of a placeholder. */
 struct prompt_value {
     struct slice name;
     struct slice text;
@@ -27,12 +27,13 @@ struct prompt_values {
     size_t count;
 };
 
-/* What to make a prompt of. */
+/* Parameters of a prompt. */
 struct prompt_query {
-    struct prompt_template_query stored; /* which template; an empty name: the one below */
+    struct prompt_template_query
+        stored; /* the stored template; with an empty name, the text below is used */
     struct slice template_text;
-    struct prompt_values context; /* passes the sanitiser */
-    struct prompt_values trusted; /* does not */
+    struct prompt_values context; /* values that are sanitised */
+    struct prompt_values trusted; /* values that are used unchanged */
     struct examples_query
         examples; /* an empty fingerprint: that of the document, where it has one */
 };
@@ -41,12 +42,12 @@ struct prompt_query {
  * transaction. */
 struct prompt {
     struct template template;
-    const struct template_value *values; /* of its names */
-    struct prompt_template stored; /* of a stored template */
-    struct slice layout_fingerprint; /* that was asked for; empty: none */
-    struct examples_found examples; /* those that are in it */
-    size_t bytes; /* of the text */
-    struct slice text; /* set by prompt_fill, like the reference that proves it */
+    const struct template_value *values; /* values in the order of the template's names */
+    struct prompt_template stored; /* the stored template, if there is one */
+    struct slice layout_fingerprint; /* the requested layout; empty: none */
+    struct examples_found examples; /* the examples in the prompt */
+    size_t bytes; /* size of the text */
+    struct slice text; /* set by prompt_fill, together with the reference of the exposure */
     struct slice exposure_ref;
 };
 

@@ -12,7 +12,7 @@
 /* PROMPT_TEMPLATE: the event of a version of a template, which has its text. */
 struct prompt_template_record {
     uint64_t seq;
-    uint32_t version; /* from 1 */
+    uint32_t version; /* version number, from 1 */
     struct slice name;
 };
 

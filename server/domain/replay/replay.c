@@ -5,8 +5,8 @@
 
 #include "server/domain/replay/replay_internal.h"
 
-/* What encoding the generic rows of one event needs at most, several times over; what apply works
- * with is its own. */
+/* Memory limit for encoding the generic rows of one event, with a large margin; apply uses separate
+ * memory. */
 #define REPLAY_ARENA_BYTES (16u << 20)
 
 struct key replay_prefix(struct uuid org)

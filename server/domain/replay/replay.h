@@ -23,18 +23,18 @@
  * was ahead ends no key of the writes before it, a clock that is ahead now none of the log's. */
 #define REPLAY_KEYS_US (25ll * 3600 * 1000000)
 
-/* How far a replay or a comparison has come. */
+/* Progress of a replay or of a comparison. */
 struct replay_progress {
     const char *step; /* a literal: "replay", "compare" */
     uint64_t events; /* replayed */
-    uint64_t events_total; /* by the last numbers of the logs */
-    uint64_t rows; /* compared; how many there are is not known before */
+    uint64_t events_total; /* sum of the logs' last sequence numbers */
+    uint64_t rows; /* rows compared so far; the total is not known in advance */
 };
 
 struct replay_config {
-    struct store_backend *source; /* read as it is when the work begins; the caller's */
-    struct store_backend *target; /* empty; the caller's */
-    const struct clock *clock; /* handed to apply's ctx, which must not read it */
+    struct store_backend *source; /* store to read, as it is at the start; owned by the caller */
+    struct store_backend *target; /* empty store to fill; owned by the caller */
+    const struct clock *clock; /* passed to apply's ctx, although apply must not read it */
     struct random *random; /* the same */
     /* The wall clock, for replay_log's choice of idempotency rows only. */
     int64_t now_us;
@@ -45,11 +45,11 @@ struct replay_config {
 
 #define REPLAY_DIFFERENCES_MAX 100
 
-/* What a row is, beside what it should be. */
+/* Difference between a row and its expected value. */
 enum replay_difference_kind {
     REPLAY_ROW_MISSING, /* the log makes it, the tables lack it */
     REPLAY_ROW_EXTRA, /* the tables have it, the log does not make it */
-    REPLAY_ROW_OTHER /* other bytes */
+    REPLAY_ROW_OTHER /* the bytes differ */
 };
 
 struct replay_difference {
@@ -59,28 +59,28 @@ struct replay_difference {
     size_t key_bytes;
 };
 
-/* What is wrong with an event. */
+/* Defect of an event. */
 enum replay_break {
     REPLAY_WHOLE, /* nothing */
-    REPLAY_GAP, /* it is not there, later ones are */
-    REPLAY_BYTES, /* its bytes do not decode */
-    REPLAY_HASH, /* facts or content do not have their hashes */
-    REPLAY_CHAIN, /* it does not follow the event before it */
-    REPLAY_APPLY /* its rows can't be made */
+    REPLAY_GAP, /* the event is missing, although later ones exist */
+    REPLAY_BYTES, /* the bytes cannot be decoded */
+    REPLAY_HASH, /* facts or content do not match their hashes */
+    REPLAY_CHAIN, /* the event does not continue the chain */
+    REPLAY_APPLY /* its rows cannot be created */
 };
 
 /* The findings. */
 struct replay_report {
-    uint64_t organizations; /* with events */
-    uint64_t events; /* that hold, and were replayed */
-    uint64_t rows; /* of class PROJECTION, compared */
+    uint64_t organizations; /* organisations with events */
+    uint64_t events; /* valid events that were replayed */
+    uint64_t rows; /* compared rows of the class PROJECTION */
     /* The first event that does not hold: of this organisation, with this number. Rows of an
      * organisation that has one, and (since its events make them too) of none, are not compared. */
     struct org_id broken_org;
     uint64_t broken_seq;
     enum replay_break broken_by;
-    uint64_t broken_count; /* organisations with one */
-    uint64_t difference_count; /* all; the first ones are listed */
+    uint64_t broken_count; /* organisations with a broken log */
+    uint64_t difference_count; /* number of all differences, of which only the first are listed */
     struct replay_difference differences[REPLAY_DIFFERENCES_MAX];
 };
 
@@ -95,7 +95,7 @@ MUST_CHECK enum err replay_log(const struct replay_config *config,
 MUST_CHECK enum err replay_verify(const struct replay_config *config,
                                   struct replay_report *ret_report);
 bool replay_is_clean(const struct replay_report *report);
-/* What is wrong, as the end of a sentence that begins with the event. */
+/* Describes the defect, as the end of a sentence whose subject is the event. */
 const char *replay_break_text(enum replay_break broken_by);
 
 #endif

@@ -4,12 +4,12 @@
  */
 #include "server/domain/replay/replay_internal.h"
 
-/* One of the two walks over a table. */
+/* One of the two cursors over a table. */
 struct side {
     struct store_cursor cursor;
     struct slice key;
     struct slice value;
-    bool has; /* key and value are a row */
+    bool has; /* key and value contain a row */
 };
 
 static enum err side_next(struct side *side)
@@ -106,8 +106,8 @@ static enum err compare_table(struct replay *replay, struct store_txn *source,
     return err;
 }
 
-/* Whether rows of an organisation can be compared: the replay came to the end of its log. What belongs
- * to none is made by all, so it takes all logs. */
+/* Returns whether the rows of an organisation can be compared: its whole log was replayed. Rows
+ * without an organisation depend on all logs. */
 static enum err is_whole(struct replay *replay, struct store_txn *source, struct store_txn *target,
                          struct uuid org, bool *ret_whole)
 {

@@ -8,12 +8,12 @@
 
 #include <event_apply.h>
 
-/* One organisation on its way. */
+/* State of the replay of one organisation. */
 struct org_walk {
     struct org_id org;
-    struct store_cursor cursor; /* over the source's events */
+    struct store_cursor cursor; /* cursor over the source's events */
     uint64_t last_seq; /* replayed */
-    int64_t keys_from_us; /* events recorded before it need no idempotency row */
+    int64_t keys_from_us; /* time before which events need no idempotency row */
     bool done;
     enum replay_break broken_by;
     uint64_t broken_seq;
@@ -123,7 +123,7 @@ static enum err replay_event(struct replay *replay, struct store_txn *target, st
     return err;
 }
 
-/* As many events as a transaction takes. */
+/* Replays the events of one transaction. */
 static enum err fill_batch(struct replay *replay, struct store_txn *target, struct org_walk *walk)
 {
     size_t bytes = 0;
@@ -181,8 +181,9 @@ static enum err replay_batches(struct replay *replay, struct org_walk *walk)
     return err;
 }
 
-/* From when on an organisation's writes may be asked for again: by its own last event, so that the
- * wrong clock of one does no harm to others, or by the wall clock, whichever is earlier. */
+/* Computes the time from which an organisation's writes may be repeated: relative to its last event
+ * or to the wall clock, whichever is earlier, so that a wrong clock of one organisation does not
+ * affect others. */
 static enum err find_keys_from(const struct replay *replay, struct store_txn *source,
                                struct org_id org, int64_t *ret_from_us)
 {
@@ -249,7 +250,7 @@ static enum err replay_or_break(struct replay *replay, struct store_txn *source,
     return walk.broken_by != REPLAY_WHOLE ? note_broken(replay, &walk) : err;
 }
 
-/* How many events there are, by the last number of each log. */
+/* Counts the events by the last sequence number of each log. */
 static enum err count_events(struct replay *replay, struct store_txn *source)
 {
     struct uuid org;

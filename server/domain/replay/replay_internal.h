@@ -6,15 +6,15 @@
 
 #include "server/domain/replay/replay.h"
 
-/* One run. */
+/* State of one run. */
 struct replay {
     const struct replay_config *config;
     struct replay_report *report; /* the caller's */
     struct replay_progress progress;
-    bool keeps_keys; /* idempotency rows are wanted */
-    bool stops; /* at the first event that does not hold */
+    bool keeps_keys; /* idempotency rows are kept */
+    bool stops; /* stop at the first invalid event */
     struct ctx ctx;
-    struct arena arena; /* of ctx: emptied after each event */
+    struct arena arena; /* memory of ctx, emptied after each event */
 };
 
 /* The 16 bytes with which the keys of an organisation, or of none, begin. */

@@ -11,7 +11,7 @@
 
 /* SETTINGS */
 struct settings_record {
-    uint64_t seq; /* of the event that set them */
+    uint64_t seq; /* number of the event that set them */
     uint32_t holdout_percent; /* 0 to 100 */
     uint32_t match_mode; /* errata.v1.MatchMode; 0: not set */
     uint32_t annotator_kinds; /* server/domain/events/annotator_kinds.h; at least one */

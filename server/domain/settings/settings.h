@@ -24,9 +24,9 @@ struct settings {
     uint32_t annotator_kinds; /* of examples; at least one */
 };
 
-/* What a caller changes; at least one of them. */
+/* The changes requested by a caller; at least one. */
 struct settings_change {
-    bool by_program; /* no person says it: a token without a user */
+    bool by_program; /* requested by a program: a token without a user */
     bool has_holdout_percent;
     uint32_t holdout_percent;
     bool has_match_mode;

@@ -45,7 +45,7 @@ static bool has_allowed_category(uint32_t code_point)
     case UTF8PROC_CATEGORY_ZP:
         return false;
     default:
-        return true; /* L*, M*, N*, P*, S*: there are no others */
+        return true; /* the remaining categories are L*, M*, N*, P* and S* */
     }
 }
 
@@ -55,7 +55,7 @@ bool allowed_in_field(uint32_t code_point)
         return code_point >= ' ' || code_point == '\n';
     }
     if (code_point >= 0xC0 && code_point < 0x180) {
-        return true; /* letters of Latin-1 and Extended-A, and the signs of times and division */
+        return true; /* letters of Latin-1 and Extended-A, and the multiplication and division signs */
     }
     return has_allowed_category(code_point) && !is_forbidden(code_point) &&
            !fold_is_ignorable(code_point);

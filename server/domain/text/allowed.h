@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a note is wrapped in where it is put into a prompt: the bag delimiters. No sanitised note or
- * guideline has one, or a character that looks like one. */
+/* Delimiters around a note in a prompt: the bag delimiters. Sanitised notes and guidelines contain
+ * neither them nor similar characters. */
 #define ALLOWED_QUOTE_OPEN 0x27C5
 #define ALLOWED_QUOTE_CLOSE 0x27C6
 

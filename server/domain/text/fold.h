@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What looks like l, I or 1 is `i`, what looks like 0 is `o`; a word to compare with is folded too. */
+/* Folds look-alikes: l, I and 1 become `i`; 0 and o become `o`. Compare only with words that are
+ * folded too. */
 static inline uint8_t fold_ascii(uint8_t byte)
 {
     if (byte >= 'A' && byte <= 'Z') {

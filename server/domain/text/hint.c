@@ -22,9 +22,9 @@
 struct hint_writer {
     struct arena *arena;
     struct buffer *buffer;
-    bool wants_comma; /* something precedes it in the same object or array */
-    bool drops_changed; /* members with a changed name are left out */
-    bool changed_name; /* some name was changed */
+    bool wants_comma; /* a value precedes it in the same object or array */
+    bool drops_changed; /* members with a changed name are omitted */
+    bool changed_name; /* a name was changed */
 };
 
 static enum err clean_string(struct hint_writer *writer, struct slice quoted, struct slice *ret_raw,

@@ -18,8 +18,8 @@ MUST_CHECK enum err hint_make_piece(struct arena *arena, struct slice input_snip
 
 /* A piece as a row stores it. */
 struct hint_packed {
-    uint32_t snippet_bytes; /* of the quoted snippet, which precedes the output */
-    struct slice packed; /* quoted snippet and output (store/base/pack.h) */
+    uint32_t snippet_bytes; /* size of the quoted snippet, which precedes the output */
+    struct slice packed; /* quoted snippet and output, compressed (store/base/pack.h) */
 };
 
 /* Packs a piece of hint_make_piece into the arena. ERR_MEMORY, or ERR_INVALID if it is longer than PACK_BYTES_MAX. */

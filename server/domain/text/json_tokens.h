@@ -14,13 +14,13 @@ enum json_token_kind {
     JSON_TOKEN_COMMA,
     JSON_TOKEN_COLON,
     JSON_TOKEN_NAME, /* a member's name, with its quotes */
-    JSON_TOKEN_STRING, /* any other string, with its quotes */
+    JSON_TOKEN_STRING, /* a string other than a name, with its quotes */
     JSON_TOKEN_SCALAR /* a number, true, false, null */
 };
 
 struct json_token {
     enum json_token_kind kind;
-    struct slice text; /* as written; borrowed from the walked text */
+    struct slice text; /* text as written; borrowed from the walked text */
 };
 
 /* The position of a walk. */

@@ -144,8 +144,8 @@ size_t marks_match_fence(struct points text, size_t from)
     return run >= MARKS_FENCE_MIN ? at - from : 0;
 }
 
-/* Where `<|name|>` ends, or `[|name|]`, which is one word: mathematics looks like that too; 0 where
- * none begins at `from`. */
+/* Returns the end of `<|name|>` or `[|name|]`, whose name must be one word, since mathematical
+ * texts look similar; 0 if there is none at `from`. */
 static size_t end_of_token(struct points text, size_t from, char closing)
 {
     size_t at = from + 2;
@@ -210,7 +210,7 @@ static size_t start_of_word(struct points text, size_t from)
     return looks_like(text, start, '/') ? skip_spaces(text, start + 1) : start;
 }
 
-/* Where `<word>`, `</word>` or `<word ...>` ends; 0 where none begins at `from`. */
+/* Returns the end of `<word>`, `</word>` or `<word ...>`; 0 if there is none at `from`. */
 static size_t end_of_tag(struct points text, size_t from)
 {
     size_t start = start_of_word(text, from);
@@ -282,7 +282,7 @@ static size_t end_of_csi(struct points text, size_t at)
     return at < text.count && text.at[at] >= 0x40 && text.at[at] <= 0x7E ? at + 1 : at;
 }
 
-/* Where a string command ends whose introducer ends before `at`. */
+/* Returns the end of a control string whose introducer ends before `at`. */
 static size_t end_of_string(struct points text, size_t at)
 {
     for (size_t next = at; next < text.count && next - at <= MARKS_ANSI_STRING_MAX; next++) {

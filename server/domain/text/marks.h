@@ -57,8 +57,9 @@ size_t marks_match_ansi(struct points text, size_t from); /* ECMA-48 sequences, 
 /* A role and its colon, or its dash with a space beside it (`user-friendly` is a word). `from` is the
  * start of a line, or follows a lead. The mark includes decoration before and the spaces after it. */
 size_t marks_match_role(struct points text, size_t from);
-/* Whether the code point may precede a role on its line: list marks, numbers, quotes, symbols and
- * spaces, and the letter of `a)` or `a.`. `at` is the line's start, or follows a lead. */
+/* Returns whether the code point may precede a role on its line: list marks, numbers, quotes,
+ * symbols, spaces, and the letter of `a)` or `a.`. `at` is the start of the line, or follows such a
+ * code point. */
 bool marks_is_lead(struct points text, size_t at);
 
 #endif

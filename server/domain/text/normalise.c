@@ -34,8 +34,8 @@ bool normalise_drop_stacked(struct points *points)
     return true;
 }
 
-/* What European prose is written with is unchanged by NFKC, and composes with nothing but the
- * marks, none of which is here. */
+/* Returns whether NFKC leaves the code point unchanged and it composes only with marks, as is the
+ * case for most European texts. */
 static bool is_stable(uint32_t code_point)
 {
     return code_point < 0xA0 || (code_point >= 0xC0 && code_point < 0x132) ||

@@ -14,9 +14,9 @@
 
 /* A quotation that is being written. */
 struct quote {
-    struct buffer text; /* what is written so far; dies with its arena */
-    size_t left_characters; /* of QUOTE_CHARACTERS_MAX */
-    size_t fallbacks; /* notes that could not be made safe and are missing, for the caller's log */
+    struct buffer text; /* text written so far; allocated in its arena */
+    size_t left_characters; /* remaining part of QUOTE_CHARACTERS_MAX */
+    size_t fallbacks; /* notes omitted because they could not be made safe, for the caller's log */
 };
 
 void quote_init(struct quote *quote, struct arena *arena);

@@ -31,7 +31,7 @@ uint64_t sanitise_fallback_count(void)
     return atomic_load_explicit(fallback_counter(), memory_order_relaxed);
 }
 
-/* What comes of a text that cannot be made safe. */
+/* Returns the result for a text that cannot be made safe. */
 static struct sanitised give_up(void)
 {
     atomic_fetch_add_explicit(fallback_counter(), 1, memory_order_relaxed);
@@ -89,13 +89,13 @@ static bool is_control(uint32_t code_point)
     return (code_point < 0x20 && code_point != '\n') || (code_point >= 0x7F && code_point <= 0x9F);
 }
 
-/* What most text consists of: it is neither changed nor dropped by itself. */
+/* Returns whether the character is neither changed nor dropped by itself, as in most texts. */
 static bool is_printable_ascii(uint32_t code_point)
 {
     return code_point >= 0x20 && code_point < 0x7F;
 }
 
-/* What a character becomes: itself, a line feed, a space. False where it leaves no trace. */
+/* Decodes a character to itself, a line feed or a space. Returns false if it is dropped. */
 static bool decode_one(struct slice text, size_t *at, uint32_t *ret_code_point)
 {
     uint32_t code_point = text_next(text, at);
@@ -171,8 +171,8 @@ static size_t match_mark(struct points points, size_t at, bool after_lead, bool 
     return size > 0 ? size : marks_match_chat(points, at);
 }
 
-/* Whether a role may begin at `at`, on a line that has nothing but a lead so far: at its start, spaces
- * included, or at the first character after a lead and its spaces. */
+/* Returns whether a role may begin at `at`, on a line that contains only lead characters so far: at
+ * its start, or at the first character after a lead and its spaces. */
 static bool may_begin_role(struct points points, size_t at)
 {
     return at == 0 || points.at[at - 1] == '\n' || !fold_is_space(points.at[at]);

@@ -19,8 +19,8 @@
 #include "store/base/arena.h"
 #include "store/base/err.h"
 
-/* What is taken out may make new marks of the text around it, so the rules are applied until
- * nothing changes. Honest text needs two rounds; one that needs more than this is empty. */
+/* Removing marks may create new ones, so the rules are applied until nothing changes. Ordinary text
+ * needs two rounds; a text that needs more than this becomes empty. */
 #define SANITISE_ROUNDS_MAX 32
 /* Each round takes time in proportion to the text, so one that is longer than this has fewer. */
 #define SANITISE_LONG_CHARACTERS 8192
@@ -37,10 +37,10 @@ enum sanitise_profile {
     SANITISE_EXAMPLE
 };
 
-/* What came of a text. */
+/* The result of sanitising a text. */
 struct sanitised {
     struct slice text; /* borrowed from what was given where nothing had to go, else in the arena */
-    bool failed; /* it could not be made safe, and is empty for that */
+    bool failed; /* the text could not be made safe, and is therefore empty */
 };
 
 struct sanitised sanitise_text(struct arena *arena, enum sanitise_profile profile,
@@ -52,8 +52,8 @@ struct sanitised sanitise_note(struct arena *arena, struct slice text, size_t ch
  * fails with ERR_MEMORY. Line ends of any kind become a line feed, a tab a space; never longer. */
 MUST_CHECK enum err sanitise_example(struct arena *arena, struct slice text,
                                      struct slice *ret_text);
-/* How many texts became empty because they could not be made safe, in any thread since the program
- * started. */
+/* Returns the number of texts that became empty because they could not be made safe, in all threads
+ * since the start. */
 uint64_t sanitise_fallback_count(void);
 
 #endif

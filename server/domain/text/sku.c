@@ -66,8 +66,8 @@ static enum err fold_ascii(struct arena *arena, struct slice text, struct slice 
     return OK;
 }
 
-/* One pass of Unicode's foldings over a text; the result is in `points`, which has room for
- * CODE_POINTS_MAX and one more. */
+/* Folds a text once with Unicode's foldings; the result is in `points`, which has room for
+ * CODE_POINTS_MAX + 1. */
 static struct slice pass(struct slice text, int decompose, int encode, utf8proc_int32_t *points)
 {
     utf8proc_ssize_t count =

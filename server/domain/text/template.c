@@ -38,7 +38,7 @@ static bool is_doubled(struct slice text, size_t at, uint8_t byte)
     return at + 1 < text.size && text.data[at] == byte && text.data[at + 1] == byte;
 }
 
-/* One token, and its name. */
+/* A placeholder and its name. */
 struct token {
     size_t begin;
     size_t end;

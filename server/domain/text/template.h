@@ -22,10 +22,10 @@
  * place looks for its name among them. */
 #define TEMPLATE_NAMES_MAX 256
 
-/* One token and its position. */
+/* A placeholder and its position. */
 struct template_place {
-    size_t begin; /* of `{{` */
-    size_t end; /* after `}}` */
+    size_t begin; /* offset of `{{` */
+    size_t end; /* offset after `}}` */
     uint32_t name; /* index in the template's names */
 };
 
@@ -33,7 +33,7 @@ struct template_place {
 struct template
 {
     struct slice text;
-    const struct slice *names; /* each once, in the order in which they first appear */
+    const struct slice *names; /* distinct names, in the order of their first occurrence */
     size_t name_count;
     const struct template_place *places;
     size_t place_count;
@@ -41,17 +41,17 @@ struct template
 
 /* The value of a name. */
 struct template_value {
-    bool given; /* false: the token stays as it is */
+    bool given; /* false: the placeholder is kept */
     struct slice text;
 };
 
-/* Whether a text is a name that a token may have. */
+/* Returns whether a text is a valid name of a placeholder. */
 bool template_is_name(struct slice text);
 /* Reads a template; what it finds lies in the arena. ERR_INVALID for more than TEMPLATE_NAMES_MAX
  * different names. */
 MUST_CHECK enum err template_read(struct arena *arena, struct slice text,
                                   struct template *ret_template);
-/* How many bytes the filled template has; `values` has one entry for each name. */
+/* Returns the size of the filled template; `values` has one entry for each name. */
 size_t template_filled_bytes(const struct template *template, const struct template_value *values);
 /* Appends the filled template. Reserve the room first: then nothing is copied twice. */
 void template_fill(const struct template *template, const struct template_value *values,

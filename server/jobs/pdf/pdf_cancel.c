@@ -21,7 +21,7 @@ enum err pdf_cancel_open(struct pdf_cancel *cancel)
 void pdf_cancel_set(struct pdf_cancel *cancel)
 {
     if (!atomic_exchange(&cancel->cancelled, true)) {
-        (void)eventfd_write(cancel->fd, 1); /* can't fail for a counter of 0 */
+        (void)eventfd_write(cancel->fd, 1); /* cannot fail for a counter of 0 */
     }
 }
 

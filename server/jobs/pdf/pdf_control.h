@@ -29,9 +29,9 @@ enum pdf_job_fd {
 };
 
 /* A job's limits. */
-#define PDF_CPU_SECONDS 5 /* soft; hard one second later */
+#define PDF_CPU_SECONDS 5 /* soft limit; the hard limit is one second later */
 #define PDF_WALL_MS 8000
-#define PDF_MEMORY_BYTES ((uint64_t)512 << 20) /* address space */
+#define PDF_MEMORY_BYTES ((uint64_t)512 << 20) /* limit of the address space */
 /* Children at once; a server uses fewer. */
 #define PDF_CHILDREN_MAX 32
 
@@ -41,19 +41,19 @@ enum pdf_control_type {
     PDF_CONTROL_END = 3
 };
 
-/* What restricts a child's access to files. */
+/* Mechanism that restricts a child's access to files. */
 enum pdf_sandbox {
     PDF_SANDBOX_NONE = 0, /* built with a sanitizer: no sandbox */
-    PDF_SANDBOX_LANDLOCK = 1, /* fonts and CMaps can be read, nothing else */
-    PDF_SANDBOX_CLOSED = 2 /* no Landlock in this kernel: no file can be opened; CMaps are
-                         * unavailable */
+    PDF_SANDBOX_LANDLOCK = 1, /* only fonts and CMaps can be read */
+    PDF_SANDBOX_CLOSED =
+        2 /* the kernel has no Landlock: no file can be opened, and CMaps are unavailable */
 };
 
 struct pdf_control_ready {
     uint32_t type;
     uint32_t version;
-    uint32_t sandbox; /* enum pdf_sandbox */
-    char poppler_version[32]; /* terminated by a NUL */
+    uint32_t sandbox; /* an enum pdf_sandbox */
+    char poppler_version[32]; /* terminated by NUL */
 };
 
 /* Flags of a job. */
@@ -70,9 +70,9 @@ struct pdf_control_job {
     char password[PDF_PASSWORD_BYTES_MAX + 1];
 };
 
-/* How a job's child ended. */
+/* The end of a job's child. */
 enum pdf_end {
-    PDF_END_EXITED = 1, /* it exited, `code` is its exit status: 0 after a complete answer */
+    PDF_END_EXITED = 1, /* exited with the status `code`: 0 after a complete answer */
     PDF_END_SIGNALLED =
         2, /* a signal, `code`: SIGXCPU for the CPU limit, SIGSYS for the filter of system calls */
     PDF_END_WALL = 3, /* killed at PDF_WALL_MS */
@@ -93,13 +93,14 @@ enum pdf_exit {
 struct pdf_control_end {
     uint32_t type;
     uint32_t version;
-    uint32_t end; /* enum pdf_end */
+    uint32_t end; /* an enum pdf_end */
     int32_t code;
-    uint64_t cpu_us; /* user and system */
-    /* For PDF_END_WALL: how long it was runnable, but waited for a processor; PDF_WAITED_UNKNOWN. 0
-     * for other ends. */
+    uint64_t cpu_us; /* user and system time */
+    /* For PDF_END_WALL: the time during which the child was runnable but not running;
+     * PDF_WAITED_UNKNOWN if unknown. 0 for other ends. */
     uint64_t waited_us;
-    uint64_t memory_bytes; /* largest resident size; 0 if it was killed and has not died yet */
+    uint64_t
+        memory_bytes; /* maximum resident size; 0 if the child was killed and has not died yet */
 };
 
 #endif

@@ -19,16 +19,16 @@ enum job_state {
     JOB_ARRIVING,
     JOB_WAITING,
     JOB_RUNNING,
-    JOB_ENDING, /* `done` will be called without work */
+    JOB_ENDING, /* `done` will be called without running the job */
     JOB_DONE
 };
 
 struct pdf_job {
-    struct pdf_queue_entry entry; /* first: the queue returns a pointer to it */
+    struct pdf_queue_entry entry; /* must be the first member: the queue returns a pointer to it */
     struct pdf_jobs *jobs;
     struct uuid org;
     enum job_state state;
-    bool cancelled; /* before it ran */
+    bool cancelled; /* cancelled before it ran */
     struct pdf_bytes bytes; /* used by the pool's thread while RUNNING */
     void (*work)(void *user);
     void (*done)(void *user, enum err result);
@@ -38,20 +38,20 @@ struct pdf_job {
     struct pdf_job *next_ending;
     /* RUNNING: a duplicate of the control socket, which a restart does not close */
     int control;
-    uint64_t worker_start; /* identifies the worker that was used */
+    uint64_t worker_start; /* identifies the worker of the job */
     struct pdf_cancel cancel;
     /* Written on the pool's thread, read when the work is done. */
     bool began;
     bool measured;
     bool worker_broken;
     enum err measure_result;
-    struct pdf_answer answer; /* only its numbers: the data it points to may be freed */
+    struct pdf_answer answer; /* only numbers are valid: the data it points to may be freed */
 };
 
 struct pdf_jobs {
     struct pdf_jobs_config config;
     struct pdf_supervisor supervisor;
-    bool serving; /* as last reported */
+    bool serving; /* last reported state */
     struct pdf_queue queue;
     struct pdf_starved starved;
     unsigned running_count;
@@ -96,7 +96,7 @@ static void on_idle(uv_idle_t *idle)
 
     jobs->ending_first = NULL;
     jobs->ending_last = NULL;
-    (void)uv_idle_stop(idle); /* before the completions, which may add more */
+    (void)uv_idle_stop(idle); /* before the completions, which may add more jobs */
     while (job != NULL) {
         struct pdf_job *next = job->next_ending;
 
@@ -191,7 +191,7 @@ static enum err run_job(struct pdf_job *job)
     }
     job->worker_start = jobs->supervisor.starts;
     job->control = fcntl(jobs->supervisor.worker.control, F_DUPFD_CLOEXEC, 0);
-    job->state = JOB_RUNNING; /* before submitting: the pool's thread may begin at once */
+    job->state = JOB_RUNNING; /* before submitting, since the pool's thread may start immediately */
     err = job->control < 0 ? ERR_MEMORY
                            : pool_submit_kept(jobs->config.pool, run_work, on_worked, job);
     if (err == OK) {

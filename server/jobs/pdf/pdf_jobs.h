@@ -45,9 +45,9 @@ struct pdf_job_request {
 struct pdf_jobs_config {
     struct uv_loop_s *loop;
     struct pool *pool;
-    const struct clock *clock; /* for the time a starved document is remembered */
+    const struct clock *clock; /* clock for the list of starved documents */
     const char *program; /* path of the worker program */
-    unsigned slots; /* documents measured at once: 1 to PDF_SLOTS_MAX */
+    unsigned slots; /* maximum concurrent documents: 1 to PDF_SLOTS_MAX */
     uint32_t ready_ms; /* time for the worker to become ready; 0: PDF_READY_MS */
     uint32_t restart_ms_max; /* maximum pause; 0: PDF_RESTART_MS_MAX */
     /* Called on the loop when the worker becomes ready or is lost; first when it is ready. */
@@ -61,13 +61,13 @@ struct pdf_jobs_stats {
     uint64_t jobs_waiting;
     uint64_t jobs_running;
     uint64_t held_bytes;
-    uint64_t measured_total; /* answered without a reason for refusal */
-    uint64_t refused_total; /* answered with a reason for refusal */
-    uint64_t cut_total; /* measured, but without tables */
+    uint64_t measured_total; /* documents measured successfully */
+    uint64_t refused_total; /* documents refused with a reason */
+    uint64_t cut_total; /* documents measured without tables */
     uint64_t cancelled_total;
     uint64_t failed_total; /* errors of the worker, not of the document */
     uint64_t busy_total; /* refused because the server is busy */
-    uint64_t cpu_us_total; /* of the children */
+    uint64_t cpu_us_total; /* CPU time of the children */
     uint64_t worker_starts_total;
 };
 

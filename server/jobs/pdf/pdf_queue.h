@@ -12,9 +12,9 @@ struct pdf_queue_share;
 
 /* A job in the queue; the first member of the job. */
 struct pdf_queue_entry {
-    struct pdf_queue_share *share; /* of its organisation */
+    struct pdf_queue_share *share; /* share of its organisation */
     size_t held_bytes;
-    /* Its neighbours in the queue, while it waits. */
+    /* Neighbours in the queue while it waits. */
     struct pdf_queue_entry *previous;
     struct pdf_queue_entry *next;
 };
@@ -24,10 +24,10 @@ struct pdf_queue_share {
     struct uuid org;
     unsigned job_count;
     size_t held_bytes;
-    /* Its queue, oldest first. */
+    /* Queue of the organisation, oldest first. */
     struct pdf_queue_entry *first;
     struct pdf_queue_entry *last;
-    /* Its neighbours in the round robin, while its queue is not empty. */
+    /* Neighbours in the round robin while its queue is not empty. */
     struct pdf_queue_share *turn_previous;
     struct pdf_queue_share *turn_next;
 };

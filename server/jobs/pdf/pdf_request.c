@@ -25,12 +25,12 @@
 struct exchange {
     const struct pdf_request *request;
     int answer; /* read end of the pipe, non-blocking; -1 after its end */
-    int socket; /* our end of the job's socket */
+    int socket; /* this side of the job's socket */
     int64_t deadline_us;
     size_t bytes_max;
     struct buffer bytes; /* the answer, so far */
-    bool flooded; /* it exceeds the limit */
-    struct pdf_control_end end; /* type 0: none arrived */
+    bool flooded; /* the answer exceeds the limit */
+    struct pdf_control_end end; /* type 0: not received */
 };
 
 /* The answer if nothing arrived. */

@@ -25,7 +25,7 @@
 struct pdf_starved_document {
     struct uuid org;
     struct sha256_digest sha256;
-    int64_t at_us; /* monotonic; of the last time */
+    int64_t at_us; /* time of the last occurrence, by the monotonic clock */
 };
 
 struct pdf_starved {

@@ -133,7 +133,7 @@ static void read_ready(struct pdf_supervisor *supervisor)
     arena_deinit(&arena);
 }
 
-/* After READY the worker sends nothing: a readable socket means that it has ended. */
+/* After READY the worker sends nothing, so a readable socket means that it has ended. */
 static void on_control(uv_poll_t *poll, int status, int events)
 {
     struct pdf_supervisor *supervisor = (struct pdf_supervisor *)poll->data;

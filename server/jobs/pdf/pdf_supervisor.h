@@ -28,19 +28,19 @@ struct pdf_supervisor {
     char *program; /* owned */
     uint64_t ready_ms;
     uint64_t pause_ms_max;
-    void (*on_change)(void *user); /* it became ready, was lost, or is given up */
+    void (*on_change)(void *user); /* called if the worker became ready, was lost, or is given up */
     void *user;
 
     enum pdf_supervisor_state state;
     struct pdf_worker worker;
-    uint64_t starts; /* distinguishes workers */
-    uv_poll_t poll; /* of the control socket; open while STARTING and READY */
-    uv_timer_t timer; /* STARTING: its deadline; PAUSED: until the next start */
+    uint64_t starts; /* number of starts, which identifies a worker */
+    uv_poll_t poll; /* watches the control socket; open while STARTING and READY */
+    uv_timer_t timer; /* STARTING: deadline; PAUSED: time of the next start */
     uint64_t pause_ms; /* the next pause */
-    uint64_t ready_at_ms; /* by the loop's time */
-    uint64_t lost_at_ms; /* when it was last ready, or first started */
-    bool given_up; /* no start is scheduled: jobs should not wait; reset when it is ready */
-    char problem[PDF_SUPERVISOR_PROBLEM_BYTES]; /* last logged; empty once it is ready */
+    uint64_t ready_at_ms; /* time of readiness, by the loop's clock */
+    uint64_t lost_at_ms; /* time at which it was last ready, or first started */
+    bool given_up; /* no start is scheduled, so jobs should not wait; cleared when it is ready */
+    char problem[PDF_SUPERVISOR_PROBLEM_BYTES]; /* last logged problem; empty when it is ready */
 };
 
 /* The struct must be zeroed. Copies `program`. Times of 0 select the defaults. */

@@ -53,7 +53,7 @@ static int set_actions(posix_spawn_file_actions_t *actions, int control)
     return failed != 0 ? failed : posix_spawn_file_actions_addchdir_np(actions, "/");
 }
 
-/* No signal blocked or ignored, and a separate process group. */
+/* Starts the process without blocked or ignored signals, in a separate process group. */
 static int set_attributes(posix_spawnattr_t *attributes)
 {
     sigset_t none;
@@ -264,7 +264,8 @@ void pdf_worker_stop_within(struct pdf_worker *worker, unsigned grace_ms)
     (void)close(worker->control);
     worker->control = -1;
     worker->killed = !wait_end(worker->pid, grace_ms);
-    /* Its children are in its group: all of them are killed, however it ended. */
+    /* The children are in the worker's group, so all of them are killed, regardless of how the
+     * worker ended. */
     (void)kill(-worker->pid, SIGKILL);
     do {
         waited = waitpid(worker->pid, &worker->status, 0);

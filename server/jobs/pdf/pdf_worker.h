@@ -27,8 +27,8 @@
  * this long was starved by other processes: without the waiting, only the limit of processor time
  * would have applied. Its answer is marked `starved`: the document may be measured later. */
 #define PDF_STARVED_WAITED_US ((uint64_t)(PDF_WALL_MS / 1000 - PDF_CPU_SECONDS) * 1000000)
-/* If the system does not report waiting: a child that was stopped before the text with less
- * processor time than this counts as starved. */
+/* If the system does not report waiting times: a child that was stopped before its text is
+ * complete, and used less CPU time than this, counts as starved. */
 #define PDF_STARVED_CPU_US 1000000
 
 /* A document's bytes, written once: a memfd that is sealed before the worker sees it. Not
@@ -40,8 +40,8 @@ struct pdf_bytes {
 
 MUST_CHECK enum err pdf_bytes_open(struct pdf_bytes *bytes);
 MUST_CHECK enum err pdf_bytes_append(struct pdf_bytes *bytes, struct slice more);
-/* Ends writing: the bytes can't be changed afterwards. May take up to 3 s, on the pool's thread.
- * ERR_UNAVAILABLE if the kernel holds pages of them for that long. */
+/* Ends writing: the bytes cannot be changed afterwards. May take up to 3 s, on the pool's thread.
+ * Returns ERR_UNAVAILABLE if the kernel holds pages of them longer. */
 MUST_CHECK enum err pdf_bytes_seal(struct pdf_bytes *bytes);
 /* Hashes all bytes, after sealing. */
 MUST_CHECK enum err pdf_bytes_hash(const struct pdf_bytes *bytes, struct sha256_digest *ret_sha256);
@@ -55,17 +55,17 @@ struct pdf_cancel {
 };
 
 MUST_CHECK enum err pdf_cancel_open(struct pdf_cancel *cancel);
-/* May be called from any thread, and twice. */
+/* Sets the flag. May be called from any thread, and more than once. */
 void pdf_cancel_set(struct pdf_cancel *cancel);
 void pdf_cancel_close(struct pdf_cancel *cancel);
 
 /* A fork server. */
 struct pdf_worker {
-    pid_t pid; /* 0: none */
-    int control; /* its control socket, close-on-exec, non-blocking until READY; -1: none */
-    /* From READY. */
+    pid_t pid; /* process id; 0: none */
+    int control; /* control socket, close-on-exec, non-blocking until READY; -1: none */
+    /* Members set by READY. */
     enum pdf_sandbox sandbox;
-    char poppler_version[32]; /* terminated by a NUL; printable */
+    char poppler_version[32]; /* printable; terminated by NUL */
     /* Set when it was stopped: its status as of waitpid, and whether it had to be killed. */
     int status;
     bool killed;
@@ -86,8 +86,8 @@ MUST_CHECK enum err pdf_worker_read_ready(struct pdf_worker *worker, struct faul
 /* Does both, waiting up to `timeout_ms`. On failure nothing remains. */
 MUST_CHECK enum err pdf_worker_start_ready(const char *program, unsigned timeout_ms,
                                            struct fault *fault, struct pdf_worker *ret_worker);
-/* Ends the worker and its children, and waits for it, killing it after PDF_STOP_MS. Accepts a
- * worker of pid 0. */
+/* Ends the worker and its children, and waits for it; kills it after PDF_STOP_MS. A worker of pid 0
+ * is allowed. */
 void pdf_worker_stop(struct pdf_worker *worker);
 /* The same with another time before it is killed. */
 void pdf_worker_stop_within(struct pdf_worker *worker, unsigned grace_ms);
@@ -95,19 +95,19 @@ void pdf_worker_stop_within(struct pdf_worker *worker, unsigned grace_ms);
 struct slice pdf_worker_end_text(const struct pdf_worker *worker, struct arena *arena);
 
 struct pdf_request {
-    int control; /* of the fork server; the caller keeps it open during the job */
+    int control; /* control socket of the fork server; the caller keeps it open during the job */
     const struct pdf_bytes *bytes; /* sealed */
     struct slice password; /* at most PDF_PASSWORD_BYTES_MAX */
     uint32_t flags; /* PDF_JOB_EXPLAIN, PDF_JOB_PICTURE, PDF_JOB_TEXT */
     uint32_t timeout_ms; /* 0: PDF_WALL_MS and PDF_WALL_GRACE_MS */
-    struct pdf_cancel *cancel; /* or NULL */
+    struct pdf_cancel *cancel; /* flag for cancelling; or NULL */
 };
 
-/* Has a document measured; returns within the request's timeout in any case. OK with an answer in
- * the arena: this may be a refusal, or the partial answer about a starved document, which is
- * marked. ERR_CANCELLED. ERR_UNAVAILABLE if it could not be measured for a reason outside of the
- * document (no process or no memory): it may be sent again. ERR_INTERNAL if the fork server failed
- * (it hangs, has ended, or breaks the protocol) and must be stopped. ERR_MEMORY. */
+/* Measures a document; returns within the request's timeout. OK: an answer is allocated in the
+ * arena, which may be a refusal, or the partial answer about a starved document, which is marked.
+ * ERR_CANCELLED. ERR_UNAVAILABLE: not measured for a reason outside of the document (no process or
+ * no memory); the document may be sent again. ERR_INTERNAL: the fork server failed (it hangs, has
+ * ended, or violates the protocol) and must be stopped. ERR_MEMORY. */
 MUST_CHECK enum err pdf_worker_measure(const struct pdf_request *request, struct arena *arena,
                                        struct pdf_answer *ret_answer);
 

@@ -43,12 +43,12 @@
 
 /* Why a document was refused; the numbers are used on the pipe. */
 enum pdf_reason {
-    PDF_READ = 0, /* not refused */
+    PDF_READ = 0, /* readable */
     PDF_NOT_A_PDF = 1,
-    PDF_DAMAGED = 2, /* cannot be repaired */
+    PDF_DAMAGED = 2, /* damaged beyond repair */
     PDF_ENCRYPTED = 3, /* the password is missing or wrong */
     PDF_NO_PAGES = 4,
-    PDF_TOO_MANY_PAGES = 5, /* over PDF_PAGES_MAX */
+    PDF_TOO_MANY_PAGES = 5, /* more pages than PDF_PAGES_MAX */
     PDF_PAGE_UNREADABLE = 6, /* a page cannot be opened */
     PDF_TEXT_LIMIT = 7, /* a limit of time or memory was reached before the text was read */
     PDF_CRASHED = 8, /* the worker died, or broke a rule, before the text was read */
@@ -60,24 +60,28 @@ enum pdf_reason {
 #define PDF_REASON_MAX PDF_CRASHED
 
 struct pdf_page_size {
-    double width; /* points; finite, not negative; not rounded */
+    double width; /* width in points; finite, not negative, not rounded */
     double height;
 };
 
 /* The first phase: page tree and text. */
 struct pdf_text {
     uint32_t page_count; /* 1 to PDF_PAGES_MAX */
-    const struct pdf_page_size *pages; /* page_count of them */
-    uint32_t pages_read; /* 1 to page_count: as many as the snippet needed */
-    uint32_t text_chars; /* code points on the pages read */
-    uint32_t page_one_chars; /* code points on page 1, without white space at its ends */
+    const struct pdf_page_size *pages; /* page_count elements */
+    uint32_t pages_read; /* number of pages read for the snippet, 1 to page_count */
+    uint32_t text_chars; /* number of code points on the pages read */
+    uint32_t
+        page_one_chars; /* number of code points on page 1, without leading and trailing white space */
     struct slice snippet; /* UTF-8 without NUL; at most PDF_SNIPPET_CHARACTERS_MAX code points */
-    uint64_t covered_cells; /* 1-point cells of page 1 that its glyphs cover; at most page_cells */
-    uint64_t page_cells; /* at most PDF_PAGE_CELLS_MAX; 0: a side over 4,000 points */
-    bool damaged; /* Poppler repaired it */
+    uint64_t
+        covered_cells; /* number of 1-point cells of page 1 that its glyphs cover; at most page_cells */
+    uint64_t
+        page_cells; /* number of cells, at most PDF_PAGE_CELLS_MAX; 0: a side is longer than 4,000 points */
+    bool damaged; /* the file was damaged and Poppler repaired it */
     bool page_too_large; /* a side of some page over 14,400 points */
     bool cmaps_unavailable; /* poppler-data is missing */
-    struct slice poppler_version; /* letters, digits, `.`, `+`, `-` and `~`; not empty */
+    struct slice
+        poppler_version; /* consists of letters, digits, `.`, `+`, `-` and `~`; not empty */
 };
 
 /* How the text of all pages ends. */
@@ -97,29 +101,29 @@ struct pdf_pages {
 /* The second phase: rulings and tables of page 1, and its sketch. */
 struct pdf_tables {
     uint32_t table_count; /* at most PDF_TABLES_MAX */
-    struct family_sketch sketch; /* of page 1; valid, or without features */
+    struct family_sketch sketch; /* sketch of page 1; valid, or without features */
 };
 
 /* Why the second phase has no result. */
 enum pdf_cut {
-    PDF_CUT_NONE = 0, /* it has one */
+    PDF_CUT_NONE = 0, /* the search was complete */
     PDF_CUT_PATHS = 1, /* too many path operations on the page */
     PDF_CUT_RULINGS = 2, /* too many rulings, or pieces of rulings, on the page */
     PDF_CUT_WORDS = 3, /* too many words on the page, or comparisons of them while searching for
                         * tables */
-    PDF_CUT_LIMIT = 4 /* time, memory, or a crash: no result arrived */
+    PDF_CUT_LIMIT = 4 /* limit of time or memory, or a crash: there is no result */
 };
 
 enum pdf_table_kind {
-    PDF_TABLE_LATTICE = 1, /* crossing rulings */
-    PDF_TABLE_RULES = 2, /* horizontal rulings of one extent */
-    PDF_TABLE_TEXT = 3 /* aligned text */
+    PDF_TABLE_LATTICE = 1, /* found by crossing rulings */
+    PDF_TABLE_RULES = 2, /* found by horizontal rulings of equal extent */
+    PDF_TABLE_TEXT = 3 /* found by aligned text */
 };
 
 /* Finite; x1 <= x2 and y1 <= y2. */
 struct pdf_box {
-    float x1; /* points from the left */
-    float y1; /* points from the top */
+    float x1; /* points from the left edge */
+    float y1; /* points from the top edge */
     float x2;
     float y2;
 };
@@ -129,7 +133,7 @@ struct pdf_table {
     struct pdf_box box;
     uint32_t rows;
     uint32_t cells;
-    bool counted; /* false: found, but replaced by a stronger one */
+    bool counted; /* false: replaced by a stronger table */
 };
 
 /* The measurement of page 1 for people, only if its tables were found. As many of its tables are
@@ -138,26 +142,26 @@ struct pdf_explanation {
     uint32_t glyphs;
     uint32_t words;
     uint32_t path_operations;
-    uint32_t rulings_ignored; /* white, transparent, or around the whole page */
-    const struct pdf_box *rulings; /* merged; thickness 0 */
+    uint32_t rulings_ignored; /* rulings that are white, transparent, or around the whole page */
+    const struct pdf_box *rulings; /* merged rulings; thickness 0 */
     uint32_t ruling_count;
     const struct pdf_table *tables;
     uint32_t table_count;
 };
 
 struct pdf_answer {
-    enum pdf_reason reason; /* PDF_READ: `text` is set */
+    enum pdf_reason reason; /* PDF_READ if `text` is set */
     struct pdf_text text;
-    enum pdf_cut cut; /* PDF_CUT_NONE: `tables` is set */
+    enum pdf_cut cut; /* PDF_CUT_NONE if `tables` is set */
     struct pdf_tables tables;
     bool explained;
     struct pdf_explanation explanation;
     struct slice picture; /* PNG, or empty */
     struct pdf_pages pages;
     uint64_t cpu_us; /* CPU time of the worker's child; set by the driver */
-    uint64_t memory_bytes; /* its largest resident size; set by the driver */
-    bool starved; /* stopped at the wall limit because the machine gave it no processor: measuring
-                  * it again may find more; set by the driver */
+    uint64_t memory_bytes; /* maximum resident size of the child; set by the driver */
+    bool
+        starved; /* stopped at the wall-clock limit because the machine was busy; another measurement may succeed; set by the driver */
 };
 
 /* Returns the code of a reason, such as `too_many_pages`. */

@@ -50,7 +50,7 @@ struct edge {
     int32_t x1;
     int32_t x2;
     int32_t change; /* 1 at the top, -1 at the bottom */
-    int32_t next; /* next edge of the same line; NO_EDGE ends the list */
+    int32_t next; /* next edge of the same line; NO_EDGE: end of the list */
 };
 
 /* A sweep down the page, line by line. Painting each box would take too long, since each glyph may
@@ -58,8 +58,8 @@ struct edge {
 struct sweep {
     struct edge *edges;
     int32_t *firsts; /* first edge of each line */
-    int32_t
-        *changes; /* per cell of the line: how many more boxes cover it than its left neighbour */
+    int32_t *
+        changes; /* difference of the number of covering boxes between each cell of the line and its left neighbour */
     uint8_t *bitmap;
     int width;
     int height;

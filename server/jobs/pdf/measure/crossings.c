@@ -23,11 +23,11 @@ enum event_kind {
 struct event {
     double y;
     enum event_kind kind;
-    uint32_t index; /* within its list */
+    uint32_t index; /* index in its list */
 };
 
 struct node {
-    uint32_t live; /* vertical rulings below this node that cross the sweep line */
+    uint32_t live; /* number of vertical rulings below this node that cross the sweep line */
     uint32_t member; /* a member of their common set, if `joined` */
     bool joined;
 };
@@ -35,8 +35,8 @@ struct node {
 struct sweep {
     const struct ruling_list *across;
     const struct ruling_list *down;
-    uint32_t *parents; /* of the union-find; a root is the least index of its set */
-    struct node *nodes; /* 1 is the root; the children of i are 2i and 2i + 1 */
+    uint32_t *parents; /* parents of the union-find; the root is the least index of its set */
+    struct node *nodes; /* the root is 1; the children of i are 2i and 2i + 1 */
     size_t leaves; /* a power of two */
 };
 

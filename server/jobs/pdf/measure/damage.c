@@ -24,7 +24,7 @@
 
 /* A piece of the file, with a read position. */
 struct piece {
-    char bytes[TABLE_BYTES + 1]; /* terminated by a NUL */
+    char bytes[TABLE_BYTES + 1]; /* terminated by NUL */
     size_t size;
     size_t at;
 };

@@ -34,9 +34,9 @@ static const struct colour ink_colour = {0.15, 0.15, 0.15};
 struct canvas {
     cairo_surface_t *surface;
     cairo_t *cairo;
-    double scale; /* points to pixels */
+    double scale; /* factor from points to pixels */
     int width;
-    int height; /* of the page; the legend is below it */
+    int height; /* height of the page; the legend is below it */
 };
 
 static struct colour colour_of(enum pdf_table_kind kind)

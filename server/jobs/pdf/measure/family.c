@@ -14,11 +14,11 @@
 #define WORD_CELL_WIDTH 6
 #define WORD_CELL_HEIGHT 8
 #define RULING_CELL 4
-/* What NFKC makes of FAMILY_WORD_GLYPHS_MAX code points, at most. */
+/* Maximum number of code points after NFKC of FAMILY_WORD_GLYPHS_MAX code points. */
 #define FOLDED_MAX (18 * FAMILY_WORD_GLYPHS_MAX)
 /* A place is -10^7 to 10^7 points; what is farther is not on a page. */
 #define PLACE_MAX 1e7
-/* Of a folded word and its place, and of the other features. */
+/* Maximum size of a folded word with its place, and of other features. */
 #define WORD_BYTES_MAX (4 * FOLDED_MAX + 64)
 #define FEATURE_BYTES_MAX (FAMILY_FONT_BYTES_MAX + 64)
 #define SUBSET_PREFIX_BYTES 7
@@ -62,8 +62,8 @@ void family_add_page(struct family_sketch_builder *builder, struct pdf_page_size
 /* Glyphs between white space. */
 struct run {
     utf8proc_int32_t code_points[FAMILY_WORD_GLYPHS_MAX];
-    size_t count; /* of all its glyphs, also those that there is no room for */
-    double x1; /* of the upper left corner */
+    size_t count; /* number of all glyphs, including those that did not fit */
+    double x1; /* x of the upper left corner */
     double y1;
 };
 

@@ -23,7 +23,7 @@
 /* A longer run of glyphs is not a label, but text without spaces; NFKC makes at most 18 code points
  * of one (Unicode Standard Annex 15). */
 #define FAMILY_WORD_GLYPHS_MAX 64
-/* Of a font's name; the specification allows 127 (ISO 32000-1, annex C.2). */
+/* Maximum length of a font's name; the specification allows 127 bytes (ISO 32000-1, annex C.2). */
 #define FAMILY_FONT_BYTES_MAX 127
 
 void family_add_page(struct family_sketch_builder *builder, struct pdf_page_size page);

@@ -13,7 +13,7 @@
 
 /* Limits of one page. */
 #define MEASURE_PATH_OPERATIONS_MAX 200000
-#define MEASURE_RULINGS_MAX 20000 /* in each direction */
+#define MEASURE_RULINGS_MAX 20000 /* maximum in each direction */
 #define MEASURE_WORDS_MAX 100000
 
 struct measure_document;

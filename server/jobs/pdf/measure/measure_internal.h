@@ -17,7 +17,7 @@
 
 struct measure_document {
     struct arena arena;
-    struct arena explanation; /* of the last measure_tables */
+    struct arena explanation; /* memory of the explanation of the last measure_tables */
     PopplerDocument *poppler;
     PopplerPage *first_page; /* kept, since Poppler keeps its text with it; NULL until needed */
     struct glyph_list first_glyphs; /* of page 1, once it was read; in `arena` */

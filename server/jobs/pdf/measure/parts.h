@@ -45,14 +45,14 @@ struct word {
     double middle; /* mean of y1 and y2 */
     uint32_t glyphs;
     uint32_t number; /* the value of up to four digits without other glyphs; or WORD_NO_NUMBER */
-    bool turned; /* its glyphs are below each other; false for a single one */
+    bool turned; /* its glyphs are stacked vertically; false for a single glyph */
     bool has_digit;
     bool has_letter;
-    bool starts_lower; /* with a lower-case letter */
-    bool is_leader; /* only dots: it leads from a label to a number */
-    bool is_bullet; /* one glyph that starts an item of a list */
+    bool starts_lower; /* starts with a lower-case letter */
+    bool is_leader; /* consists of dots that lead from a label to a number */
+    bool is_bullet; /* a single glyph that starts a list item */
     bool is_marker; /* a bullet, or a dash, "3.", "b)" or "(iv)", which may be other things, too */
-    bool is_field; /* it ends with a colon, or is a line to write on */
+    bool is_field; /* ends with a colon, or is a line to write on */
 };
 
 /* Sorted by `middle`, then x1. */
@@ -63,9 +63,9 @@ struct word_list {
 
 /* Words side by side. */
 struct row {
-    const struct word **words; /* by x1; borrowed from the list */
+    const struct word **words; /* sorted by x1; borrowed from the list */
     size_t count;
-    double y1; /* mean of its words' */
+    double y1; /* mean y1 of its words */
     double y2;
 };
 
@@ -75,11 +75,11 @@ struct cell {
     double x2;
     size_t words;
     size_t glyphs;
-    uint32_t number; /* of its only word; or WORD_NO_NUMBER */
+    uint32_t number; /* number of its only word; or WORD_NO_NUMBER */
     bool has_digit;
     bool has_letter;
-    bool starts_lower; /* its first word does */
-    bool is_field; /* its last word is */
+    bool starts_lower; /* its first word starts with a lower-case letter */
+    bool is_field; /* its last word is a field */
 };
 
 /* Returns whether the code point is white space by Python's str.isspace. */
@@ -89,7 +89,7 @@ bool parts_is_space(uint32_t code_point);
  * over COVERAGE_SIDE_MAX, which is not measured. */
 #define COVERAGE_SIDE_MAX 4000
 struct coverage {
-    const uint8_t *bitmap; /* 1 if covered; line by line */
+    const uint8_t *bitmap; /* 1 for each covered cell; line by line */
     int width;
     int height;
     uint64_t covered;
@@ -132,8 +132,8 @@ struct rulings {
     struct pdf_page_size page;
     struct ruling_list across;
     struct ruling_list down;
-    uint32_t ignored; /* white, transparent, or around the whole page */
-    enum pdf_cut cut; /* PDF_CUT_NONE, or why no more are added */
+    uint32_t ignored; /* rulings that are white, transparent, or around the whole page */
+    enum pdf_cut cut; /* PDF_CUT_NONE, or the reason why no more are added */
 };
 
 struct path_point {
@@ -143,7 +143,7 @@ struct path_point {
                     * one */
 };
 
-/* One part of a path, without moves inside. */
+/* A part of a path without moves inside. */
 struct path_part {
     const struct path_point *points;
     size_t count;
@@ -176,7 +176,7 @@ struct table {
     struct area box;
     uint32_t rows;
     uint32_t cells;
-    bool firm; /* text-only, but hardly anything else: many columns, most of them of numbers */
+    bool firm; /* a page almost only of text in many columns, most of them numeric */
     bool counted;
 };
 
@@ -194,7 +194,7 @@ struct table_search {
     const struct ruling_list *down;
     struct table_list found;
     uint64_t looks_left;
-    enum pdf_cut cut; /* PDF_CUT_NONE, or why it was stopped */
+    enum pdf_cut cut; /* PDF_CUT_NONE, or the reason for stopping */
     /* Room for all words at once, reused for each box. */
     const struct word **words_room;
     struct row *rows_room;
@@ -217,7 +217,7 @@ void tables_add(struct table_search *search, const struct table *table);
 /* Takes from the limit of comparisons; false, and the search is stopped, if too few are left. */
 bool tables_look(struct table_search *search, size_t count);
 
-/* How much the words of a box resemble a table. */
+/* Properties of the words in a box that indicate a table. */
 struct table_shape {
     size_t words;
     size_t rows;

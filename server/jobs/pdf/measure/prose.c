@@ -128,12 +128,12 @@ static const struct line *find_near(struct page_lines lines, size_t at, bool abo
 
 /* A gap between two cells of a line, and how far it goes on above and below. */
 struct corridor {
-    struct cell span; /* of the two cells */
+    struct cell span; /* span of the two cells */
     struct cell free; /* the part that is free in all lines so far */
     double needed; /* width */
     double heading_end; /* a single cell that ends before it is a heading */
-    size_t lines; /* besides the first one */
-    bool blocked; /* text covers it further on */
+    size_t lines; /* number of further lines */
+    bool blocked; /* text covers it in later rows */
 };
 
 /* Follows a corridor up or down. */

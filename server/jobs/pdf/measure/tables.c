@@ -235,7 +235,8 @@ bool tables_is_chart(const struct table_search *search, const struct table_shape
                      const double *places, size_t places_count)
 {
     size_t rows_count = shape->rows;
-    size_t bands = 0; /* up to the last one with text: the rest of a form may be empty */
+    size_t bands =
+        0; /* number of bands up to the last one with text, since the rest of a form may be empty */
     size_t filled = 0;
     size_t row = 0;
 

@@ -22,14 +22,14 @@
 
 struct member {
     uint32_t group;
-    uint32_t index; /* in the concatenation of both lists, horizontal ones first */
+    uint32_t index; /* index in the concatenation of both lists, horizontal rulings first */
 };
 
 /* Connected rulings. */
 struct group {
     struct ruling_list across;
     struct ruling_list down;
-    double *places; /* room for all rulings */
+    double *places; /* positions; has room for all rulings */
 };
 
 static int compare_members(const void *left, const void *right)

@@ -31,16 +31,16 @@
  * headings, most of which are not as wide as the table. */
 #define BLANK_PITCHES_MAX 2.6
 #define HEADINGS_MAX 3
-#define ROWS_INTERIOR_MAX 32 /* rows of other columns of the page may be in between */
+#define ROWS_INTERIOR_MAX 32 /* maximum number of rows of other page columns in between */
 #define HEADING_WIDTH_SHARE_MAX 0.75
-/* If all columns are the same, there may be more. */
+/* Number of heading rows that may be wider; more are allowed if all columns are equal. */
 #define WIDE_HEADINGS_MAX 1
 #define BLANK_HEIGHTS_MAX 4.5
 /* Chains above that a chain is compared with: other columns of a page have theirs in between. */
 #define CHAINS_BACK_MAX 8
 /* Chains whose rows take turns are one table if they share this part of the narrower one's width. */
 #define INTERLEAVED_SHARE_MIN 0.5
-/* Not tables: forms, tables of contents, addresses beside each other. */
+/* Limits that exclude forms, tables of contents and adjacent addresses. */
 #define FIELD_ROWS_SHARE_MAX 0.4
 #define RISING_ROWS_SHARE_MIN 0.9
 #define MIXED_ROWS_SHARE_MAX 0.15
@@ -61,10 +61,10 @@ struct link {
     const struct row *row;
     const struct cell *cells;
     size_t cells_count;
-    const struct cell *prose; /* lines of paragraphs in the same row */
+    const struct cell *prose; /* cells of paragraph lines in the same row */
     size_t prose_count;
-    size_t next; /* NO_ROW: the chain ends */
-    bool chained; /* another row links to it */
+    size_t next; /* next row; NO_ROW: end of the chain */
+    bool chained; /* another row links to this one */
 };
 
 static bool lines_up(const struct cell *a, const struct cell *b)
@@ -131,20 +131,20 @@ static void chain_rows(struct link *links, size_t count)
 
 /* Rows of one table, or of a part of one. */
 struct chain {
-    size_t first; /* row; the others follow by `next` */
+    size_t first; /* first row; `next` links the others */
     size_t last;
     struct area box;
     size_t rows;
     size_t cells;
     size_t words;
     size_t digit_cells;
-    size_t lettered_cells; /* that have a letter, too */
-    size_t lower_cells; /* that start with a lower-case letter */
-    size_t field_rows; /* rows with a label of a form or a line to write on */
-    size_t wide_rows; /* with at least COLUMNS_MIN cells */
-    size_t digit_rows; /* rows with a digit */
-    size_t mixed_rows; /* with a cell that has a digit, and one that has none */
-    double heights; /* of all rows */
+    size_t lettered_cells; /* number of those that also contain a letter */
+    size_t lower_cells; /* number of those that start with a lower-case letter */
+    size_t field_rows; /* number of rows with a form label or a line to write on */
+    size_t wide_rows; /* number of rows with at least COLUMNS_MIN cells */
+    size_t digit_rows; /* number of rows with a digit */
+    size_t mixed_rows; /* number of rows with both a cell with a digit and a cell without */
+    double heights; /* sum of the heights of all rows */
     /* Columns, from left to right: the cells of a row with the most of them, widened by other rows
      * with as many. */
     struct cell *columns;

@@ -12,7 +12,7 @@
 #include <cairo.h>
 
 enum tap_mode {
-    TAP_NOTE, /* records paths; nothing is drawn */
+    TAP_NOTE, /* records paths without drawing */
     TAP_DRAW /* draws, except images with more pixels than TAP_IMAGE_PIXELS_MAX */
 };
 
@@ -21,17 +21,17 @@ enum tap_mode {
 
 struct tap {
     enum tap_mode mode;
-    cairo_t *page; /* paths on other contexts (patterns, masks) are not on the page */
-    double scale; /* of the page's context: points times scale */
+    cairo_t *page; /* context of the page; paths on other contexts (patterns, masks) are ignored */
+    double scale; /* scale of the page's context, in units per point */
     struct rulings *rulings;
     uint32_t operations_max;
-    uint32_t operations; /* strokes, fills and patches of meshes so far */
+    uint32_t operations; /* number of strokes, fills and patches of meshes so far */
     /* Called once, if there are more: Poppler can't be stopped within a page. May be NULL. */
     void (*on_cut)(void *user, enum pdf_cut cut);
     void *user;
-    bool cut_reported; /* on_cut was called */
+    bool cut_reported; /* on_cut has been called */
     bool group_popped; /* a soft mask may follow, which needs a real surface */
-    struct path_point *points; /* room for one part of a path; owned */
+    struct path_point *points; /* points of one part of a path; owned */
     size_t points_capacity;
 };
 

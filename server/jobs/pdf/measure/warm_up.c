@@ -78,7 +78,7 @@ bool measure_warm_up(void)
     /* Poppler converts passwords to Latin-1; while this is open, the converter stays loaded, which
      * the sandbox could not read later. */
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): see above
-    static GIConv volatile to_latin1; /* never read: volatile keeps it */
+    static GIConv volatile to_latin1; /* never read; volatile prevents its removal */
     struct measure_document *japanese = NULL;
     bool has_cmaps = false;
 

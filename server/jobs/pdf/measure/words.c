@@ -63,14 +63,14 @@ static bool is_roman(uint32_t code_point)
     return code_point < 0x80 && strchr("ivxIVX", (int)code_point) != NULL;
 }
 
-/* What the glyphs of a word are. */
+/* Character classes of the glyphs of a word. */
 struct contents {
     uint32_t digits;
     uint32_t letters;
-    uint32_t romans; /* among the letters */
+    uint32_t romans; /* number of letters that are Roman digits */
     uint32_t dots;
     uint32_t underscores;
-    uint32_t number; /* of its digits */
+    uint32_t number; /* number formed by its digits */
     uint32_t last;
     bool starts_lower;
 };
@@ -185,9 +185,9 @@ static bool starts_leader(struct glyph_list glyphs, size_t at)
 
 /* The walk over the glyphs of a page. */
 struct walk {
-    const struct glyph *first; /* of the current word */
+    const struct glyph *first; /* first glyph of the current word */
     const struct glyph *before; /* NULL: white space */
-    struct contents contents; /* of the current word */
+    struct contents contents; /* character classes of the current word */
     bool leader; /* the current word is a run of dots */
 };
 

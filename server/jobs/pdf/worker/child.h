@@ -10,8 +10,8 @@
 #include <sys/types.h>
 
 struct child {
-    const struct pdf_control_job *job; /* checked by the fork server */
-    int document; /* descriptors; the child moves these, and closes all others */
+    const struct pdf_control_job *job; /* job, already checked by the fork server */
+    int document; /* descriptor; the child moves these descriptors, and closes all others */
     int answer;
     struct sandbox *sandbox;
     pid_t parent; /* the fork server */

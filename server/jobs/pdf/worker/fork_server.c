@@ -37,31 +37,31 @@
 struct cpu_times {
     bool known;
     uint64_t ran_us;
-    uint64_t waited_us; /* waiting for a processor; the kernel adds each wait when it is over */
+    uint64_t waited_us; /* time spent waiting for a CPU; the kernel adds each wait at its end */
 };
 
 struct slot {
-    pid_t pid; /* 0: free */
-    int socket; /* of the job; -1: closed */
-    int64_t deadline_us; /* of its time; after the kill for that, of its death; NEVER */
+    pid_t pid; /* process id; 0: free slot */
+    int socket; /* socket of the job; -1: closed */
+    int64_t deadline_us; /* deadline of the job; after the kill, deadline of its death; NEVER */
     int64_t started_us;
-    bool over_time; /* killed at the wall limit */
+    bool over_time; /* killed at the wall-clock limit */
     int64_t killed_us; /* time of the kill */
-    bool was_idle; /* at the kill it slept or was stopped, so it did not wait for a processor */
-    struct cpu_times times; /* as known at the kill */
+    bool was_idle; /* it slept or was stopped when it was killed, so it did not wait for a CPU */
+    struct cpu_times times; /* times known at the kill */
 };
 
 struct fork_server {
     const struct fork_server_config *config;
-    int signals; /* readable when a child has ended */
+    int signals; /* readable after a child has ended */
     struct slot slots[PDF_CHILDREN_MAX];
 };
 
 /* A received datagram. */
 struct delivery {
     struct pdf_control_job job;
-    size_t size; /* of the datagram, as far as it fits into `job` */
-    bool cut; /* it was longer, or had more descriptors */
+    size_t size; /* size of the datagram, at most that of `job` */
+    bool cut; /* the datagram was longer, or had more descriptors */
     int descriptors[DESCRIPTORS_MAX];
     size_t descriptor_count;
 };
@@ -165,9 +165,9 @@ static bool read_is_idle(pid_t pid)
             strncmp(after_name, ") t", 3) == 0);
 }
 
-/* For a dead child that is not reaped yet: if it was runnable when it was killed, the kernel added
- * that wait only when it got the processor to die on: it counts, except for the part after the
- * kill. */
+/* Adds the last wait of a dead child that is not reaped yet: if the child was runnable when it was
+ * killed, the kernel added that wait only when the child ran again to die. The part after the kill
+ * is subtracted. */
 static void slot_add_last_wait(struct slot *slot, int64_t now)
 {
     const struct cpu_times last = read_cpu_times(slot->pid);
@@ -179,9 +179,9 @@ static void slot_add_last_wait(struct slot *slot, int64_t now)
     }
 }
 
-/* For a child that was killed long ago and is not dead: it waits for a processor, or hangs in the
+/* Gives up a child that was killed long ago and is not dead: it waits for a CPU, or hangs in the
  * kernel. Unless it was idle when it was killed, all time in which it did not run counts as
- * waiting. Reports its end as far as known; it keeps its slot until it is reaped. */
+ * waiting. Reports its end as far as known; the slot stays in use until the child is reaped. */
 static void slot_give_up(struct slot *slot)
 {
     const uint64_t lived_us = (uint64_t)(slot->killed_us - slot->started_us);
@@ -458,8 +458,8 @@ static bool take_jobs(struct fork_server *server)
     return true;
 }
 
-/* One turn: ended children, closed sockets, late children, new jobs. False once the server is
- * gone. */
+/* Runs one turn: ended children, closed sockets, late children, new jobs. Returns false after the
+ * server has ended. */
 static bool serve_turn(struct fork_server *server)
 {
     struct pollfd polled[2 + PDF_CHILDREN_MAX];

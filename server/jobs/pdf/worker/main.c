@@ -173,9 +173,9 @@ static void offer_to_go_first(void)
     }
 }
 
-/* Only the server ends the process, by closing the control socket or by dying: a signal to the
- * process group (a terminal's ^C) must not fail the jobs of a server that is draining. Rights are
- * dropped before the parent-death signal is requested, since dropping them clears it. */
+/* Ignores signals to the process group (such as ^C in a terminal), which must not fail the jobs of
+ * a server that is draining: only the server ends the process, by closing the control socket or by
+ * ending. Drops rights before requesting the parent-death signal, since dropping them clears it. */
 static bool prepare_process(void)
 {
     static const int ignored[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE};

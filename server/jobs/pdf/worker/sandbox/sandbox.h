@@ -33,13 +33,13 @@
 #endif
 
 struct sandbox_limits {
-    uint64_t memory_bytes; /* address space */
-    uint32_t cpu_seconds; /* SIGXCPU; a second later SIGKILL */
+    uint64_t memory_bytes; /* limit of the address space */
+    uint32_t cpu_seconds; /* limit at which SIGXCPU is sent; SIGKILL follows after a second */
 };
 
 struct sandbox {
     enum pdf_sandbox kind;
-    int ruleset; /* Landlock's rules, close-on-exec; -1: none */
+    int ruleset; /* Landlock ruleset, close-on-exec; -1: none */
     unsigned short instruction_count;
     struct sock_filter instructions[SANDBOX_INSTRUCTIONS_MAX];
 };

@@ -19,7 +19,7 @@
 struct ruleset {
     uint64_t fs; /* rights over files, denied unless a rule grants them */
     uint64_t net; /* ABI 4 and later: bind and connect of TCP */
-    uint64_t scoped; /* ABI 6 and later: abstract Unix sockets, signals to processes outside */
+    uint64_t scoped; /* ABI 6 and later: abstract Unix sockets, and signals to processes outside */
 };
 
 #define NET_ALL 3u
@@ -30,7 +30,7 @@ struct ruleset {
 /* Rights over files are the lowest bits, more with each ABI: the first had all up to creating
  * symbolic links, then followed REFER, TRUNCATE, and, in the fifth, IOCTL_DEV. */
 static const uint64_t fs_rights[] = {
-    0, /* no ABI */
+    0, /* there is no ABI 0 */
     (1u << 13) - 1,
     (1u << 14) - 1,
     (1u << 15) - 1,

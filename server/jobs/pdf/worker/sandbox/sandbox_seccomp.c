@@ -186,8 +186,8 @@ static bool add_guarded(scmp_filter_ctx filter)
            add_choice(filter, &commands) && add_choice(filter, &operations);
 }
 
-/* With Landlock: files are opened for reading. O_CREAT fails with an error, since fontconfig tries
- * to write its caches; any other opening that is not for reading kills. */
+/* With Landlock, files may be opened for reading. O_CREAT fails with an error, since fontconfig
+ * tries to write its caches; any other opening for writing kills the process. */
 static bool add_files_landlock(scmp_filter_ctx filter)
 {
     const uint64_t writing = O_ACCMODE | O_TRUNC | O_APPEND | (O_TMPFILE & ~O_DIRECTORY);
@@ -201,7 +201,8 @@ static bool add_files_landlock(scmp_filter_ctx filter)
            add_rules(filter, rules, sizeof(rules) / sizeof(rules[0]));
 }
 
-/* Without Landlock: no file. fstat is newfstatat with AT_EMPTY_PATH in the C library. */
+/* Without Landlock, no file may be opened. The C library implements fstat as newfstatat with
+ * AT_EMPTY_PATH. */
 static bool add_files_closed(scmp_filter_ctx filter)
 {
     const struct rule rules[] = {

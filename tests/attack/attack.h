@@ -16,7 +16,7 @@
 #define ATTACK_TOKEN_BYTES_MAX 256
 /* A kind is asked for more while less than this waits to be sent. */
 #define ATTACK_OUT_BYTES ((size_t)64 * 1024)
-/* Of the frames from the server, only GOAWAY with its text and RST_STREAM are examined. */
+/* Only GOAWAY with its text and RST_STREAM are read from the frames of the server. */
 #define ATTACK_SEEN_BYTES 128
 /* Different farewells that are distinguished. */
 #define ATTACK_FAREWELLS_MAX 8
@@ -70,11 +70,11 @@ struct bytes {
 struct attack;
 struct peer;
 
-#define KIND_DEAF 1u /* reads nothing */
-#define KIND_STAYS 2u /* does not come back once it was sent away */
-#define KIND_DRIPS 4u /* what follows `drip_from` goes out a byte a pause */
+#define KIND_DEAF 1u /* does not read */
+#define KIND_STAYS 2u /* does not reconnect after the server has closed the connection */
+#define KIND_DRIPS 4u /* sends the bytes from `drip_from` on one at a time, with pauses */
 
-/* One way to do harm. */
+/* A kind of attack. */
 struct attack_kind {
     const char *name;
     const char *what; /* a line for --list */
@@ -82,8 +82,8 @@ struct attack_kind {
     void (*begin)(struct peer *peer);
     /* Writes the next piece; NULL: there is none, the connection stays as it is. */
     void (*more)(struct peer *peer);
-    uint32_t pause_ms; /* between pieces, or dripped bytes; 0: as fast as the socket takes them */
-    uint32_t connections; /* by default */
+    uint32_t pause_ms; /* pause between pieces, or between single bytes; 0: none */
+    uint32_t connections; /* default number of connections */
     unsigned flags;
 };
 
@@ -93,7 +93,7 @@ enum peer_state {
     PEER_OPEN
 };
 
-/* One connection to the server, rebuilt where the kind comes back. */
+/* A connection to the server, which is opened again if the kind reconnects. */
 struct peer {
     struct attack *attack;
     int fd; /* -1: none */
@@ -101,45 +101,45 @@ struct peer {
     int64_t opened_us;
     int64_t due_us; /* the next piece, where there are pauses */
     struct bytes out;
-    size_t sent; /* of `out` */
+    size_t sent; /* number of sent bytes of `out` */
     size_t drip_from; /* the bytes before it are sent at once */
-    uint8_t head[FRAME_HEAD_BYTES]; /* of the frame that arrives */
-    uint8_t seen[ATTACK_SEEN_BYTES]; /* its payload's beginning */
+    uint8_t head[FRAME_HEAD_BYTES]; /* header of the current frame */
+    uint8_t seen[ATTACK_SEEN_BYTES]; /* start of its payload */
     size_t head_bytes;
-    size_t payload_bytes; /* of it, so far */
+    size_t payload_bytes; /* received bytes of the payload */
     uint32_t next_stream;
-    uint64_t frames; /* written on this connection */
+    uint64_t frames; /* number of frames written on this connection */
     uint64_t step; /* the kind's own */
     bool primed; /* the usual fields are in the server's HPACK table */
     bool finished; /* the kind has no more to send */
-    bool leaves; /* closes as soon as all is sent */
-    bool reported; /* GOAWAY has come */
-    bool ended; /* for good */
+    bool leaves; /* closes after sending all bytes */
+    bool reported; /* GOAWAY has been received */
+    bool ended; /* the connection is closed permanently */
 };
 
-/* What the server said at the end, and how long that took. */
+/* The server's reason for the end of connections, and the time until then. */
 struct farewell {
     uint32_t code;
     char text[64];
     uint64_t count;
-    int64_t after_us_min; /* since the connection was there */
+    int64_t after_us_min; /* time since the connection was opened */
     int64_t after_us_max;
-    uint64_t frames_max; /* written by then */
+    uint64_t frames_max; /* number of frames written until then */
 };
 
 struct attack_counts {
     uint64_t connects;
     uint64_t connects_failed;
-    uint64_t closed; /* by the server */
-    uint64_t closed_unanswered; /* of them, without a byte from it */
+    uint64_t closed; /* number of connections closed by the server */
+    uint64_t closed_unanswered; /* number of those that received no bytes */
     int64_t closed_after_us_max;
     uint64_t frames;
     uint64_t requests;
     uint64_t bytes_sent;
     uint64_t bytes_received;
-    uint64_t answers; /* header blocks that came */
+    uint64_t answers; /* number of received header blocks */
     uint64_t data_bytes;
-    uint64_t resets[ATTACK_CODES_MAX]; /* by code, received */
+    uint64_t resets[ATTACK_CODES_MAX]; /* number of received resets by code */
     uint64_t live_max;
     uint64_t live_at_end;
     struct farewell farewells[ATTACK_FAREWELLS_MAX];
@@ -150,22 +150,22 @@ struct attack {
     const struct attack_kind *kind;
     const char *host;
     const char *from; /* the address to come from; NULL: any */
-    uint32_t addresses; /* and the following ones, round robin */
+    uint32_t addresses; /* number of consecutive addresses, used round-robin */
     uint16_t port;
     char authorization[ATTACK_TOKEN_BYTES_MAX + 16]; /* empty: no token */
     uint32_t connections;
-    uint64_t rate; /* pieces a second in all; 0: no limit */
+    uint64_t rate; /* pieces per second in total; 0: unlimited */
     int64_t seconds;
-    bool until_reported; /* ends when each connection was sent away once */
+    bool until_reported; /* ends after each connection was closed by the server once */
     int epoll_fd;
     int64_t now_us;
     int64_t started_us;
     uint64_t pieces; /* written */
-    uint32_t live; /* connections now */
+    uint32_t live; /* number of open connections */
     uint32_t connecting;
     uint32_t ended;
     struct peer *peers;
-    struct bytes payload; /* of the kind, made once */
+    struct bytes payload; /* payload of the kind, created once */
     struct attack_counts counts;
 };
 

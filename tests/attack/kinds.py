@@ -1,7 +1,6 @@
-"""What each kind of attack is to be answered with, for the short form of all of them and for tools/floods.
-
-A kind that breaks a rule of HTTP/2 gets its error, one that floods gets ENHANCE_YOUR_CALM with the
-exceeded limit. What keeps to the rules is served, as far as that harms no one else.
+"""Expected responses of the server to each kind of attack, for the short test of all kinds and for tools/floods. A kind
+that violates HTTP/2 gets the specified error; a flood gets ENHANCE_YOUR_CALM with the exceeded limit; valid requests
+are served unless they harm others.
 """
 import collections
 
@@ -127,7 +126,7 @@ ALL = REPORTED + SERVED + SLOW + IDLE + LONG
 
 
 def problems(kind, report, enough=1):
-    """What is wrong with how the server answered, in words."""
+    """Returns the deviations of the server's responses, as texts."""
     found = []
     farewells = [(at["code"], at["text"]) for at in report["farewells"]]
     for code, text in farewells:

@@ -232,7 +232,7 @@ static void more_closed_reset(struct peer *peer)
     peer_reset(peer, 1);
 }
 
-/* As many bytes as the wire takes, of which none counts. */
+/* Writes as many useless bytes as the socket accepts. */
 static void more_pump(struct peer *peer)
 {
     static const uint8_t zeros[FRAME_BYTES_MAX];

@@ -18,7 +18,7 @@
 /* Calls of a connection that is closed as soon as they are sent: what its first window takes. */
 #define HANG_UP_CALLS 4
 
-/* One large field, kept; then a reference of one byte to it, again and again. */
+/* Sends one large field, which is stored in the table, then references of one byte to it. */
 static void more_header_bomb(struct peer *peer)
 {
     char large[BOMB_FIELD_BYTES];

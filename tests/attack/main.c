@@ -117,7 +117,7 @@ static bool read_options(struct attack *attack, int argc, char **argv)
     return attack->kind != NULL;
 }
 
-/* As many sockets as the system lets one have. */
+/* Raises the limit of open files to its maximum. */
 static void raise_files_limit(void)
 {
     struct rlimit limit;

@@ -15,7 +15,7 @@
 #define DEPTH 10000
 #define WIDE_BYTES ((size_t)4 << 20)
 #define JSON_ITEMS 100000
-/* Of a message that inflates to what one may have: bytes that shrink, and bytes that do not. */
+/* Sizes of the decompressed message: compressible and incompressible bytes. */
 #define INFLATED_BYTES ((size_t)16 << 20)
 #define STUBBORN_BYTES ((size_t)180 << 10)
 #define FIELD_UNKNOWN_A 14

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define WINDOW_MAX 0x7fffffffu
-/* Of HPACK's static table, RFC 7541, A. */
+/* Indices of HPACK's static table (RFC 7541, appendix A). */
 #define STATIC_METHOD_POST 0x83
 #define STATIC_SCHEME_HTTP 0x86
 /* The newest entry of the dynamic table. */

@@ -24,8 +24,8 @@ LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 ATTACKER = os.path.join(BIN, "attacker")
 CONNECTIONS = 2
 AT_ONCE = 6
-PATIENCE_SECONDS = 20  # for what takes a moment, on a machine that is busy
-RSS_MB = 700  # all kinds together, and the sanitizer's own
+PATIENCE_SECONDS = 20  # time limit of short operations on a busy machine
+RSS_MB = 700  # limit for all kinds together, including the sanitizer's memory
 
 
 class Victim(threading.Thread):
@@ -46,7 +46,7 @@ class Victim(threading.Thread):
                 if not self.client.examples("beside-floods").examples:
                     self.failure = "no examples"
                 self.calls += 2
-            except Exception as e:  # any error is reported by the test
+            except Exception as e:  # the test reports any error
                 self.failure = e
 
 
@@ -77,7 +77,7 @@ class Floods(unittest.TestCase):
             assert alarm not in log, f"the log has '{alarm}': {log[-4000:]}"
 
     def attack(self, kind, number, seconds, *arguments):
-        """Its report; `number` makes the address that it comes from."""
+        """Runs an attack and returns its report; `number` selects its address."""
         command = [ATTACKER, kind.name, "--server", self.server.address, "--from",
                    f"127.0.1.{number}", "--seconds", str(seconds), *kind.arguments, *arguments]
         if kind.token:

@@ -84,7 +84,7 @@ static int64_t cpu_us(void)
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-/* One question; returns its microseconds. */
+/* Runs one query; returns its time in microseconds. */
 static int64_t ask(struct bench *bench, size_t *ret_answer_bytes, size_t *ret_arena_bytes)
 {
     const struct learning_query query = {

@@ -19,7 +19,7 @@
 #define SKETCHES_DEFAULT 5000
 /* The median of real documents. */
 #define FEATURES_DEFAULT 54
-/* Of pages of other layouts: they share a few features, such as the size of the page. */
+/* Number of features that pages of different layouts share, such as the size of the page. */
 #define SHARED_FEATURES 4
 
 static double now_us(void)

@@ -42,14 +42,14 @@ struct sample {
     bool has_fingerprint;
     char fingerprint[2 * SHA256_BYTES];
     struct family_sketch sketch;
-    double sketch_us; /* CPU time of the sketch, and of all measuring without it */
+    double sketch_us; /* CPU time of the sketch, and of all other measuring */
     double other_us;
 };
 
 enum mode {
     MODE_EXACT,
     MODE_FAMILY,
-    MODE_FAMILY_WITHOUT_EXACT, /* of other families */
+    MODE_FAMILY_WITHOUT_EXACT, /* documents of other families */
     MODE_FAMILY_ONLY,
     MODES
 };
@@ -69,7 +69,7 @@ struct outcome {
 struct family {
     size_t first;
     size_t newest[NEWEST_MAX]; /* a ring */
-    size_t count; /* of all its documents */
+    size_t count; /* number of documents */
 };
 
 struct bench {
@@ -79,12 +79,12 @@ struct bench {
     unsigned orders;
 };
 
-/* One order of the documents of a set. */
+/* An order of the documents of a set. */
 struct run {
     const struct bench *bench;
     const struct sample **order;
     size_t count;
-    size_t *family_of; /* by place; NONE */
+    size_t *family_of; /* family of each document; NONE if unknown */
     struct family *families;
     size_t family_count;
 };
@@ -215,7 +215,7 @@ static void measure_sample(struct sample *sample, const char *folder)
 
 /* ---- one order ---- */
 
-/* As the library decides, and with at least the similarity that was asked for. */
+/* Returns the decision of the library, with at least the given similarity. */
 static bool is_family(const struct bench *bench, const struct sample *a, const struct sample *b,
                       struct family_similarity *ret_similarity)
 {

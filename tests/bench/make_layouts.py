@@ -97,7 +97,7 @@ def address(rng):
 
 
 class Template:
-    """Where a supplier's blocks are."""
+    """Positions of the blocks of an invoice."""
 
     def __init__(self, rng):
         pick = rng.choice
@@ -132,7 +132,7 @@ class Template:
 
 
 class Supplier:
-    """Whose invoices they are: what differs between suppliers with one template."""
+    """Differences between suppliers that use the same template."""
 
     def __init__(self, rng, template, languages):
         self.template = template

@@ -29,16 +29,16 @@
 #define TEXT_ROWS_MIN 5 /* a text table with fewer never counts */
 #define GROUPS_MAX 128
 #define PAGES_MAX 65536
-#define RESAMPLES 1000 /* of the bootstrap */
+#define RESAMPLES 1000 /* number of resamples of the bootstrap */
 #define RESAMPLE_SEED 20130825
-#define WILSON_Z 1.959963985 /* of a 95% interval */
+#define WILSON_Z 1.959963985 /* quantile of a 95% interval */
 #define MISSING (-1.0)
 
 enum method {
-    METHOD_TEXT, /* as found, whether they count or not */
+    METHOD_TEXT, /* text tables as found, whether they count or not */
     METHOD_LATTICE,
-    METHOD_RULES, /* and lattice */
-    METHOD_ALL_RAW, /* all three as found, without asking how many rows a text-only one has */
+    METHOD_RULES, /* tables by rules and by lattice */
+    METHOD_ALL_RAW, /* all three kinds as found, without the minimum of rows for text tables */
     METHOD_ALL,
     METHODS
 };
@@ -50,16 +50,16 @@ struct sample {
     char path[256];
     char kind[32];
     char group[32]; /* may be empty */
-    double page_count; /* MISSING: none, it can't be read */
+    double page_count; /* MISSING: the file cannot be read */
     double width;
     double height;
-    double tables; /* on all pages; MISSING: not known */
+    double tables; /* number of tables on all pages; MISSING: unknown */
 };
 
 struct region {
     char path[256];
-    uint32_t page; /* from 1 */
-    struct pdf_box box; /* from the lower left */
+    uint32_t page; /* page number, from 1 */
+    struct pdf_box box; /* coordinates from the lower left */
 };
 
 struct score {
@@ -74,7 +74,7 @@ struct score {
 
 struct group {
     char name[32];
-    struct score score; /* by METHOD_ALL */
+    struct score score; /* score of METHOD_ALL */
 };
 
 /* Tables of one page, by METHOD_ALL. */
@@ -87,7 +87,7 @@ struct page_counts {
 struct bench {
     const char *folder;
     bool verbose;
-    double exact_min; /* per cent of pages */
+    double exact_min; /* percentage of pages */
     struct group groups[GROUPS_MAX];
     size_t groups_count;
     struct sample *samples;
@@ -234,7 +234,8 @@ struct boxes {
     size_t count;
 };
 
-/* How many wanted boxes have a found one of their own: best pairs first. */
+/* Returns the number of expected boxes that match different found boxes, assigning the best pairs
+ * first. */
 static unsigned match(const struct boxes *wanted, const struct boxes *found)
 {
     static bool wanted_used[TABLES_MAX];

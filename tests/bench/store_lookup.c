@@ -11,10 +11,10 @@
 #include "server/domain/layouts/keys.h"
 #include "store/lmdb/lmdb_internal.h"
 #include "tools/bench/preload/preload.h"
-#include <lm.h> /* of the floor, which is not held to our warnings */
+#include <lm.h> /* header of the floor program, compiled without the project's warnings */
 
 #define LIMIT 3
-#define PREFIX_BYTES 48 /* of a layout's cluster, in both stores */
+#define PREFIX_BYTES 48 /* prefix of a layout's cluster, in both stores */
 #define ORGS_MAX 1000
 #define STORES_MAX 4
 #define ROUNDS_MAX 100
@@ -23,19 +23,19 @@
 #define ANSWER_BYTES_MAX 65536
 #define LAYOUT_NAME_BYTES 21
 
-/* One layout, as the ways of asking for it need it. */
+/* A layout, with the keys for each kind of lookup. */
 struct layout {
     struct org_id org;
     struct key prefix;
-    struct key head; /* of Errata's cluster */
+    struct key head; /* head of Errata's cluster */
     char name[LAYOUT_NAME_BYTES + 11]; /* the format's longest */
 };
 
 struct store {
     const char *folder;
     struct store_backend *backend; /* NULL: the floor's */
-    struct store_txn *txn; /* reads; reset between lookups */
-    MDB_env *env; /* of LMDB's own calls */
+    struct store_txn *txn; /* read transaction; reset between lookups */
+    MDB_env *env; /* environment for direct calls of LMDB */
     MDB_txn *raw_txn; /* the same */
     MDB_cursor *raw_cursor;
     struct layout *layouts;
@@ -50,7 +50,7 @@ struct bench {
     struct arena arena;
     struct fault fault;
     uint64_t draws;
-    uint8_t out[ANSWER_BYTES_MAX]; /* where examples are copied to, as an answer would */
+    uint8_t out[ANSWER_BYTES_MAX]; /* copy of the examples, as in a response */
 };
 
 /* Returns how many bytes it copied. */

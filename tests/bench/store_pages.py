@@ -1,10 +1,10 @@
-"""What the pages of a store's data file hold, table by table. Reads LMDB's file (data version 1, 64 bits, little-endian)
-by itself, of a store that no server has open: LMDB's own tools count pages and say nothing of how full they are."""
+"""Prints the use of the pages of a store's data file, by table. Reads LMDB's file directly (data version 1, 64 bits,
+little-endian); no server may have the store open. LMDB's own tools count pages, but do not report their fill."""
 import mmap
 import os
 import struct
 
-HEAD_BYTES = 16  # of a page
+HEAD_BYTES = 16  # size of a page's head
 META_TREES = HEAD_BYTES + 24  # a meta page's two trees, last page and commit
 TREE = struct.Struct("<IHHQQQQQ")  # pad, flags, depth, branches, leaves, overflow pages, entries, root
 BRANCH, LEAF = 0x01, 0x02  # flags of pages
@@ -13,7 +13,7 @@ NO_PAGE = 2**64 - 1
 
 
 class Tree:
-    """One table: its pages by kind, and the bytes of them that rows fill."""
+    """A table: its pages by kind, and the bytes used by rows."""
 
     def __init__(self, name, record):
         (_, _, self.depth, self.branch_pages, self.leaf_pages, self.overflow_pages, self.entries,

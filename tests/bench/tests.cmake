@@ -1,4 +1,4 @@
-# What tools/bench-peers needs, besides the programs of the project: built by the target `bench` alone.
+# Additional programs for tools/bench-peers, built only by the target `bench`.
 add_custom_target(bench)
 
 # Lookups without a server, beside the floor's and raw LMDB.
@@ -11,7 +11,7 @@ if(TARGET domain_corrections AND TARGET store_lmdb)
     add_dependencies(bench bench_store_lookup)
 endif()
 
-# One GetExamples below the services.
+# Measures GetExamples without the network.
 if(TARGET domain_corrections AND TARGET store_lmdb)
     add_executable(bench_examples_domain EXCLUDE_FROM_ALL
                    ${CMAKE_SOURCE_DIR}/tests/bench/examples_domain.c)
@@ -20,7 +20,7 @@ if(TARGET domain_corrections AND TARGET store_lmdb)
     add_dependencies(bench bench_examples_domain)
 endif()
 
-# One GetLearningAnalytics below the services.
+# Measures GetLearningAnalytics without the network.
 if(TARGET domain_analytics AND TARGET store_lmdb)
     add_executable(bench_analytics_domain EXCLUDE_FROM_ALL
                    ${CMAKE_SOURCE_DIR}/tests/bench/analytics_domain.c)
@@ -29,7 +29,7 @@ if(TARGET domain_analytics AND TARGET store_lmdb)
     add_dependencies(bench bench_analytics_domain)
 endif()
 
-# How well tables are found, on documents whose tables are known; a short run on generated pages is a test.
+# Measures the accuracy of finding tables, on documents with known tables; a short run on generated pages is a test.
 if(TARGET pdf_measure)
     add_executable(bench_pdf_tables ${CMAKE_SOURCE_DIR}/tests/bench/pdf_tables.c)
     target_link_libraries(bench_pdf_tables PRIVATE warnings defines m)
@@ -42,7 +42,7 @@ if(TARGET pdf_measure)
     set_tests_properties(pdf_table_pages PROPERTIES LABELS unit ENVIRONMENT ASAN_OPTIONS=detect_leaks=0)
 endif()
 
-# How accurately layout families are recognised, on documents whose layouts are known.
+# Measures the accuracy of recognising layout families, on documents with known layouts.
 if(TARGET pdf_measure)
     add_executable(bench_layout_families EXCLUDE_FROM_ALL
                    ${CMAKE_SOURCE_DIR}/tests/bench/layout_families.c)
@@ -80,7 +80,7 @@ target_compile_definitions(pin PRIVATE _GNU_SOURCE)
 target_link_libraries(pin PRIVATE part_lmdb)
 add_dependencies(bench floor_server lmdb_read pin)
 
-# Only the transport, for the same comparison.
+# Measures only the transport, for the same comparison.
 if(TARGET net)
     add_executable(bench_echo EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/bench/grpc_echo_server.c)
     target_link_libraries(bench_echo PRIVATE warnings defines part_uv)

@@ -24,7 +24,7 @@ static void write_head(uint8_t *head, uint32_t bytes, bool compressed)
     memcpy(head, text, PLAIN_HEAD_BYTES);
 }
 
-/* What is queued is sent by plain_drain. */
+/* plain_drain sends the queued replies. */
 static void on_replies(struct call_core *core)
 {
     assert_non_null(core->stream);

@@ -14,19 +14,19 @@
 #define PLAIN_LINE_BYTES_MAX 256
 #define PLAIN_HEAD_BYTES 9
 
-/* One call from the client's side. */
+/* A call from the client's side. */
 struct plain_call {
     struct call_core *core; /* NULL once it was closed */
-    struct arena *arena; /* of the test: what was answered stays in it */
-    char line[PLAIN_LINE_BYTES_MAX]; /* that arrives */
+    struct arena *arena; /* arena of the test; responses stay allocated in it */
+    char line[PLAIN_LINE_BYTES_MAX]; /* the line that is being received */
     size_t line_bytes;
     bool has_path;
     bool in_message;
     bool ended; /* the status came */
     enum status_code code;
     struct slice message;
-    struct buffer answer; /* what was sent: messages with their sizes */
-    unsigned waits; /* how often bytes had to wait */
+    struct buffer answer; /* the sent response: messages with their sizes */
+    unsigned waits; /* number of times that bytes had to wait */
 };
 
 void plain_open(struct plain_call *plain, struct call_server *server, struct arena *arena);

@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #define CAPTURE_PATH "/errata.v1.FeedbackService/CaptureFeedbackEvent"
-/* What one run of the command works in. */
+/* Memory limit for one run of the command. */
 #define RUN_BYTES (4u << 20)
 
 static const char before[] = "{\"qty\":10}";
@@ -28,7 +28,7 @@ struct timed_capture {
     struct work_request work; /* first */
     struct world *world;
     uv_timer_t timer;
-    struct arena arena; /* of a run */
+    struct arena arena; /* memory of a run */
     struct fault fault;
     struct ctx ctx;
     const struct capture_event *event;
@@ -70,7 +70,7 @@ static void on_timer_closed(uv_handle_t *handle)
     arena_deinit(&timed->arena);
 }
 
-/* Has a timer submit a capture, and waits until it is durable or refused. */
+/* Submits a capture from a timer, and waits until it is durable or refused. */
 static void capture_by_timer(struct world *world, const struct capture_event *event,
                              const struct event_idempotency *key, struct timed_capture *timed)
 {
@@ -98,7 +98,7 @@ static void end_timer(struct timed_capture *timed)
     (void)uv_run(&timed->world->loop, UV_RUN_NOWAIT);
 }
 
-/* Who captures: the administrator's token, for a person. */
+/* Prepares a capture by the administrator's token for a person. */
 static void prepare(struct world *world, const char *layout, struct capture_event *ret_event)
 {
     const struct event_caller caller = {.role = ROLE_ADMIN, .key_id = world->key_id};

@@ -19,7 +19,7 @@
 
 #define ARENA_BYTES (64u << 20)
 
-/* On the writer's thread. */
+/* Called on the writer's thread. */
 static void wake(void *user)
 {
     struct world *world = user;
@@ -47,7 +47,7 @@ static enum err run_on_pool(void *user, void (*work)(void *job),
 
 static void want_turn(void *user)
 {
-    (void)user; /* no test streams */
+    (void)user; /* no test uses streams */
 }
 
 static enum err keep_token(void *user, struct slice text)

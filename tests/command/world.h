@@ -16,7 +16,7 @@
 #define WORLD_START_US INT64_C(1767225600000000)
 
 struct world {
-    struct arena arena; /* what tests read stays here until the end */
+    struct arena arena; /* memory for data read by tests, until the end */
     struct fault fault;
     struct ctx ctx;
     struct clock_manual clock;
@@ -27,10 +27,10 @@ struct world {
     struct pipeline *pipeline;
     struct call_server *calls;
     uv_loop_t loop;
-    uv_async_t wake; /* completions wait */
-    char admin[128]; /* `Bearer errata_...` */
+    uv_async_t wake; /* signals waiting completions */
+    char admin[128]; /* authorization header: `Bearer errata_...` */
     struct org_id org;
-    uint32_t key_id; /* of that token */
+    uint32_t key_id; /* key id of that token */
 };
 
 void world_init(struct world *world);

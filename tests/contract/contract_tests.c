@@ -16,7 +16,7 @@
 #define KEY_ORG_BYTES 16
 
 struct world {
-    struct contract contract; /* first: a test's state */
+    struct contract contract; /* must be the first member: the state of a test */
     struct temp_folder folder;
 };
 

@@ -238,7 +238,8 @@ static void test_walk_visits_each_organisation_once(void **state)
             after = &org;
         }
         assert_int_equal(store_next_org(txn, CONTRACT_TABLE, after, &org), ERR_NOT_FOUND);
-        memset(&org, 0x03, sizeof(org)); /* one that is not there, before one that is */
+        memset(&org, 0x03,
+               sizeof(org)); /* an organisation without rows that precedes one with rows */
         assert_int_equal(store_next_org(txn, CONTRACT_TABLE, &org, &org), OK);
         assert_int_equal(org.bytes[0], 0x7f);
         assert_int_equal(store_next_org(txn, TABLE_PROFILE, NULL, &org), ERR_NOT_FOUND);

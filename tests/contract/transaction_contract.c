@@ -168,7 +168,7 @@ static void test_renewed_reader_sees_the_newest_commit(void **state)
         contract_put(txn, 1, "row", text);
         contract_commit(txn);
         store_reset(reader);
-        store_reset(reader); /* Twice is fine. */
+        store_reset(reader); /* A second call is allowed. */
         assert_int_equal(store_renew(reader), OK);
         assert_int_equal(store_renew(reader), OK);
         contract_expect(reader, 1, "row", text);

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Who may do what: every method by every role, and tokens of every state.
+"""Access control: every method by every role, and tokens in every state.
 
-Goal: no method answers a caller whom its options do not name. Method: walk the descriptors, so that a
-method added later is tested unasked.
+Goal: no method answers a caller whose role is not in its options.
+Method: walk the descriptors, so that later methods are tested automatically.
 """
 import secrets
 import time
@@ -41,7 +41,7 @@ class Roles(ServerCase):
                     self.assertEqual(code, grpc.StatusCode.PERMISSION_DENIED, where)
                 elif role not in rules.backfill_roles:
                     self.assertNotEqual(code, grpc.StatusCode.UNAUTHENTICATED, where)
-                    if not path.endswith(("/CreateOrganization", "/Verify", "/Backup")):  # server flag
+                    if not path.endswith(("/CreateOrganization", "/Verify", "/Backup")):  # these need the server flag
                         self.assertNotEqual(code, grpc.StatusCode.PERMISSION_DENIED, where)
 
     def test_integrator_may_only_backfill(self):
@@ -154,7 +154,7 @@ class Tokens(ServerCase):
             self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, self.admin.create_token, role, "")
 
     def test_server_methods_need_the_server_flag(self):
-        """Without it, another organisation does not exist; only such a token gives it on."""
+        """Without the flag, other organisations are invisible; only a token with the flag can grant it."""
         org = self.admin.create_org("flagless")
         plain = self.server.client(
             self.admin.create_token(roles.ROLE_ADMIN, org_id=org.id).secret)

@@ -87,7 +87,7 @@ class LastToken(unittest.TestCase):
         self.use(self.server_token(15))
         later = self.server_token(13)
         self.revoke(first)
-        time.sleep(0.6)  # two looks of the server
+        time.sleep(0.6)  # longer than the interval of the server's check
         self.assertEqual(self.health(), SERVING)
         fifteen = self.client.metadata[0][1].removeprefix("Bearer ")
         self.use(later)
@@ -106,9 +106,9 @@ class LastToken(unittest.TestCase):
         self.assertEqual(errata(self.server, "health", "errata.admin").returncode, 0)
 
     def test_expired_last_token_is_a_warning(self):
-        """From the start on too."""
+        """The warning also exists right after the start."""
         plain = self.client.create_token(roles.ROLE_ADMIN).secret
-        for seconds in (2, 10, 40):  # long enough for a busy machine to revoke within
+        for seconds in (2, 10, 40):  # increasing times, so that a busy machine can revoke the token in time
             made = time.monotonic()
             self.server_token(seconds / DAY_SECONDS)
             try:

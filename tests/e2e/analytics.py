@@ -77,7 +77,7 @@ class Scenarios(AnalyticsCase):
                                               created_at=day(at.isoformat(), 60))])
         reported = self.learned()
         days = [(today - datetime.timedelta(days=n)).isoformat() for n in range(29, -1, -1)]
-        if reported.end_date == today.isoformat():  # else midnight came in between
+        if reported.end_date == today.isoformat():  # otherwise midnight passed in between
             self.assertEqual([d.date for d in reported.events_by_day], days)
             self.assertEqual([d.count for d in reported.events_by_day], [counts[d] for d in days])
             self.assertEqual(reported.corrected_fields[0].count, sum(counts[d] for d in days))

@@ -22,14 +22,14 @@ import grpc
 from erratad import BIN, Server, admin, feedback, feedback_service, main, roles, wait_until
 
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
-SECONDS = 120  # machines are busy
+SECONDS = 120  # time limit for busy machines
 NOTE = "x" * 5000
 EDGE = 64  # bytes of a backup's head, and of its end
 STALL_SECONDS = 30  # server/app/backup.h
 
 
 def fill(client, batches):
-    """So many half megabytes."""
+    """Writes batches of half a megabyte each."""
     for batch in range(batches):
         client.feedback.BatchCaptureFeedbackEvents(feedback_service.BatchCaptureFeedbackEventsRequest(events=[
             feedback.FeedbackEvent(event_type=LINE, actor_user_id="ada", layout_fingerprint=f"b-{batch % 7}",
@@ -92,7 +92,7 @@ class Case(unittest.TestCase):
         self.assertFalse(os.path.exists(self.path(name + ".part")))
 
     def assert_idle(self):
-        """No snapshot is held, and the next backup is one."""
+        """Checks that no snapshot is held, by running another backup."""
         wait_until(lambda: self.back_up("--force", name="next").returncode == 0,
                    "the backup before to end", SECONDS, 0.2)
 
@@ -218,7 +218,7 @@ class CutOff(Case):
         self.assert_idle()
 
     def test_killed_client_does_not_prevent_the_next_backup(self):
-        """Its output is not a backup, and does not hinder the next one."""
+        """The incomplete output is not a valid backup, and the next backup can run."""
         process = self.held_command()
         process.kill()
         process.wait()
@@ -239,7 +239,7 @@ class CutOff(Case):
         self.assert_idle()
 
     def test_backup_ends_if_the_client_does_not_read(self):
-        """It is ended, and the snapshot is let go of."""
+        """The server ends the backup and releases the snapshot."""
         call = self.held_stream()
         started = time.monotonic()
         wait_until(lambda: self.server.counters(self.client)["store_reader_lag_commits"] > 3 or
@@ -367,7 +367,7 @@ class SmallDisk(Case):
         self.assertEqual(restore(self.path("b"), data).returncode, 0)
 
     def test_server_with_a_full_disk_can_be_backed_up(self):
-        """Its store can still be had, and restored where there is room."""
+        """A backup can still be created, and restored on a disk with free space."""
         data = os.path.join(self.small, "store")
         os.mkdir(data, 0o700)
         full = Server(data=data).start()

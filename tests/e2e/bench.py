@@ -29,7 +29,7 @@ from google.protobuf import descriptor_pb2
 from erratad import BIN, Server, admin, event_service, feedback_service, main
 
 BENCH = os.path.join(BIN, "errata-bench")
-PATIENT = ("--lag-max", "60s")  # other tests may have the machine
+PATIENT = ("--lag-max", "60s")  # other tests may use the machine
 LATENCIES = {"min", "mean", "p50", "p90", "p99", "p99_9", "p99_99", "max"}
 TALLY = {"started", "answered", "right", "wrong", "rate", "reply_bytes", "latency_us", "percentiles"}
 RUN = {"valid", "problems", "notes", "offered_rate", "rate", "seconds", "started", "answered", "right",
@@ -47,7 +47,7 @@ CAPTURE = "errata.v1.FeedbackService/CaptureFeedbackEvent"
 
 
 class Case(unittest.TestCase):
-    """One server and one folder for all tests of a class."""
+    """Shares one server and one folder among all tests of a class."""
 
     @classmethod
     def setUpClass(cls):
@@ -85,7 +85,7 @@ class Case(unittest.TestCase):
         return json.loads(self.bench("--json", "-", *arguments, **kwargs).stdout)
 
     def calls_of(self, method):
-        """How often the server was called, by its own count."""
+        """Returns the number of calls that the server has counted."""
         info = self.client.admin.GetServerInfo(admin.GetServerInfoRequest())
         return sum(m.count for m in info.methods if m.method == method and m.code == 0)
 
@@ -209,7 +209,7 @@ class Measures(Case):
         self.assertEqual(sweep["knee_rate"], 200)
 
     def test_sweep_without_a_knee_fails(self):
-        """It says that it failed and at what, and shows no time that was not measured."""
+        """The report states the failure and its reason, and contains no unmeasured times."""
         token = self.path("unknown.token", "errata_00000000_" + "A" * 43)
         sweep = ("--sweep", "50..200x2", "--duration", "300ms")
         printed = self.bench(*sweep, code=1, token=token).stdout
@@ -340,7 +340,7 @@ class Requests(Case):
         self.assertEqual((wrong["call"], wrong["count"]), ("examples", 20))
 
     def test_plain_http2_is_measured(self):
-        """Without gRPC's headers the server answers with an HTTP status."""
+        """Without gRPC's headers, the server answers with an HTTP status."""
         self.bench("--plain", "--call", 'x=/no/path{"a": ${serial}}', "--expect-status", 415,
                    "--calls", 10)
 
@@ -418,7 +418,7 @@ class Writes(Case):
         self.write(empty, "--token-file", used, "--mix", "capture", "--connections", "1")
 
     def test_unreadable_log_refuses_writes(self):
-        """Where the server does not say what there is, nothing is written."""
+        """If the contents of the organisation cannot be determined, nothing is written."""
         unknown = self.path("unseen.token", "errata_00000000_" + "A" * 43)
         self.assertIn("capture: cannot determine whether the organisation has data (authorization: the token is",
                       self.write(unknown, "--mix", "capture", code=2))
@@ -501,7 +501,7 @@ class OtherServices(Case):
 
 
 class Page(html.parser.HTMLParser):
-    """What a page consists of."""
+    """The elements of an HTML page."""
 
     def __init__(self):
         super().__init__()
@@ -530,7 +530,7 @@ class Html(Case):
             return text, json.load(f)
 
     def test_page_has_no_references(self):
-        """One file that asks no one for anything, with the same report in it."""
+        """The page is a single file without external references, and contains the same report."""
         title = 'Load </script><script>alert("1")</script> & more'
         text, report = self.make("--title", title, "--mix", "examples=9,capture=1", "--rate", 100,
                                  "--duration", "1s")
@@ -673,7 +673,7 @@ class Compare(Case):
         self.assertIn("calls/s", done.stdout)
 
     def test_comparison_uses_the_knee(self):
-        """Of a sweep the run at the knee is compared."""
+        """For a sweep, the run at the knee is compared."""
         def change(report):
             report["sweep"] = {"knee_run": 1, "knee_rate": 500}
             report["runs"].append(copy.deepcopy(report["runs"][0]))
@@ -708,7 +708,7 @@ class Compare(Case):
 
 class CommandLine(Case):
     def test_no_arguments_print_usage(self):
-        """Nothing is measured: the usage, and the exit code of a wrong command line."""
+        """Nothing is measured: prints the usage and exits with the code of an invalid command line."""
         done = subprocess.run([BENCH], capture_output=True, text=True, timeout=100, check=False)
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertRegex(done.stderr, r"^Usage: errata-bench --server .*\n(.*\n)*`errata-bench --help`")

@@ -46,7 +46,7 @@ class BusyServer(layout_grpc.LayoutServiceServicer):
     """A server of documents whose answers a test chooses for each request."""
 
     def __init__(self, answer):
-        self.answer = answer  # of a document_id and how often it came: None, or a status
+        self.answer = answer  # function of the document_id and the number of attempts: None, or a status
         self.seen = []
 
     def IngestDocumentStream(self, request_iterator, context):
@@ -95,7 +95,7 @@ class Cli(ServerCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.server.wait_for_pdf()  # `errata health` asks for that too
+        cls.server.wait_for_pdf()  # `errata health` checks it too
         cls.folder = tempfile.TemporaryDirectory()
         cls.token_file = os.path.join(cls.folder.name, "token")
         pathlib.Path(cls.token_file).write_text(cls.server.admin_token + "\n")
@@ -302,7 +302,7 @@ class Cli(ServerCase):
         self.assertIn("not merged", self.run_cli("layouts", "split", families[0], code=1))
 
     def test_refused_documents_have_a_reason(self):
-        """One file of each kind of trouble among good ones: each has its row, and its reason in full."""
+        """Files with different faults among valid ones: each has a row with its full reason."""
         folder = pathlib.Path(self.folder.name, "trouble")
         (folder / "deeper").mkdir(parents=True)
         shutil.copy(SHEETS[0], folder / "good.pdf")
@@ -345,7 +345,7 @@ class Cli(ServerCase):
         self.run_both("layouts", "ingest", str(folder), "--document", "x", code=2)
 
     def test_a_busy_server_is_waited_for(self):
-        """It repeats with the same bytes after a retry delay; a refusal of all ends at once."""
+        """The command repeats the same bytes after the retry delay; a refusal of all documents ends it immediately."""
         def answer(name, times):
             if name == "a":
                 return times < 3 and busy(grpc.StatusCode.RESOURCE_EXHAUSTED, "full", 50)
@@ -431,7 +431,8 @@ class Cli(ServerCase):
             client.close()
 
     def test_explain_measures_locally(self):
-        """Without a server: the fingerprint that a server computes, every table with why it counts."""
+        """Works without a server: prints the fingerprint that a server computes, and each table with the reason why it
+        counts."""
         nowhere = {"ERRATA_SERVER": "127.0.0.1:1", "ERRATA_TOKEN_FILE": "/nonexistent"}
         png = os.path.join(self.folder.name, "page.png")
         reported = self.run_cli("layouts", "explain", SHEETS[0], "--png", png, **nowhere)
@@ -472,7 +473,7 @@ class Cli(ServerCase):
         self.assertLessEqual(max(map(len, table)), 90)
 
     def on_terminal(self, width, *words):
-        """What a terminal of that width is sent."""
+        """Returns the output of the command on a terminal of this width."""
         pid, terminal = pty.fork()
         if pid == 0:
             time.sleep(0.2)  # the width is set meanwhile

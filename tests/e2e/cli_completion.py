@@ -21,7 +21,7 @@ from erratad import ServerCase, feedback, main
 
 ERRATA = os.path.join(os.environ["ERRATA_BIN"], "errata")
 SECONDS = 20  # a shell's answer: machines are busy
-# How each shell is started, and takes its completion into use.
+# Commands that start each shell and load its completion.
 SHELLS = {
     "bash": (["bash", "--norc", "--noprofile", "-i"],
              "bind 'set enable-bracketed-paste off'; source <(errata completion bash)"),
@@ -46,7 +46,7 @@ class Shell:
         self.run(set_up)
 
     def read_until(self, pattern, seconds=SECONDS):
-        """What comes until it matches; without a pattern, until nothing comes for a while."""
+        """Returns the output up to a match of the pattern; without a pattern, until there is no output for a while."""
         out, end = "", time.monotonic() + seconds
         while time.monotonic() < end:
             wait = 0.4 if pattern is None else end - time.monotonic()
@@ -175,7 +175,7 @@ class Completion(ServerCase):
         self.assertEqual(out, f"{event}\tCUSTOMER_SELECTED, a\\u202eb\n")
 
     def test_hanging_server_does_not_delay_completion(self):
-        """No one answers, or nothing comes: the shell goes on within a moment."""
+        """If the server is unreachable or hangs, the shell continues quickly."""
         with socket.socket() as silent:
             silent.bind(("127.0.0.1", 0))
             silent.listen()
@@ -183,7 +183,7 @@ class Completion(ServerCase):
             for server in (address, "127.0.0.1:1", "no.such.host.example:1"):
                 start = time.monotonic()
                 self.assertEqual(self.candidates("--server", server, "token", "revoke", ""), [])
-                self.assertLess(time.monotonic() - start, 3)  # 0.3 on a machine that is not busy
+                self.assertLess(time.monotonic() - start, 3)  # 0.3 s on an idle machine
 
     def test_bash_words_are_split_as_typed(self):
         """Bash breaks words where it likes; the answer is what belongs after its part."""

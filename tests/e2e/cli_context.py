@@ -23,7 +23,7 @@ class Contexts(CliCase):
         self.address = self.server.address
 
     def cli(self, *words, code=0, stdin="", **changes):
-        """In an environment without a server: only contexts say where it is."""
+        """Runs the program in an environment without a server, so that only contexts specify one."""
         return self.run_cli(*words, code=code, stdin=stdin, environment=self.environment(**changes))
 
     def add(self, name, *words, **more):
@@ -45,7 +45,7 @@ class Contexts(CliCase):
         self.assertEqual(stat.S_IMODE(self.config.parent.stat().st_mode), 0o700)
 
     def test_token_is_read_from_standard_input(self):
-        """It is kept in the file, and displayed only by its key id."""
+        """The token is stored in the file, and only its key id is displayed."""
         token = self.server.admin_token
         self.add("home", "--token-stdin", stdin=token + "\n")
         self.assertEqual(self.stored()["contexts"]["home"]["token"], token)
@@ -58,7 +58,7 @@ class Contexts(CliCase):
         self.assertIn("holds no token", self.add("none", "--token-stdin", code=4, stdin="a b\n")[1])
 
     def test_typed_token_is_not_shown(self):
-        """On a terminal it is asked for, with the echo off."""
+        """On a terminal the token is requested with the echo disabled."""
         token = self.server.admin_token
         terminal = Terminal([ERRATA, "context", "add", "typed", "--server", self.address,
                              "--token-stdin"], self.environment(), self.folder)
@@ -127,7 +127,7 @@ class Contexts(CliCase):
             self.cli("token", "list", ERRATA_CONTEXT="other")
 
     def test_token_is_sent_only_to_its_server(self):
-        """Another server that is named does not get the token of a context."""
+        """The token of a context is not sent to another server."""
         with Server() as other:
             self.add("home", "--token-file", "admin.token")
             for words in ((), ("--context", "home")):
@@ -141,7 +141,7 @@ class Contexts(CliCase):
         os.chmod(self.config, 0o644)
         self.assertIn("chmod 600", self.cli("health", code=4)[1])
         self.assertIn("chmod 600", self.cli("context", "list", code=4)[1])
-        self.run_cli("health")  # where the environment names a server it is not even read
+        self.run_cli("health")  # not read if the environment specifies a server
         os.chmod(self.config, 0o600)
         os.chmod(self.config.parent, 0o777)
         self.assertIn("chmod 700", self.add("new", code=4)[1])

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
-"""What goes wrong between a person and a server: each says what happened, and what to do next.
+"""Failures between a user and a server: each message states what happened and what to do next.
 
-Goal: no one has to guess. Method: every kind of wrong server, token and file; a server of another version
-and one with another clock are played by Python's gRPC.
+Goal: users need not guess.
+Method: invalid servers, tokens and files of every kind; Python's gRPC plays a server of another version, and one with
+another clock.
 """
 import concurrent.futures
 import contextlib
@@ -110,7 +111,7 @@ class Failures(CliCase):
             self.assertIn("wants TLS", self.said("--server", address, "health", code=3))
 
     def test_silent_server_is_reported(self):
-        """It takes the connection and says nothing: over when the call's time is."""
+        """The server accepts the connection and does not answer: the call ends at its time limit."""
         with socket.socket() as silent:
             silent.bind(("127.0.0.1", 0))
             silent.listen()
@@ -135,7 +136,7 @@ class Failures(CliCase):
         self.assertIn("is the server of another version?", said)
 
     def test_clock_difference_is_explained(self):
-        """Where the server stamps another time than ours, spans would surprise: it is said."""
+        """If the clocks of server and client differ, relative times would be misleading, so a note is printed."""
         with python_server() as address:
             for words in (("token", "create", "--role", "ADMIN"),
                           ("corrections", "capture", "--type", "CUSTOMER_SELECTED")):
@@ -150,7 +151,8 @@ class Failures(CliCase):
     # --- tokens ---
 
     def test_refused_tokens_are_explained(self):
-        """None, damaged, ended, revoked, of another role: which one it is, and where it came from."""
+        """Missing, damaged, expired and revoked tokens, and tokens of another role: the message names the problem and
+        the token's source."""
         none = self.said("token", "list", code=1, ERRATA_TOKEN_FILE=None)
         self.assertIn("no token was given", none)
         damaged = self.folder / "damaged"
@@ -191,7 +193,7 @@ class Failures(CliCase):
         self.assertFalse((self.folder / "none").exists())
 
     def test_unreadable_files_are_reported(self):
-        """One that is not there, a folder, one that only another may read, one that holds none."""
+        """A missing file, a folder, a file of another user, and a file without a token."""
         (self.folder / "words").write_text("two words\n")
         (self.folder / "empty").write_text("\n")
         for path, said in (("/nonexistent", "No such file"), (str(self.folder), "Is a directory"),
@@ -202,7 +204,7 @@ class Failures(CliCase):
         if os.geteuid() == 0:
             os.chmod(self.folder, 0o755)
             os.chmod(self.folder / "admin.token", 0o600)
-            # Where it was built may be closed to others, as a home folder is.
+            # The build folder may not be accessible to other users, for example in a home folder.
             program = shutil.copy(ERRATA, self.folder / "errata-for-all")
             run = subprocess.run([program, "health"], env=self.here(), capture_output=True, text=True,
                                  user="nobody", timeout=30)

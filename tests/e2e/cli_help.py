@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""What the program says of itself: help at every level, examples, the manual page.
+"""The program's documentation: help at every level, examples, and the manual page.
 
-Goal: whoever reads help can paste what is there, and finds out what there is without anything else.
-Method: every example of every page is run by a shell, in a folder that has the files they name.
+Goal: examples in the help can be pasted and work, and the help is complete.
+Method: a shell runs every example of every page, in a folder with the files that they use.
 """
 import gzip
 import json
@@ -73,8 +73,7 @@ class Help(CliCase):
             self.assertIn(said, self.run_cli(*words, code=2)[1])
 
     def test_failures_are_json_on_request(self):
-        """One object per line on standard error, for any failure, also before the command line is
-        read."""
+        """Each failure is one JSON object per line on standard error, also before the command line is parsed."""
         for words, code in ((["--json", "lyouts"], 2), (["health", "--jsn", "--json"], 2),
                             (["layouts", "show", "none", "--json"], 1),
                             (["--json", "--server", "127.0.0.1:1", "health"], 3),
@@ -131,7 +130,7 @@ class Help(CliCase):
         return examples
 
     def run_example(self, example, environment):
-        """Its exit code; None where it had to be stopped."""
+        """Returns the exit code; None if it had to be stopped."""
         try:
             return subprocess.run(["timeout", "2" if any(e in example for e in ENDLESS) else "60",
                                    "bash", "-o", "pipefail", "-c", example], cwd=self.folder,
@@ -165,7 +164,7 @@ class Help(CliCase):
     # --- pages that are made of the same ---
 
     def test_manual_page_is_valid(self):
-        """It has every command, and no formatter finds anything wrong with it."""
+        """The manual page covers every command, and formatters report no errors."""
         page = self.run_cli("__man", "November 22, 2026")[0]
         path = self.folder / "errata.1"
         path.write_text(page)
@@ -184,7 +183,7 @@ class Help(CliCase):
                 self.assertEqual(said, "")
 
     def test_installed_scripts_are_those_of_the_program(self):
-        """What the build wrote is what `errata completion` prints."""
+        """The build writes the same scripts as `errata completion` prints."""
         share = pathlib.Path(os.environ["ERRATA_BUILD"], "share")
         if not share.exists():
             self.skipTest("the target share was not built")

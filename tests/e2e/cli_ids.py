@@ -120,7 +120,7 @@ class Ids(CliCase):
         self.run_cli("corrections", "capture", "--actor", "ada", "--type", LINE, "--document", document,
                      "--before", '{"qty": 1}', "--after", '{"qty": 2}')
         words = ["examples", "--document", document]
-        self.assertNotIn('"qty"', self.run_cli(*words)[0])  # its own would give away the answer
+        self.assertNotIn('"qty"', self.run_cli(*words)[0])  # excludes its own example, which would reveal the result
         self.assertIn('{"qty": 2}', self.run_cli(*words, "--include-own")[0].replace('{"qty":2}', '{"qty": 2}'))
         self.assertIn("LAYOUT: missing", self.run_cli("examples", code=2)[1])
         self.assertEqual(self.run_cli("examples", "--document", "unknown")[0], "")

@@ -29,7 +29,7 @@ TEMPLATE = "Extract:\n{{document_text}}\nLike: {{hint_examples}}\n{{unknown}}"
 
 
 def columns(text):
-    """How many columns a terminal gives it."""
+    """Returns the number of terminal columns of a text."""
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
                for c in text)
 
@@ -85,8 +85,7 @@ class Learning(CliCase):
         return self.here(ERRATA_TOKEN_FILE=str(path))
 
     def assert_fits(self, *words, environment=None):
-        """No line is wider than the terminal, for any width, and only colours are control
-        sequences."""
+        """No line is wider than the terminal, for any width, and there are no control sequences except colours."""
         for width in WIDTHS:
             sent = without_colours(self.on_terminal(width, *words, environment=environment))
             self.assertNotIn("\x1b", sent)
@@ -170,7 +169,8 @@ class Learning(CliCase):
         self.assertEqual(json.loads(found["meta_json"])["input_snippet"], 'two "quoted",\nlines')
 
     def test_a_draft_is_judged_in_one_call(self):
-        """What match printed, with a status each, is stored whole; a wrong row is named, and stores nothing."""
+        """The output of match, with a status in each row, is stored completely; an invalid row is reported, and nothing
+        is stored."""
         self.confirm("judge", "J-1", "1")
         lines = self.folder / "judge.csv"
         lines.write_text("customer_id,customer_sku,internal_sku,status,confidence,more\n"
@@ -202,7 +202,7 @@ class Learning(CliCase):
         self.assertIn("--file: given together with --sku", said)
 
     def test_wrong_lines_are_reported(self):
-        """What is missing or too much is named, and what was given."""
+        """Missing and superfluous arguments are reported."""
         for words, said in ((["confirm", "--customer", "a", "--sku", "b"], "--internal: missing"),
                             (["confirm", UNKNOWN, "--sku", "b", "--customer", "a"], "expected only MAPPING"),
                             (["reject", UNKNOWN, "--sku", "b"], "expected only MAPPING"),
@@ -401,7 +401,7 @@ class Learning(CliCase):
         words = ["extractions", "record", "--layout", "ex-1", "--document", "x2", "--confidence", "1",
                  "--exposure", "-"]
         first = self.run_cli(*words, stdin=reference)[0]
-        self.assertNotEqual(self.run_cli(*words, stdin=reference + "\n")[0], first)  # replaces it
+        self.assertNotEqual(self.run_cli(*words, stdin=reference + "\n")[0], first)  # replaces the first one
         listed, _ = self.run_cli("events", "list", "--kind", "extraction-recorded")
         self.assertEqual(len(re.findall(r" document:x[12] .* confidence (?:0\.93|1\.0)\b", listed)), 3)
         self.assertIn("--confidence: missing", self.run_cli("extractions", "record", code=2)[1])
@@ -455,7 +455,7 @@ class Learning(CliCase):
     # --- what was learned ---
 
     def test_learning_report_has_its_figures(self):
-        """What was just done is in the figures, in each table, and the tables agree."""
+        """Recent events appear in the figures of each table, and the tables agree."""
         org = self.run_cli("org", "create", "analytics")[0].strip()
         here = self.token("ADMIN", "--org", org)
         client = self.server.client(pathlib.Path(here["ERRATA_TOKEN_FILE"]).read_text().strip())

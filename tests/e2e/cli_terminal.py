@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""What a person sees: tables that fit, times at a glance, colours, progress; and what a pipe gets.
+"""Output on terminals (tables that fit, relative times, colours, progress) and in pipes.
 
-Goal: on any terminal nothing is wider than it, nothing steers it, and a script gets everything whole.
-Method: pseudo-terminals of several widths and environments; the text that they are sent is measured.
+Goal: no line is wider than the terminal, no text contains control sequences, and scripts get complete output.
+Method: pseudo-terminals of several widths and environments; their received text is checked.
 """
 import json
 import os
@@ -24,7 +24,7 @@ FINGERPRINT = "e0757238e9064dc4226467a60255d777776cbe5c8b9a7cdb20d34cd15b1e7117"
 
 
 def columns(text):
-    """How many columns a terminal gives it."""
+    """Returns the number of terminal columns of a text."""
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
                for c in text)
 
@@ -137,7 +137,7 @@ class TerminalCase(CliCase):
     # --- the terminal's ways ---
 
     def test_colours_follow_terminal_and_no_color(self):
-        """Only on a terminal, and not if they are disabled."""
+        """Colours appear only on a terminal, and only if they are not disabled."""
         self.assertIn("\x1b[1m", self.on_terminal(80, "token", "list"))
         for words, changes in ((("--no-color",), {}), ((), {"NO_COLOR": "1"}), ((), {"TERM": "dumb"})):
             sent = self.on_terminal(80, "token", "list", *words, environment=self.here(**changes))
@@ -146,7 +146,7 @@ class TerminalCase(CliCase):
                                                environment=self.here(NO_COLOR="")))
 
     def test_terminal_without_utf8_gets_ascii(self):
-        """Only ASCII, in tables, texts and JSON."""
+        """Tables, texts and JSON contain only ASCII."""
         ascii_only = self.here(LANG="C")
         event = json.loads(self.run_cli("corrections", "list", "--actor", "山田太郎", "--limit", "1",
                                         "--json")[0])["events"][0]["id"]
@@ -169,7 +169,7 @@ class TerminalCase(CliCase):
     # --- progress ---
 
     def test_progress_line_is_erased(self):
-        """On a terminal: a bar with counts, gone before the table, and a summary at the end."""
+        """On a terminal: a bar with counts, erased before the table, and a summary at the end."""
         many = self.folder / "many"
         many.mkdir()
         for path in self.inbox.glob("*.pdf"):
@@ -192,7 +192,8 @@ class TerminalCase(CliCase):
         self.assertRegex(sent, rf"{count - 4} of {count} stored, 4 not, in [0-9.]+ s")
 
     def test_pipe_gets_no_progress(self):
-        """No terminal: no line, no carriage return; nor on one that can't take a line back."""
+        """Without a terminal there is no progress line and no carriage return; nor on a terminal that cannot erase a
+        line."""
         (self.folder / "few.jsonl").write_text('{"event_type": "CUSTOMER_SELECTED"}\n' * 2000)
         out, said = self.run_cli("corrections", "import", "few.jsonl", "--batch", "10")
         self.assertNotIn("\r", out + said)

@@ -23,14 +23,14 @@
 /* Calls under way at a time. */
 #define PLACES_MAX ((size_t)64)
 
-/* Where one call after another is made. */
+/* A sequence of calls, one after another. */
 struct place {
     struct driver *driver;
-    uv_timer_t pause; /* runs between two calls */
+    uv_timer_t pause; /* active between two calls */
 };
 
 struct call {
-    struct place *place; /* once it is started */
+    struct place *place; /* allocated when the driver starts */
     const struct method_info *method;
     char *key; /* owned; NULL: the channel's own */
     uint8_t *request; /* owned */
@@ -46,7 +46,7 @@ struct driver {
     struct client_channel_loop_config config;
     struct client_options options;
     int64_t at_once;
-    int64_t pause_ms; /* between two calls of one place */
+    int64_t pause_ms; /* pause between two calls of a sequence */
     struct place places[PLACES_MAX];
     struct call *calls; /* owned */
     size_t call_count;
@@ -286,7 +286,7 @@ int main(int count, char **arguments)
         fail("no channel", "see --server");
     }
     start_places(&driver);
-    /* It ends by itself: each call does, and the channel does not keep a loop running. */
+    /* The loop ends by itself: all calls end, and the channel does not keep it running. */
     (void)uv_run(&driver.loop, UV_RUN_DEFAULT);
     ASSERT(driver.ended == driver.call_count);
     print_statistics(&driver);

@@ -13,7 +13,7 @@ from erratad import BIN, ServerCase, main
 
 class Easy(ServerCase):
     def drive(self, *arguments, server=None, token_file=None):
-        """What it printed: the event's id, the error, the examples, the error."""
+        """Returns the output: the event's id, the error, the examples, and the second error."""
         environment = {**os.environ, "ERRATA_SERVER": server or self.server.address,
                        "ERRATA_TOKEN_FILE": token_file or os.path.join(self.server.data, "admin.token")}
         done = subprocess.run([os.path.join(BIN, "client_easy_driver"), *arguments], env=environment,

@@ -15,9 +15,9 @@ import erratad
 from client_driver import OK, Driver, Proxy, capture_call, run, stored_names
 from erratad import BIN, Server, main
 
-CALLS = 2000 # more than are done before who is killed is killed
+CALLS = 2000 # more than can be completed before the kill
 AT_ONCE = 32
-PATIENCE_MS = 60000 # of a call: a disk that others write to may take this long
+PATIENCE_MS = 60000 # time limit of a call, which allows for a busy disk
 
 
 def free_port():
@@ -69,7 +69,7 @@ class Restart(unittest.TestCase):
         self.assertEqual(driver.statistics["connections"], 1)
 
     def test_calls_survive_two_kills(self):
-        """By SIGKILL, in the middle of writes: with keys of the library, and of the caller."""
+        """Kills with SIGKILL during writes, with keys of the library and of the caller."""
         names = [f"e{n}" for n in range(CALLS)]
         driver = self.drive([capture_call(name, f"key-{name}" if n % 2 else "-")
                              for n, name in enumerate(names)],
@@ -86,7 +86,7 @@ class Restart(unittest.TestCase):
         self.assertEqual(driver.statistics["lost"], 2)
 
     def test_calls_survive_a_graceful_restart(self):
-        """By SIGTERM: with the defaults of repeating, no one notices."""
+        """Ends with SIGTERM: the default retries hide the restart."""
         names = [f"e{n}" for n in range(CALLS)]
         driver = self.drive([capture_call(name) for name in names])
         driver.wait_for(CALLS // 8)

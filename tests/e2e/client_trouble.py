@@ -14,7 +14,7 @@ from client_driver import (DEADLINE_EXCEEDED, OK, UNAVAILABLE, Driver, Peer, Pro
 from erratad import ServerCase, main, wait_until
 
 KEEPALIVE = {"keepalive_ms": 250, "keepalive_timeout_ms": 250}
-# From a silence to its end: both times, the grace, and a machine that is busy.
+# Time from the start of a silence to the end of the connection: both timeouts, the margin, and time for a busy machine.
 KEEPALIVE_MS = 500 + 20 + 1500
 
 
@@ -33,7 +33,7 @@ class Network(ServerCase):
         return run(self.proxy.address, self.server.admin_token, calls, **options)
 
     def test_half_open_connection_is_detected(self):
-        """Nothing comes any more, not even an end: calls go on over another connection."""
+        """The connection becomes silent without an end: calls continue on another connection."""
         driver = Driver(self.proxy.address, self.server.admin_token, [lookup_call()] * 200,
                         at_once=4, pause_ms=10, backoff_ms=5, **KEEPALIVE)
         driver.wait_for(50)
@@ -41,14 +41,14 @@ class Network(ServerCase):
         outcomes = driver.wait()
         self.assertEqual({o.code for o in outcomes}, {OK})
         repeated = [o for o in outcomes if o.attempts > 1]
-        self.assertIn(len(repeated), range(1, 5)) # those that were not between two calls
+        self.assertIn(len(repeated), range(1, 5)) # calls that were running at that moment
         for outcome in repeated:
             self.assertGreaterEqual(outcome.ms, 450)
             self.assertLess(outcome.ms, KEEPALIVE_MS)
         self.assertEqual(driver.statistics["lost"], 1)
 
     def test_single_attempt_on_a_half_open_connection_is_unavailable(self):
-        """With a single attempt, a call that may have been seen ends as UNAVAILABLE, and says why."""
+        """With a single attempt, a call that may have been processed ends as UNAVAILABLE, with the reason."""
         driver = Driver(self.proxy.address, self.server.admin_token, [capture_call("x")] * 100,
                         attempts=1, pause_ms=10, **KEEPALIVE)
         driver.wait_for(20)

@@ -45,7 +45,7 @@ class CopiedFolder(unittest.TestCase):
         return self.path(name)
 
     def served(self, data):
-        """What the log of a server on the folder says; it serves, and its store is whole."""
+        """Starts a server on the folder, checks that it serves and that its store is intact; returns its log."""
         with Server(data=data) as server:
             client = server.client()
             report = list(client.admin.Verify(admin.VerifyRequest(), timeout=120))[-1].report
@@ -57,7 +57,7 @@ class CopiedFolder(unittest.TestCase):
             return server.read_log(), count
 
     def refused(self, data):
-        """What a start on the folder says, that ends with the status for a damaged store."""
+        """Returns the output of a start on the folder, which must end with the status for a damaged store."""
         run = subprocess.run([os.path.join(BIN, "erratad"), "--data", data, "--listen",
                               "127.0.0.1:0"], capture_output=True, text=True, timeout=60)
         self.assertEqual(run.returncode, EXIT_DAMAGED, run.stderr)
@@ -67,7 +67,7 @@ class CopiedFolder(unittest.TestCase):
         return run.stderr
 
     def test_copy_of_an_idle_server_is_served_with_one_warning(self):
-        """It holds together, so it is served, once with a warning; then it is a store of its own."""
+        """A consistent copy is served, with one warning; afterwards it is an independent store."""
         log, count = self.served(self.copy())
         self.assertIn(COPY, log)
         self.assertIn("errata admin backup", log)
@@ -172,7 +172,7 @@ class CopiedFolder(unittest.TestCase):
         self.assertNotIn(COPY, self.served(self.path("moved"))[0])
 
     def test_folder_copied_after_a_kill_is_checked_and_served(self):
-        """It can't be distinguished from a copy of a running server: it is checked, and served."""
+        """Such a copy cannot be distinguished from a copy of a running server, so it is checked, and then served."""
         self.client.close()
         self.server.kill9()
         log, count = self.served(self.copy())

@@ -189,7 +189,7 @@ class Examples(ServerCase):
         self.assertFalse(example.partial)
 
     def test_only_extractions_count(self):
-        """Of the five kinds only the two EXTRACTION_* serve as examples."""
+        """Of the five kinds, only the two EXTRACTION_* kinds serve as examples."""
         for event_type in (feedback.FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED,
                            feedback.FEEDBACK_EVENT_TYPE_MAPPING_REJECTED,
                            feedback.FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED):
@@ -365,8 +365,8 @@ class Lists(ServerCase):
         self.assertEqual(seen, sorted(seen, reverse=True))
 
     def test_corrections_of_one_order_are_listed(self):
-        """One call lists an order's or a document's events, newest first, although more events were stored since than
-        one call examines."""
+        """One call lists the events of an order or a document, newest first, although more events were stored since
+        than one call examines."""
         for i in range(3):
             self.client.capture(event_type=LINE, draft_order_id="order", document_id=f"doc-{i % 2}",
                                 after_json=text({"qty": i}))

@@ -63,7 +63,7 @@ class Crowded(unittest.TestCase):
                     pass
                 ended += 1
             except TimeoutError:
-                break  # from here on they are connected
+                break  # the server can connect from here on
         self.assertGreater(ended, 100)
         self.assertTrue(watcher.is_active())
         wait_for(lambda: LINE in server.read_log())

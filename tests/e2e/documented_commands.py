@@ -45,7 +45,7 @@ NOT_RUN = {
     "tools/soak": "takes an hour",
     "tools/suites": "needs programs of other projects",
 }
-# What is run in place of the documented text, in this order.
+# Replacements for documented texts, applied in this order.
 VALUES = (
     (r"^clang-format -i FILES", "cp ROOT/tests/e2e/damage_row.c ROOT/.clang-format . && clang-format -i damage_row.c &&"
                                 " cmp damage_row.c ROOT/tests/e2e/damage_row.c"),
@@ -143,7 +143,7 @@ class DocumentedCommands(unittest.TestCase):
                 self.assertEqual(len(words), 1, command)
                 return
             names = [word for word in words[1:] if re.fullmatch(r"[a-z][a-z-]+", word)]
-            if words[0] != "tools/coverage":  # its options are those of ctest
+            if words[0] != "tools/coverage":  # it accepts the options of ctest
                 self.check_names(command, help_of_tool(words), options + names)
         elif words[0] == "errata":
             self.check_names(command, help_of_errata(words), options)
@@ -197,7 +197,7 @@ class DocumentedCommands(unittest.TestCase):
 
     def test_sh_blocks_of_the_load_harness_run_against_the_server_they_start(self):
         server = Server().start()
-        server.close()  # its port is free again
+        server.close()  # frees the port
         self.check_document("tools/bench/README.md", server.address)
 
     def test_commands_in_sentences_are_in_the_help(self):

@@ -113,7 +113,8 @@ class Recorded(ExtractionCase):
         self.assertEqual(self.coverage(layout).corrected_count, 1)
 
     def test_extraction_is_corrected_once(self):
-        """By its document or its draft, any number of corrections, of both kinds: one of one."""
+        """Any number of corrections of both kinds, identified by document or draft, count as one corrected
+        extraction."""
         self.record(document_id="d-1", draft_order_id="o-1", field_count=10)
         for fields in ({"document_id": "d-1"}, {"draft_order_id": "o-1"},
                        {"document_id": "d-1", "draft_order_id": "o-1"}):
@@ -174,8 +175,8 @@ class Recorded(ExtractionCase):
         self.assert_recount()
 
     def test_the_newest_is_marked(self):
-        """Of two extractions of a document the newer one by created_at was wrong; an older one that an
-        importer brings later is not."""
+        """Of two extractions of a document, the newer one by created_at counts as corrected; an older one that is
+        imported later does not."""
         for confidence in (0.1, 0.2):
             self.record(extraction_id=f"e-{confidence}", document_id="d-1",
                         layout_fingerprint=f"at-{confidence}", confidence=confidence)
@@ -303,7 +304,7 @@ class Experiment(ExtractionCase):
         self.assertEqual(self.client.examples("layout").arm, NONE)
 
     def test_arm_of_the_reference_is_kept(self):
-        """What was served stays what it was, though the holdout was changed meanwhile."""
+        """The arm of an exposure is kept, even if the holdout has been changed since."""
         self.ready()
         self.client.update_settings(holdout_percent=100)
         reference = self.client.examples("layout", document_id="d").exposure_ref
@@ -326,7 +327,7 @@ class Experiment(ExtractionCase):
         self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, self.client.update_settings)
 
     def test_counted_from_the_third_example_on(self):
-        """Before its layout has three examples an extraction is in no arm; nor without a document."""
+        """An extraction without a document, or before its layout has three examples, is in no arm."""
         self.client.update_settings(holdout_percent=100)
         for n in range(3):
             self.record(document_id=f"early-{n}")

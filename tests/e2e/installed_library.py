@@ -1,9 +1,8 @@
-"""What `cmake --install` puts down, used as people use it: programs that know nothing but the prefix.
+"""Tests the result of `cmake --install` with programs that know only the prefix.
 
-The installed tree is moved before anything else is done with it. The examples are copied out of it and
-built against it four ways (CMake package and pkg-config, shared and static), then run against the
-installed server: they ask, capture, ask again and see the correction, also where the server is away
-in the beginning.
+The installed tree is moved first. The examples are copied from it and built against it in four ways (CMake package and
+pkg-config, shared and static), then run against the installed server: they request examples, capture a correction and
+get it with the next request, also if the server is unreachable at first.
 """
 import glob
 import os
@@ -28,7 +27,7 @@ LAYOUT = "Miller & Sons, order form B"
 
 
 def run(*command, **kwargs):
-    """What it prints; it must end with 0."""
+    """Returns the output; the command must exit with 0."""
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, **kwargs)
     if done.returncode != 0:
         raise AssertionError(f"{command} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
@@ -139,7 +138,7 @@ class Tree(unittest.TestCase):
             self.assertGreater(os.path.getsize(installed.path("share", name)), 100, name)
 
     def test_published_files_are_installed(self):
-        """They are those that the command prints."""
+        """The installed files equal those that the command prints."""
         folder = installed.path("share", "errata", "proto")
         names = run(installed.path("bin", "errata"), "proto").splitlines()
         self.assertEqual(sorted(os.path.relpath(path, folder) for path in
@@ -150,7 +149,7 @@ class Tree(unittest.TestCase):
         self.assertEqual(glob.glob(installed.path("include", "**", "options.pb-c.h"), recursive=True), [])
 
     def test_installed_files_do_not_name_the_build(self):
-        """No text file of the tree names the source or the build folder."""
+        """No text file of the tree contains the source folder or the build folder."""
         for path in glob.glob(installed.path("**"), recursive=True):
             if os.path.isfile(path) and path.endswith((".pc", ".cmake", ".h", ".txt", "Makefile", ".1", "errata.fish")):
                 with open(path, encoding="utf-8") as f:
@@ -161,7 +160,7 @@ class Tree(unittest.TestCase):
 
 class Symbols(unittest.TestCase):
     def test_shared_library_exports_only_public_symbols(self):
-        """It lets see what is public, and nothing else; and needs what pkg-config says."""
+        """It exports exactly the public symbols, and its dependencies are those listed by pkg-config."""
         path = installed.path("lib", "liberrata.so")
         exported = symbols(path, "--dynamic")
         self.assertEqual([name for name in sorted(exported) if not PUBLIC.match(name)], [])
@@ -213,13 +212,13 @@ class Symbols(unittest.TestCase):
             run(program, env=installed.environment)
 
     def test_static_library_links_beside_own_names(self):
-        """What the static library hides does not meet what a program calls the same."""
+        """Hidden symbols of the static library do not collide with symbols of a program."""
         archive = installed.path("lib", "liberrata.a")
         visible = symbols(archive)
         self.assertEqual([name for name in sorted(visible) if not PUBLIC.match(name)], [])
         local = {line.split()[2] for line in run("nm", "--defined-only", archive).splitlines()
                  if re.match(r"[0-9a-f]+ [a-z] ", line)}
-        self.assertEqual(set(PRIVATE) - local, set())  # else this test shows nothing
+        self.assertEqual(set(PRIVATE) - local, set())  # otherwise the test is meaningless
         source = os.path.join(installed.scratch, "names.c")
         with open(source, "w", encoding="ascii") as f:
             f.write('#include <errata/blocking.h>\n#include <stdio.h>\n')
@@ -409,7 +408,7 @@ def is_watching(pid):
                 if "inotify wd:" in f.read():
                     return True
         except OSError:
-            pass  # closed meanwhile
+            pass  # closed in the meantime
     return False
 
 

@@ -19,9 +19,9 @@ from erratad import (ServerCase, admin, event_log, event_service, feedback, feed
                      options, prompt_service, prompt_template, roles)
 
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
-STREAM_SECONDS = 0.2  # for the first message of a stream that may have none
+STREAM_SECONDS = 0.2  # time limit for the first message of a stream, which may have none
 ALL_ROLES = [r for r in roles.Role.values() if r != roles.ROLE_UNSPECIFIED]
-OPEN_METHODS = (  # those that need no token: what is asked of them
+OPEN_METHODS = (  # methods that need no token, and their requests
     ("/grpc.health.v1.Health/Check", b""), ("/grpc.health.v1.Health/List", b""),
     ("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", b"\x3a\x00"),
     ("/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", b"\x3a\x00"),
@@ -96,7 +96,7 @@ def timeless(method, body):
 
 
 def put_required(message, canary):
-    """What the rules of the fields want, where it is not there yet."""
+    """Fills in required fields that are not set."""
     for field in message.DESCRIPTOR.fields:
         rules = rules_of(field)
         if is_plain_message(field) and (is_required(field) or field.label != field.LABEL_REPEATED
@@ -113,7 +113,7 @@ def put_required(message, canary):
 
 
 class Canaries(ServerCase):
-    """One organisation says everything; the others listen."""
+    """One organisation uses unique texts; others must not see them."""
 
     arguments = ("--log-level", "debug")
 
@@ -215,7 +215,7 @@ class Canaries(ServerCase):
         self.expect_none(self.listen_without_token(), "no token")
 
     def test_log_does_not_show_content(self):
-        """Not what was said, nor the secret; the organisation is named in each line, as it should be."""
+        """The log contains no contents and no secrets; each line names the organisation."""
         self.speak()
         self.canaries.append(self.last_token.secret.split("_", 2)[2])
         log = self.server.read_log()
@@ -306,7 +306,7 @@ class OneConnection(ServerCase):
 
 
 class Walls(ServerCase):
-    """What one organisation has, and how another one's questions about it are answered."""
+    """Data of one organisation, and the responses to requests of another organisation for it."""
 
     def setUp(self):
         org = self.admin.create_org("walls-" + secrets.token_hex(4))

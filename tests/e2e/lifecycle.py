@@ -243,7 +243,7 @@ class Hangup(unittest.TestCase):
             self.assertEqual(server.stop(), 0, server.read_log())
 
     def test_hangup_while_starting_changes_nothing(self):
-        """From the moment it has the folder until it serves."""
+        """Sends the signal between locking the folder and serving calls."""
         with Server() as first:
             self.assertEqual(first.stop(), 0)
             pid_file = os.path.join(first.data, "errata.pid")

@@ -51,7 +51,7 @@ class Log(ServerCase):
                          event_service.GetEventRequest(seq=10**9))
 
     def test_the_facts_have_their_hash(self):
-        """What is stored of an event below field 20 hashes to `facts_sha256`: anyone can check."""
+        """The stored fields below 20 of an event hash to `facts_sha256`, so anyone can verify them."""
         made = self.admin.capture(event_type=LINE, layout_fingerprint="hash", document_id="d",
                                   before_json='{"a":1}', after_json='{"a":2}')
         e = self.admin.log.GetEvent(event_service.GetEventRequest(id=made.id)).event

@@ -29,7 +29,7 @@ LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 
 
 def trigrams(text):
-    """As pg_trgm pads them: two spaces before each word, one after it."""
+    """Pads words like pg_trgm: two spaces before each word, one after it."""
     words = "".join(c if c.isalnum() else " " for c in text.casefold()).split()
     return {f"  {word} "[n:n + 3] for word in words for n in range(len(word) + 1)}
 
@@ -110,7 +110,7 @@ class Scenarios(MappingCase):
                          {"status": "CONFIRMED", "confidence": 1.0, "internal_sku": "INT-999"})
 
     def test_us1_1_the_event_has_the_suggestions(self):
-        """What was shown to choose from is in before_json: the caller's, or what was as suggested."""
+        """before_json contains the suggestions that were shown: the caller's, or the stored ones."""
         self.suggest("S-1", "INT-1", 0.9)
         made = self.confirm("S-1", "INT-2", suggestions_json='{"suggestions":["INT-1","INT-2"]}')
         before = json.loads(self.feedback_event(made.event_id).before_json)
@@ -291,7 +291,7 @@ class Rows(MappingCase):
             self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, self.match, "SKU-10045", **request)
 
     def test_a_rejection_brings_the_former_mapping_back(self):
-        """After a rejection the mapping that was confirmed before is a candidate; a rejected one never is."""
+        """After a rejection, the previously confirmed mapping is a candidate; a rejected mapping never is."""
         self.confirm("SKU-70001", "INT-1")
         self.confirm("SKU-70001", "INT-2")
         self.reject("SKU-70001", "INT-2")
@@ -437,7 +437,7 @@ class References(MappingCase):
         self.assertEqual(self.newest_seq(), seq + 1)
 
     def test_superseded_mapping_counts_its_served_use(self):
-        """What was applied is counted, though another mapping means the SKU now."""
+        """The applied mapping is counted, although another mapping is confirmed for the SKU now."""
         old = self.confirm("Y-1", "INT-1").mapping
         ref = self.match("Y-1").exposure_ref
         self.confirm("Y-1", "INT-2")
@@ -467,7 +467,7 @@ class References(MappingCase):
         yield "foreign", self.foreign_reference()
 
     def test_forged_truncated_and_foreign_ones_are_refused(self):
-        """By each write that takes a reference; nothing is stored, the log's length is the witness."""
+        """Tests each write that takes a reference; the log's length shows that nothing is stored."""
         kept = self.confirm("F-1", "INT-1").mapping
         good = self.match("F-1").exposure_ref
         for what, reference in list(self.bad_references()):

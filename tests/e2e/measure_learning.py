@@ -17,8 +17,8 @@ TOOL = os.path.join(ROOT, "tools", "measure-learning")
 sys.path.insert(0, os.path.join(ROOT, "tools"))
 from learning import boxes  # noqa: E402
 
-RECEIPTS = 8  # of each company
-FORMS = 6  # of each template
+RECEIPTS = 8  # number of receipts of each company
+FORMS = 6  # number of forms of each template
 
 
 def write(path, content):
@@ -69,7 +69,7 @@ class MeasureLearning(unittest.TestCase):
             receipt(os.path.join(self.data, "sroie"), f"b{number}", "BETA INC", 1200)
         words = ("--rows", "receipts", "--orders", "2", "--seed", "3")
         out, _ = self.run_tool(*words)
-        share = f"{(2 * RECEIPTS - 2) / (2 * RECEIPTS):.3f}"  # all but each company's first
+        share = f"{(2 * RECEIPTS - 2) / (2 * RECEIPTS):.3f}"  # all except the first receipt of each company
         ours, without, ceiling = self.figures(out, "EXACT: right company")
         self.assertEqual((ours, ceiling), (share, share))
         self.assertLess(float(without), float(share))

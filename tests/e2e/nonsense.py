@@ -235,7 +235,7 @@ class Nonsense(ServerCase):
             self.assertEqual(reason_in(details), "UNIMPLEMENTED")
 
     def test_too_large_message_is_refused_before_it_is_read(self):
-        """What the transport refuses has the details that every failure has."""
+        """Refusals of the transport have the same details as all failures."""
         code, message, details = self.call("/errata.v1.FeedbackService/CaptureFeedbackEvent",
                                            bytes((16 << 20) + 1))
         self.assertEqual(code, grpc.StatusCode.RESOURCE_EXHAUSTED)

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""One server per data folder, also if files of the folder are removed.
+"""One server per data folder, even if files of the folder are removed.
 
-Goal: no two processes ever write to the same store, and a server whose files are removed damages
-nothing and acknowledges nothing that would be lost. Method: real servers on the same folder, with
-files removed before, while and after the first one starts.
+Goal: two processes never write to the same store, and a server whose files are removed damages nothing and acknowledges
+no write that would be lost.
+Method: real servers on the same folder, with files removed before, while and after the first one starts.
 """
 import os
 import shutil
@@ -135,7 +135,7 @@ class WhileServing(unittest.TestCase):
             self.assertEqual(held, [])
 
     def check_saved(self, ids):
-        """What the log advises works: a backup, restored, has what was acknowledged."""
+        """The advice in the log works: a restored backup contains the acknowledged writes."""
         with tempfile.TemporaryDirectory() as folder:
             file, data = os.path.join(folder, "backup"), os.path.join(folder, "data")
             token_file = os.path.join(self.server.data, "admin.token")
@@ -152,8 +152,8 @@ class WhileServing(unittest.TestCase):
                 client.close()
 
     def test_removed_data_file_refuses_writes(self):
-        """What is written to a file without a name is lost at the end: so writes are refused, reads
-        go on, and health and log say so. The next start does not begin a new store."""
+        """Writes to an unlinked file would be lost, so writes are refused, while reads continue; health and the log
+        report it. The next start does not create a new store."""
         ids = self.capture(3)
         remove(self.server.data, "db/data.mdb", "db/lock.mdb", "errata.pid")
         for _ in range(5):  # the writer stops trying before the next look at the file

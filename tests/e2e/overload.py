@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""What a server refuses for its size, its tokens and its load: the codes, and when to come again.
+"""Refusals because of size, tokens and load: their codes and retry delays.
 
-Goal: a stock client's retry policy does what the server wants: it waits for the delay of
-grpc-retry-pushback-ms (gRFC A6), and does not repeat a message that is too large. Method: erratad with
-small limits, grpcio; the log. A full queue and a full disk are in tests/fault.
+Goal: a standard client's retry policy behaves as intended: it waits for the delay of grpc-retry-pushback-ms (gRFC A6),
+and does not repeat a message that is too large.
+Method: erratad with small limits, grpcio, and the log. tests/fault covers a full queue and a full disk.
 """
 import json
 import os
@@ -36,7 +36,7 @@ class Overload(ServerCase):
         return caught.exception
 
     def test_too_large_message_is_not_retried(self):
-        """It has a code that says so, no RetryInfo, and -1, at which no policy repeats it."""
+        """The status has the code for size, no RetryInfo, and a pushback of -1, which disables retries."""
         error = self.refusal(self.admin.feedback.CaptureFeedbackEvent,
                              feedback_service.CaptureFeedbackEventRequest(event=event(MESSAGE_BYTES_MAX)))
         self.assertEqual(error.code(), grpc.StatusCode.RESOURCE_EXHAUSTED)
@@ -73,7 +73,7 @@ class RefusedTokens(ServerCase):
     arguments = ("--log-format", "json")
 
     def test_flood_of_refused_tokens_is_one_line(self):
-        """At level info: the reason, the key id, the peer and how many; never the secret."""
+        """At level info, one line contains the reason, the key id, the peer and the count, but never the secret."""
         with open(os.path.join(self.server.data, "admin.token"), encoding="ascii") as f:
             token = f.read().strip()
         prefix, key_id, secret = token.split("_", 2)
@@ -90,7 +90,7 @@ class RefusedTokens(ServerCase):
         self.assertEqual(counters["refused_tokens_total"], 50)
         said = self.server.read_log()
         lines = [json.loads(line) for line in said.splitlines() if "token refused" in line]
-        # One more for each ten seconds that a busy machine took.
+        # Allows one more for every ten seconds on a busy machine.
         self.assertIn(len(lines), (1, 2, 3))
         self.assertEqual(lines[0]["reason"], "wrong secret")
         self.assertEqual(lines[0]["key_id"], key_id)

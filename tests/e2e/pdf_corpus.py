@@ -20,7 +20,7 @@ AT_ONCE = 8
 
 
 def is_timed(row):
-    """Which limit such a file meets depends on the machine; pdf_hostile.py has it."""
+    """Returns whether the limit that such a file reaches depends on the machine; pdf_hostile.py tests those."""
     return "timeout" in row["note"]
 
 
@@ -80,12 +80,12 @@ class Corpus(unittest.TestCase):
                 is_scan = warning_pb2.WARNING_CODE_SCAN in [w.code for w in document.warnings]
                 self.assertEqual(is_scan, row["kind"] == "scanned")
                 self.assertEqual(document.text_chars == 0, is_scan)
-                # Of a page with a line or two, coverage rounds to 0 too.
+                # The coverage of a page with one or two lines also rounds to 0.
                 self.assertTrue(document.text_coverage_ratio == 0 or not is_scan)
                 self.assertTrue(document.layout_fingerprint)
 
     def test_generated_invoices_have_their_tables(self):
-        """Of one page: the number that was drawn, for nearly all."""
+        """For nearly all one-page invoices, the number of tables equals the number drawn."""
         wanted = [(int(row["tables_expected"]), answered[1].table_count)
                   for row, answered in self.documents()
                   if row["layout_group"].startswith("gen-") and row["page_count"] == "1"]

@@ -33,8 +33,8 @@ LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 FAKE_WORKER = os.path.join(BIN, "pdf_fake_worker")  # tests/unit/pdf_jobs/worker
-STARVED_SECONDS = 3  # in line for a processor, of the 8 that a document has
-SOON_SECONDS = 1.5  # from a cancel to the end of its process, on a busy machine
+STARVED_SECONDS = 3  # time spent waiting for a CPU, out of the 8 s of a document
+SOON_SECONDS = 1.5  # time from a cancel to the end of its process, on a busy machine
 ORG_JOBS_MAX = 128
 MIB = 1 << 20
 
@@ -45,7 +45,7 @@ def ingest_later(client, document_id, content, **call):
 
 
 def code_of(call):
-    """How a call of the background ended."""
+    """Returns the status code of a background call."""
     try:
         call.result()
         return grpc.StatusCode.OK
@@ -56,7 +56,7 @@ def code_of(call):
 
 
 def is_gone(pid):
-    """It has ended, and may be a zombie until its parent waits for it."""
+    """Returns whether the process has ended; it may be a zombie until its parent waits for it."""
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii") as f:
             return f.read().rsplit(")", 1)[1].split()[0] == "Z"
@@ -138,7 +138,7 @@ class Cancelled(FlowCase):
         self.assert_works("slow")
 
     def test_cancelled_queue_and_stream_leave_nothing(self):
-        """What waits or still arrives is forgotten; its bytes are given back."""
+        """Waiting and arriving documents are dropped, and their memory is released."""
         self.serve(arguments=["--pdf-slots", "1"]).wait_for_pdf()
         running, child = self.start_slow()
         waiting = [ingest_later(self.client, f"w-{i}", pdf_data.small(i)) for i in range(10)]
@@ -274,7 +274,7 @@ class Sandbox(FlowCase):
         for name in ("Max file size", "Max core file size", "Max processes", "Max locked memory"):
             self.assertEqual(limits[name], ["0", "0"], name)
         if os.geteuid() != 0:
-            return  # only root may read the descriptors of a process that can't be dumped
+            return  # only root may read the descriptors of such a process
         links = [os.readlink(f"/proc/{child}/fd/{fd}") for fd in os.listdir(f"/proc/{child}/fd")]
         self.assertEqual([link for link in links if link.startswith("socket:")], [], links)
         self.assertLessEqual(len(links), 8, links)
@@ -283,7 +283,7 @@ class Sandbox(FlowCase):
 
 class Deaths(FlowCase):
     def test_dead_child_fails_only_its_document(self):
-        """Only its own call fails, at once; the fork server continues."""
+        """Only the call of the dead child fails, immediately; the fork server continues."""
         self.serve().wait_for_pdf()
         worker = self.server.worker()
         # SIGKILL comes from outside, as from a machine without memory: not the document's fault.
@@ -385,7 +385,7 @@ class Deaths(FlowCase):
         future, since = self.start_stopped()
         error = future.exception()
         self.assertLess(time.monotonic() - since, 11)
-        # It was in no line: it is not the machine that kept its text from being read.
+        # The process did not wait for a CPU, so the machine is not the reason for the missing text.
         self.assertEqual(error.code(), grpc.StatusCode.INVALID_ARGUMENT, error.details())
         self.assertEqual(reason_of(error), "TEXT_LIMIT")
         self.assert_works("child")
@@ -411,8 +411,7 @@ class Busy(FlowCase):
         self.assertTrue(has_retry_info(error))
 
     def test_the_second_time_is_final(self):
-        """Without its text a document is refused then, under any id; documents of others are not
-        affected."""
+        """The second attempt without text refuses the document under any id; other documents are not affected."""
         other = self.client_of_a_new_org()
         self.assert_to_be_repeated(self.client, "one", b"server-starved")
         self.assert_to_be_repeated(other, "one", b"server-starved")
@@ -425,7 +424,8 @@ class Busy(FlowCase):
         self.assert_to_be_repeated(self.client, "three", b"half server-starved")
 
     def test_starved_document_keeps_its_text(self):
-        """With its text it is stored the second time, and has no fingerprint: no time limit decides one."""
+        """The second attempt with text stores the document without a fingerprint, since a time limit must not determine
+        one."""
         self.assert_to_be_repeated(self.client, "text", b"text server-starved")
         stored = self.client.layouts.IngestDocument(layout.IngestDocumentRequest(
             document_id="text", content=b"text server-starved")).document
@@ -433,7 +433,7 @@ class Busy(FlowCase):
         self.assertIn(warning_pb2.WARNING_CODE_RULINGS_LIMIT, [w.code for w in stored.warnings])
 
     def test_command_ends_on_a_busy_server(self):
-        """It waits for the retry delay, sends the file again once, and reports the result."""
+        """The command waits for the retry delay, sends the file again once, and reports the result."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "bomb.pdf")
             with open(path, "wb") as f:
@@ -476,7 +476,7 @@ class WithoutWorker(FlowCase):
         self.assertIn(WORKER, self.server.read_log())
 
     def test_wrong_worker_program_refuses_documents(self):
-        """One that ends at once, and one that never says that it is ready."""
+        """A program that ends immediately, and one that never becomes ready."""
         for program in ("/bin/true", "/bin/cat"):
             with self.subTest(program=program):
                 self.serve(arguments=["--pdf-worker", program])

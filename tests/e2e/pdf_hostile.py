@@ -29,9 +29,9 @@ SKIPPED = 77
 
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 AT_ONCE = 6
-JOB_SECONDS_MAX = 10  # 8 s of wall time, and two to be answered
+JOB_SECONDS_MAX = 10  # 8 s of wall-clock time, and 2 s for the response
 RSS_GROWTH_KB_MAX = 64 << 10
-LOOKUP_SECONDS_MAX = 2  # on a machine whose both cores measure; in the idle class
+LOOKUP_SECONDS_MAX = 2  # limit while both cores measure documents in the idle class
 
 # Answers by name: a reason for refusal, or `read` (with a fingerprint), or `cut` (without).
 NO_PDF = {"not_a_pdf"}
@@ -64,9 +64,9 @@ ANSWERS = {
     "text-one-char-each": TIMED, "type3-self": SHOWN, "cmap-huge-range": TIMED,
     "paths-million": {"cut"}, "rulings-grid": SHOWN, "dash-tiny": SHOWN, "clip-stack": SHOWN,
     "smask-self": SHOWN, "groups-nested": SHOWN,
-    "annots-1e5": {"page_unreadable"},  # Poppler takes no page with so many
+    "annots-1e5": {"page_unreadable"},  # Poppler refuses pages with so many annotations
 }
-# They take a job's whole time.
+# Documents that use the whole time of a job.
 SLOW = {"bomb-content-spaces", "bomb-content-ops", "bomb-double-flate", "form-billion-laughs",
         "contents-array-1e6"}
 # Page 1 is there, and another is not.
@@ -75,7 +75,7 @@ SLOW_IN_SHORT = {"bomb-double-flate"}
 
 
 def outcome(client, document_id, content, password=None):
-    """What became of a document, in one word, and the error or the document."""
+    """Returns the result for a document in one word, and the error or the document."""
     try:
         document = client.ingest(document_id, content, password, timeout=200).document
     except grpc.RpcError as e:
@@ -102,7 +102,7 @@ def answers_of_row(row):
 
 
 def has_run(pid):
-    """Whether a process has used any processor time that the kernel counts: a tick."""
+    """Returns whether the kernel has counted CPU time (a tick) for the process."""
     with open(f"/proc/{pid}/stat", encoding="ascii") as f:
         fields = f.read().rsplit(")", 1)[1].split()
     return int(fields[11]) + int(fields[12]) > 0
@@ -141,7 +141,7 @@ class Watcher(threading.Thread):
             if has_run(pid):
                 self.policies[os.sched_getscheduler(pid)] += 1
         except (ProcessLookupError, FileNotFoundError):
-            pass  # it ended meanwhile
+            pass  # ended in the meantime
 
 
 class Beside(threading.Thread):
@@ -161,7 +161,7 @@ class Beside(threading.Thread):
             start = time.monotonic()
             try:
                 self.call(self.count)
-            except Exception as e:  # any error is reported
+            except Exception as e:  # every error is reported
                 self.failures.append(repr(e))
             self.count += 1
             self.longest_seconds = max(self.longest_seconds, time.monotonic() - start)
@@ -228,7 +228,7 @@ class Hostile(unittest.TestCase):
         return counts["UNAVAILABLE"]
 
     def check_beside(self, watcher, lookups, goods, before_kb):
-        """Others were served, children kept to their limits, and nothing is left."""
+        """Checks that other calls were served, children obeyed their limits, and no resources are left."""
         self.assertEqual((lookups.failures, goods.failures), ([], []))
         self.assertGreater(lookups.count, 20)
         self.assertGreater(goods.count, 3)

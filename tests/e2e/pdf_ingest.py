@@ -29,7 +29,7 @@ MEASURES = ("layout_fingerprint", "page_count", "page_dimensions", "table_count"
 
 
 def measures(document):
-    """What must not depend on who sent the bytes, when, or under which name."""
+    """Returns the measurements that must not depend on the sender, the time, or the name."""
     return {name: str(getattr(document, name)) for name in MEASURES}
 
 
@@ -128,7 +128,7 @@ class Measured(PdfCase):
         self.assertEqual(list(document.warnings), [])
 
     def test_scan_is_recognised(self):
-        """No text: coverage 0, no table, and a warning that examples are withheld."""
+        """A scan without text has coverage 0, no table, and a warning that examples are withheld."""
         document = self.client.ingest("scan", pdf_data.read(pdf_data.SCAN)).document
         self.assertEqual((document.text_coverage_ratio, document.table_count), (0, 0))
         self.assertEqual(document.input_snippet.strip(), "")
@@ -214,7 +214,8 @@ class Counted(PdfCase):
         self.assertEqual(profile.stats.page_count, 1)
 
     def test_repeat_under_a_key_gets_the_first_answer(self):
-        """On both methods: a repeat has the first answer and no effect; another request is refused."""
+        """For both methods: a repetition returns the first response without effect; a different request with the same
+        key is refused."""
         for number, ingest in enumerate((self.client.ingest, self.client.ingest_stream)):
             key = [("idempotency-key", f"key-{number}")]
             first = ingest(f"key-{number}", pdf_data.small(number), metadata=key)
@@ -273,16 +274,16 @@ class Sizes(PdfCase):
         before = self.server.rss_kb()
         for i in range(20):
             self.client.ingest_stream(f"held-{i}", content)
-        if not is_sanitized():  # that keeps what was freed, to find late uses of it
+        if not is_sanitized():  # the sanitizer keeps freed memory to detect later uses
             self.assertLess(self.server.rss_kb() - before, 40 * 1024)
         self.assertEqual(self.server.counters(self.admin)["pdf_held_bytes"], 0)
 
 
 class Refused(PdfCase):
-    """What is wrong with a request, or with its document."""
+    """Refusals of requests and of their documents."""
 
     def refused(self, reason, content, **more):
-        """By both methods, for its reason; nothing is stored."""
+        """Both methods refuse the document with this reason, and nothing is stored."""
         for ingest in (self.client.ingest, self.client.ingest_stream):
             error = self.assert_code(INVALID, ingest, "bad", content, **more)
             self.assertEqual(reason_of(error), reason.upper(), error.details())
@@ -298,7 +299,7 @@ class Refused(PdfCase):
         self.client.ingest("bad", pdf_data.small())
 
     def test_passwords_open_encrypted_documents(self):
-        """Without or with a wrong one `encrypted`; the right one opens it, and is not kept."""
+        """A missing or wrong password gives `encrypted`; the right one opens the file, and is not stored."""
         for path, passwords in pdf_data.PASSWORDS.items():
             content = pdf_data.read(path)
             self.refused("encrypted", content)
@@ -328,7 +329,7 @@ class Refused(PdfCase):
         self.assertIn(field, bad_fields(error), error.details())
 
     def test_stream_without_its_head_is_refused(self):
-        """Its name first and once, a password first, and bytes at all."""
+        """The name must come first and once, the password first, and there must be bytes."""
         content = pdf_data.small()
         self.assertIn("request: no message", self.assert_code(INVALID, self.stream).details())
         self.bad_stream("document_id", {"content": content})
@@ -440,7 +441,7 @@ class Read(PdfCase):
         self.assertEqual(most[1].layout_fingerprint < most[2].layout_fingerprint, True)
 
     def test_a_viewer_sees_no_content(self):
-        """Only facts: no text of the page in any form of the document or its event."""
+        """A viewer gets only facts: no text of the page in any form of the document or its event."""
         document = self.client.ingest("seen", pdf_data.small()).document
         viewer = self.client_of(roles.ROLE_VIEWER)
         watch = viewer.log.WatchEvents(event_service.WatchEventsRequest(from_seq=1), timeout=10)
@@ -457,7 +458,7 @@ class Read(PdfCase):
 
 
 class Corrections(PdfCase):
-    """What a captured correction and a lookup take from documents."""
+    """Values that a captured correction and a lookup take from documents."""
 
     def test_correction_is_filled_in_from_the_document(self):
         """FR-002: a correction that names only its document has its layout and its text."""
@@ -515,7 +516,7 @@ class Corrections(PdfCase):
         return reply.withheld, len(reply.examples), reply.hint_examples_json
 
     def test_examples_are_withheld_from_scans(self):
-        """By the named document; else by a profile that only scans have."""
+        """Examples are withheld according to the named document, or according to a profile with only scans."""
         scan = self.client.ingest("scan", pdf_data.read(pdf_data.SCAN)).document
         fingerprint = scan.layout_fingerprint
         self.client.capture(event_type=LINE, document_id="scan", after_json='{"qty":1}')

@@ -74,7 +74,7 @@ class Scenarios(PromptCase):
         self.assertEqual(reply.match_level, prompt_service.MATCH_LEVEL_NONE)
 
     def test_us3_3_newest_three_of_ten_are_used(self):
-        """By created_at: history that an importer brings later is older all the same."""
+        """Newest by created_at: events that are imported later stay older."""
         for n in range(10):
             self.correct(n)
         importer = self.server.client(self.admin.create_token(roles.ROLE_INTEGRATOR).secret)

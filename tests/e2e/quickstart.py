@@ -43,7 +43,7 @@ class Quickstart(unittest.TestCase):
             stopped = subprocess.run(["bash", "-c", stop[0]], capture_output=True, text=True, check=False)
         self.assertEqual(stopped.returncode, 0, stopped.stderr)
         with self.assertRaises(ProcessLookupError):
-            while True: # bounded by the test's time limit
+            while True: # limited by the test's timeout
                 os.kill(pid, 0)
         self.assertFalse(os.path.exists(stop[0].split()[-1]))
 

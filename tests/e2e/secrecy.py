@@ -1,10 +1,9 @@
 #!/usr/bin/python3
-"""What must not leave the store: secrets of tokens and what people wrote stay out of logs, argument
-lists, environments and core files.
+"""Secrecy: secrets of tokens and user content never appear in logs, argument lists, environments or core files.
 
-Goal: whoever reads a server's log, at its most talkative, learns no secret and no content. Method: each
-text that a caller can send is a canary of its own, in good calls, refused ones and ones that no method
-understands; then the log is searched for all of them.
+Goal: a reader of a server's log learns no secret and no content, even at the most verbose level.
+Method: each text that a caller can send is a unique canary, in successful calls, refused calls, and calls that no
+method can decode; then the log is searched for all of them.
 """
 import os
 import secrets
@@ -88,7 +87,7 @@ class Secrecy(ServerCase):
         self.assertNotEqual(run.returncode, 0, run.stdout)
 
     def test_the_process_shows_no_token(self):
-        """While the command runs, its arguments and environment have no secret in them."""
+        """While the command runs, its arguments and environment contain no secret."""
         with tempfile.NamedTemporaryFile("w", encoding="ascii") as token_file:
             token_file.write(self.server.admin_token)
             token_file.flush()

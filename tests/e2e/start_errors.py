@@ -1,9 +1,10 @@
 #!/usr/bin/python3
-"""What erratad says when it cannot start, and what it leaves.
+"""Messages and remains of erratad if it cannot start.
 
-Goal: the last line has the system's reason and what to do, and a start that fails before the store is
-opened leaves nothing. Method: real starts, each with one thing missing: a port, an address, rights,
-room in the address space, descriptors, a file system that can be written.
+Goal: the last line contains the system's reason and the remedy, and a start that fails before the store is opened
+leaves nothing.
+Method: real starts, each without one requirement: a port, an address, rights, address space, descriptors, a writable
+file system.
 """
 import os
 import pwd
@@ -21,12 +22,12 @@ MIB = 1 << 20
 
 
 def limited(kind, value):
-    """For Popen: the process may have so much of something."""
+    """For Popen: limits a resource of the process."""
     return lambda: resource.setrlimit(kind, (value, value))
 
 
 def as_unprivileged():
-    """For Popen: rights of a user who owns nothing."""
+    """For Popen: drops to the rights of a user who owns nothing."""
     no_one = pwd.getpwnam("nobody")
     os.setgroups([])
     os.setgid(no_one.pw_gid)
@@ -57,7 +58,7 @@ class StartErrors(unittest.TestCase):
         return text
 
     def test_used_port_is_reported(self):
-        """It is found before anything is made, and the second start, on a free one, is a first one."""
+        """The port is checked before anything is created, so a second start on a free port is a first start."""
         with socket.socket() as other:
             other.bind(("127.0.0.1", 0))
             other.listen()
@@ -78,9 +79,9 @@ class StartErrors(unittest.TestCase):
             client = server.client()
             client.admin.GetServerInfo(admin.GetServerInfoRequest())
             address = server.address
-            server.stop()  # closes first: the kernel remembers the connection for a minute
+            server.stop()  # closes first, so the kernel keeps the connection for a minute
             client.close()
-            # Of two --listen the last one counts.
+            # The last of two --listen options is used.
             server.arguments += ["--listen", address]
             server.start()
             self.assertEqual(server.address, address)

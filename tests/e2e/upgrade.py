@@ -58,11 +58,11 @@ def answers_of(client, wanted):
     }
 
 
-FORMAT = 5  # of the programs under test
+FORMAT = 5  # store format of the tested programs
 
 
 class Upgrade:
-    """What is asked of each earlier format."""
+    """Tests for each earlier format."""
 
     VERSION = 0
 

@@ -22,13 +22,13 @@ from erratad import (BIN, Server, admin, children, event_service, feedback, feed
 
 ERRATA = os.path.join(BIN, "errata")
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
-SECONDS = 120  # machines are busy, and the child waits for all others
+SECONDS = 120  # time limit: machines are busy, and the child has the lowest priority
 DAMAGED = 5  # exit code of `errata admin verify`
-OOM_SCORE = 800  # that the child gives itself (server/app/verify_child.c)
+OOM_SCORE = 800  # score that the child sets for itself (server/app/verify_child.c)
 
 
 def fill(client, batches, prefix="v"):
-    """So many hundred captures, with entities that supersede each other."""
+    """Captures several hundred events, with entities that supersede each other."""
     for batch in range(batches):
         client.feedback.BatchCaptureFeedbackEvents(feedback_service.BatchCaptureFeedbackEventsRequest(events=[
             feedback.FeedbackEvent(
@@ -107,7 +107,7 @@ def answers(client):
         all_pages(client.feedback.ListFeedbackEvents, feedback_service.ListFeedbackEventsRequest(
             layout_fingerprint=name, page_size=100))
         examples = client.examples(name, max_examples=10)
-        examples.exposure_ref = ""  # it reports when the answer was given
+        examples.exposure_ref = ""  # contains the time of the response
         found.append(examples.SerializeToString(deterministic=True))
     return found
 
@@ -142,7 +142,7 @@ class Running(unittest.TestCase):
         return call, self.held(call)
 
     def assert_whole_again(self):
-        """What was cut off left nothing, and the next one finds nothing."""
+        """A cancelled verification leaves nothing, and the next one reports no damage."""
         wait_until(self.folder_is_gone, "the copy to go", SECONDS)
         code, report = report_of(self.server)
         self.assertEqual((code, report["clean"]), (0, True), report)
@@ -250,7 +250,7 @@ class Stopped(unittest.TestCase):
         first = self.client.feedback.CaptureFeedbackEvent(request, metadata=key).event
         self.client.create_token(1)
         before = answers(self.client)
-        self.assertEqual(rebuild(self.server.data).returncode, 1)  # it is served
+        self.assertEqual(rebuild(self.server.data).returncode, 1)  # the store is in use by a server
         self.stop()
         for table, how in (("event_id", "missing"), ("counter", "other"), ("entity", "extra"),
                            ("token", "other"), ("org_head", "other"), ("idempotency", "missing")):
@@ -301,7 +301,7 @@ class Stopped(unittest.TestCase):
         self.assertNotIn("differences", report)
 
     def test_full_map_of_a_rebuild_is_named(self):
-        """What is full is named: a map is made larger by a flag, a disk is not."""
+        """The error names the full resource: a flag enlarges a map, but not a disk."""
         for batch in range(20):
             self.client.feedback.BatchCaptureFeedbackEvents(feedback_service.BatchCaptureFeedbackEventsRequest(events=[
                 feedback.FeedbackEvent(event_type=LINE, actor_user_id="ada", layout_fingerprint=f"v-{batch}",

@@ -79,7 +79,7 @@ int clock_gettime(clockid_t id, struct timespec *ret_now)
     return 0;
 }
 
-/* What libraries may ask; our own code has one clock. */
+/* Functions that libraries may call; the project itself uses only one clock. */
 int shim_time_of_day(struct timeval *ret_now, void *zone) __asm__("gettimeofday");
 time_t shim_time(time_t *ret_now) __asm__("time");
 

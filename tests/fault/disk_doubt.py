@@ -17,7 +17,7 @@ import disk_world
 import power_cut
 from erratad import main
 
-RECORD = struct.Struct("=IBBBBQQQIiII")  # struct disk_record
+RECORD = struct.Struct("=IBBBBQQQIiII")  # layout of struct disk_record
 WRITE, SYNC, BEGIN, IS_SYNCED = 1, 8, 1, 1
 CAPTURES = 3
 

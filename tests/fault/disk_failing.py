@@ -16,11 +16,11 @@ from erratad import feedback_service, has_retry_info, health_pb2, main, wait_unt
 
 EXIT_STORE = 75
 SLOW_MS = 1200
-LONGEST_MS = 60000  # of a sync that ends when its switch is gone
+LONGEST_MS = 60000  # maximum duration of a sync after its switch was removed
 PUSHBACK = "grpc-retry-pushback-ms"
 # Long against what a refusal takes, and short against a sync.
 DEADLINE_SECONDS, LONG_SYNC_MS = 0.4, 600
-SYNCS_KNOWN = 8  # before forecasts are made
+SYNCS_KNOWN = 8  # number of syncs before forecasts are made
 # Far below a sync; far above a read on a busy machine.
 READ_SECONDS_MAX = 0.5
 LARGE_BYTES = 100 << 10
@@ -108,7 +108,8 @@ class FailingDisk(unittest.TestCase):
         self.expect_stored()
 
     def test_a_disk_that_fails_when_it_starts(self):
-        """It does not serve what it can't make durable, says so, and starts when the disk is well."""
+        """If nothing can be made durable, the server does not serve; it reports that, and starts when the disk works
+        again."""
         self.assertEqual(self.capture(0), grpc.StatusCode.OK)
         self.server.kill9()
         self.disk.turn("sync")
@@ -133,7 +134,7 @@ class FailingDisk(unittest.TestCase):
             self.assertEqual(refused.code(), grpc.StatusCode.RESOURCE_EXHAUSTED)
             self.assertTrue(has_retry_info(refused.exception()))
             self.assertEqual(dict(refused.trailing_metadata())[PUSHBACK], "1000")
-        # One more for each ten seconds that a busy machine took.
+        # Allows one more for every ten seconds on a busy machine.
         self.assertIn(self.server.read_log().count("write refused: the disk"), (1, 2, 3))
         self.wait_for_writing(health_pb2.HealthCheckResponse.NOT_SERVING)
         self.expect_stored()
@@ -164,7 +165,7 @@ class FailingDisk(unittest.TestCase):
         self.assertLess(disk_world.percentile(seconds, 0.99), READ_SECONDS_MAX)
 
     def test_a_deadline_ends_a_call(self):
-        """Whether it waits for the commit that is under way or in the queue; repeats are stored once."""
+        """Tests a write in the current commit and one in the queue; repetitions are stored once."""
         self.disk.turn("slow", text=str(SLOW_MS))
         start = time.monotonic()
         futures = [self.client.plain.unary_unary(disk_world.CAPTURE).future(
@@ -180,14 +181,14 @@ class FailingDisk(unittest.TestCase):
         self.assertEqual(sorted(self.stored_now()), list(range(10)))
 
     def test_unmeetable_deadline_is_refused(self):
-        """Once syncs are known to take longer than a call's time, it is refused with a retry delay;
-        once they are quick, such calls are accepted again."""
+        """If syncs are known to take longer than a call's deadline, the call is refused with a retry delay; when they
+        are quick again, such calls are accepted."""
         self.disk.turn("slow", text=str(LONG_SYNC_MS))
         for number in range(SYNCS_KNOWN):
             self.assertEqual(self.capture(number), grpc.StatusCode.OK)
         code, number = grpc.StatusCode.DEADLINE_EXCEEDED, SYNCS_KNOWN
         while code == grpc.StatusCode.DEADLINE_EXCEEDED and number < 3 * SYNCS_KNOWN:
-            # Where the machine was so busy that the forecast had faded, a sync makes it known again.
+            # If the machine was so busy that the forecast has expired, a sync renews it.
             self.assertEqual(self.capture(number), grpc.StatusCode.OK)
             call = self.client.plain.unary_unary(disk_world.CAPTURE).future(
                 request_of(number + 1), timeout=DEADLINE_SECONDS,
@@ -203,7 +204,7 @@ class FailingDisk(unittest.TestCase):
             time.sleep(0.2)
 
     def test_many_writes_share_a_sync(self):
-        """While a sync takes its time what comes waits for one more, not for one each."""
+        """Writes that arrive during a long sync share the next sync."""
         self.disk.turn("slow", text="100")
         before = self.server.counters(self.client)
         for turn in range(3):
@@ -224,7 +225,7 @@ class FailingDisk(unittest.TestCase):
         clients = [self.server.client() for _ in range(2)]
         futures = [self.capture_later(clients[number % 2], number, LARGE_BYTES)
                    for number in range(1, 201)]
-        # Nothing is stored while the sync is held: who has an answer was refused.
+        # While the sync is held nothing is stored, so each answered request was refused.
         wait_until(lambda: sum(future.done() for future in futures) > 10, "refusals", LONGEST_MS / 1000)
         self.disk.turn("slow", on=False)
         refused = 0

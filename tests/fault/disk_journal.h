@@ -11,14 +11,14 @@
 #define DISK_RECORD_MAGIC 0x4b534944u
 
 enum disk_call {
-    DISK_WRITE = 1, /* offset, bytes */
+    DISK_WRITE = 1, /* offset and bytes */
     DISK_TRUNCATE, /* offset: the new length */
-    DISK_ALLOCATE, /* offset: the end of what has blocks now */
-    DISK_CREATE, /* path: a file that was not there */
+    DISK_ALLOCATE, /* offset: the new end of allocated blocks */
+    DISK_CREATE, /* path of a new file */
     DISK_MAKE_FOLDER, /* path */
-    DISK_RENAME, /* path, other path */
-    DISK_REMOVE, /* path: of a file or an empty folder */
-    DISK_SYNC, /* of a file or a folder */
+    DISK_RENAME, /* old path, new path */
+    DISK_REMOVE, /* path of a file or an empty folder */
+    DISK_SYNC, /* sync of a file or a folder */
     DISK_CALL_MAX = DISK_SYNC
 };
 
@@ -33,15 +33,15 @@ enum disk_phase {
 /* Followed by path_bytes, other_bytes and size bytes. Paths are relative to the data folder. */
 struct disk_record {
     uint32_t magic;
-    uint8_t call; /* enum disk_call */
-    uint8_t phase; /* enum disk_phase */
+    uint8_t call; /* an enum disk_call */
+    uint8_t phase; /* an enum disk_phase */
     uint8_t flags;
     uint8_t unused;
-    uint64_t number; /* of the call, from 1, as the process counts them */
-    uint64_t file; /* its inode; of a path, that of the folder or file after it, once it is there */
+    uint64_t number; /* number of the call, from 1, as the process counts them */
+    uint64_t file; /* inode; for a path, that of the folder or of the created file */
     uint64_t offset;
     uint32_t size;
-    int32_t error; /* of the end: an errno, 0 for success */
+    int32_t error; /* for the end of a call: an errno, 0 for success */
     uint32_t path_bytes;
     uint32_t other_bytes;
 };

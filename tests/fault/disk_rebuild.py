@@ -24,7 +24,7 @@ class Rebuild:
 
     def __init__(self, disk):
         self.disk = disk
-        self.outcome = None  # of the last run
+        self.outcome = None  # result of the last run
         self.load = disk_world.Load(disk_world.make_steps(STEPS, False), disk)
         self.template = tempfile.mkdtemp(prefix="errata-rebuild-")
         server = disk_world.FaultServer(self.template)

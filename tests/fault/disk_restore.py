@@ -7,7 +7,7 @@ import subprocess
 import disk_rebuild
 import disk_world
 
-EXIT_CODES = (0, 1, 65, -9)  # restored, not restored, other bytes than were written, killed
+EXIT_CODES = (0, 1, 65, -9)  # restored, not restored, corrupt data, killed
 UNFINISHED = {"db.new"}
 
 

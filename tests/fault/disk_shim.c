@@ -46,17 +46,17 @@
 
 enum fate {
     FATE_DO,
-    FATE_REFUSE, /* not done, fails with shim.error */
-    FATE_SHORT, /* half done */
-    FATE_LATE, /* done; the file's next sync is not, and fails */
-    FATE_DONE, /* done, and fails */
+    FATE_REFUSE, /* not executed, fails with shim.error */
+    FATE_SHORT, /* executed for half of the data */
+    FATE_LATE, /* executed, but the file's next sync is skipped and fails */
+    FATE_DONE, /* executed, but fails */
     FATE_DIE_BEFORE,
     FATE_DIE_TORN,
     FATE_DIE_WITHIN,
     FATE_DIE_AFTER
 };
 
-/* One call on its way. */
+/* State of a call. */
 struct call {
     enum disk_call kind;
     bool synced; /* a write that returns when it is on the disk */
@@ -64,7 +64,7 @@ struct call {
     uint64_t offset;
     const struct iovec *pieces;
     size_t size;
-    const char *path; /* relative to the folder */
+    const char *path; /* path relative to the folder */
     const char *other;
     uint64_t number;
     enum fate fate;
@@ -78,7 +78,7 @@ static struct {
     size_t folder_bytes;
     const char *switches;
     int journal; /* -1: none */
-    uint64_t number; /* of the last call */
+    uint64_t number; /* number of the last call */
     uint64_t crash_at;
     enum fate crash_fate;
     uint64_t fail_from;
@@ -86,8 +86,7 @@ static struct {
     enum fate fail_fate;
     int error;
     uint64_t late[LATE_FILES_MAX]; /* inodes whose next sync fails */
-    pthread_mutex_t
-        lock; /* over all calls: the journal has them in the order in which they happen */
+    pthread_mutex_t lock; /* held during all calls, so that the journal has their order */
 } shim = {.journal = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 static const char *const call_names[] = {"",       "write",  "truncate", "allocate", "create",
@@ -135,7 +134,7 @@ static void note_start(void)
     }
 }
 
-/* Only the server itself gets commands: programs that it starts inherit the environment. */
+/* Only the server reads the commands: programs that it starts inherit the environment. */
 __attribute__((constructor)) static void start(void)
 {
     const char *folder = getenv("DISK_FOLDER");
@@ -165,7 +164,7 @@ __attribute__((constructor)) static void start(void)
     note_start();
 }
 
-/* What follows the folder in an absolute path; NULL if it is outside. */
+/* Returns the part of an absolute path after the folder; NULL if it is outside. */
 static const char *inside(const char *path)
 {
     if (strncmp(path, shim.folder, shim.folder_bytes) != 0) {
@@ -175,7 +174,7 @@ static const char *inside(const char *path)
     return *path == '/' ? path + 1 : *path == '\0' ? path : NULL;
 }
 
-/* Whether a file is one of the folder's; its inode. */
+/* Returns whether a file is in the folder, and its inode. */
 static bool is_ours(int file, uint64_t *ret_inode)
 {
     char link[64];
@@ -250,7 +249,7 @@ static bool is_switched(const char *what)
     return access(path, F_OK) == 0;
 }
 
-/* How soon a slow sync sees that its switch is gone. */
+/* Interval at which a slow sync checks its switch. */
 #define SLOW_STEP_MS 20L
 
 /* A slow disk: outside the lock, as other calls do not wait for it. */
@@ -373,7 +372,7 @@ static void put_late(uint64_t file)
     }
 }
 
-/* What the switches and earlier calls say. */
+/* Returns the error according to the switches and earlier calls. */
 static int refusal_of(const struct call *call)
 {
     if (call->kind == DISK_SYNC && (is_switched("sync") || take_late(call->file))) {
@@ -385,7 +384,7 @@ static int refusal_of(const struct call *call)
     return 0;
 }
 
-/* What a failure by number means for this call. */
+/* Applies a failure that was requested by number to this call. */
 static void fail(struct call *call)
 {
     enum fate fate = shim.fail_fate;
@@ -456,7 +455,7 @@ static void note_end(struct call *call, ssize_t done, int error)
     note(call, DISK_END, done > 0 ? (uint64_t)done : 0, error);
 }
 
-/* Its result as the caller shall see it: `done` is what it returned, errno why it did not. */
+/* Returns the result for the caller: `done` is the real result, errno its error. */
 static ssize_t end_call(struct call *call, ssize_t done)
 {
     int error = done < 0 ? errno : 0;
@@ -480,7 +479,7 @@ static ssize_t end_call(struct call *call, ssize_t done)
     return done;
 }
 
-/* Whether the call is to be made at all. */
+/* Returns whether the call is to be executed. */
 static bool is_made(const struct call *call)
 {
     return call->fate != FATE_REFUSE;
@@ -505,7 +504,7 @@ static size_t bytes_in(const struct iovec *pieces, int count)
     return size;
 }
 
-/* As many pieces as make `size` bytes, the last one cut. */
+/* Selects the pieces that contain `size` bytes, truncating the last one. */
 static int cut_pieces(const struct iovec *pieces, size_t size, struct iovec cut[IOV_MAX])
 {
     int count = 0;
@@ -519,7 +518,7 @@ static int cut_pieces(const struct iovec *pieces, size_t size, struct iovec cut[
     return count;
 }
 
-/* No file grows while a quota is used up. */
+/* Returns whether the write would exceed the quota; no file grows then. */
 static bool is_over_quota(int file, off_t end)
 {
     struct stat info;
@@ -571,7 +570,7 @@ ssize_t pwrite(int file, const void *bytes, size_t size, off_t offset)
     return write_pieces(file, inode, &piece, 1, offset);
 }
 
-/* At the file's own place, which moves. */
+/* Writes at the file's own offset, which advances. */
 static ssize_t write_on(int file, uint64_t inode, const struct iovec *pieces, int count)
 {
     off_t at = lseek(file, 0, SEEK_CUR);

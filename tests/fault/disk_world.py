@@ -21,10 +21,10 @@ from pdf_data import INVOICE, read  # noqa: E402
 
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 CALL_SECONDS = 10  # a call that takes longer hangs
-DOCUMENT_SECONDS = 120  # documents are measured when the machine has nothing else to do
+DOCUMENT_SECONDS = 120  # documents are measured only while the machine is idle
 START_SECONDS = 20
 EXIT_STORE = 75
-# What a write may be answered while its disk is failing, and is then repeated under its key.
+# Statuses of a write while the disk is failing; the write is then repeated with its key.
 REFUSALS = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.RESOURCE_EXHAUSTED)
 CAPTURE = "/errata.v1.FeedbackService/CaptureFeedbackEvent"
 BATCH = "/errata.v1.FeedbackService/BatchCaptureFeedbackEvents"
@@ -55,7 +55,7 @@ class Disk:
         self.journal = os.path.join(self.folder, "journal")
 
     def environment(self, data, crash=None, fail=None, journal=False):
-        """What erratad is started with."""
+        """Returns the environment for erratad."""
         sanitizer = os.environ.get("ASAN_OPTIONS", "")
         names = {"LD_PRELOAD": self.library, "DISK_FOLDER": data, "DISK_SWITCH": self.switch,
                  "DISK_REPORTED": self.report_path, "DISK_CRASH": crash, "DISK_FAIL": fail,
@@ -74,7 +74,7 @@ class Disk:
             os.unlink(path)
 
     def take_reported(self):
-        """What the shim did by number since the last time: lines of (number, call, how)."""
+        """Returns the calls that the shim changed since the last time, as lines of (number, call, how)."""
         if not os.path.exists(self.report_path):
             return []
         with open(self.report_path, encoding="ascii") as f:
@@ -155,14 +155,14 @@ def capture_of(name):
 
 
 class Step:
-    """One write of the load: its calls, the names that its events bear, and its answer."""
+    """A write of the load: its calls, the names in its events, and its answer."""
 
     def __init__(self, what, names):
         self.what = what
         self.names = names
         self.answers = [None] * (len(names) if what == "burst" else 1)
-        self.positions = [0] * len(self.answers)  # of the journal, when each was answered
-        self.key_id = None  # of the token that is revoked
+        self.positions = [0] * len(self.answers)  # position of the journal at each answer
+        self.key_id = None  # key id of the token that is revoked
 
     def as_of(self, position):
         """The same step as it was when the journal had so many bytes."""
@@ -197,8 +197,8 @@ class Load:
         self.disk = disk
         self.client = None
         self.problems = []
-        self.acknowledgements = []  # (bytes of the journal, kind of id, id)
-        self.refusals = {}  # status code -> how often
+        self.acknowledgements = []  # (position of the journal, kind of id, id)
+        self.refusals = {}  # status code -> number of refusals
 
     def call(self, path, request, key, seconds=CALL_SECONDS):
         """The reply's bytes; None where it was refused."""
@@ -312,7 +312,7 @@ def read_events(client):
 
 
 def names_of(event):
-    """What a step's events bear: (what, name)."""
+    """Returns the names in a step's events: (what, name)."""
     if event.kind == event_log.EVENT_KIND_FEEDBACK:
         return "capture", event.feedback_event.entity_id
     if event.kind == event_log.EVENT_KIND_DOCUMENT_INGESTED:

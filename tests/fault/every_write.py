@@ -21,11 +21,11 @@ WRITES = (("capture", 36), ("batch", 10), ("extraction", 16), ("suggest", 6), ("
           ("matches", 6), ("template", 3), ("settings", 1), ("token", 6), ("document", 6), ("upload", 2),
           ("merge", 2), ("split", 2),
           ("organization", 2))
-SUBJECTS = 12  # documents and drafts that writes share
-SKUS = 12  # of a customer, that writes share
+SUBJECTS = 12  # documents and drafts shared by the writes
+SKUS = 12  # SKUs of a customer shared by the writes
 CUSTOMERS = 3
 SERVED_MAX = 50  # references that an organisation keeps for another citation
-REPEATS = 60  # that a check asks again, of each kind
+REPEATS = 60  # number of writes of each kind that a check repeats
 CALL_SECONDS = 20
 ORGS_MAX = 40
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
@@ -86,7 +86,7 @@ class Load:
     """Writes of every kind, until stopped, and what was acknowledged of them."""
 
     def __init__(self, pdfs):
-        self.pdfs = pdfs  # none without a worker
+        self.pdfs = pdfs  # empty without a worker
         self.up = threading.Event()
         self.stop = threading.Event()
         self.lock = threading.Lock()
@@ -221,7 +221,7 @@ class Load:
             self.keep(kind, org, key, body, reply, [REPLIES[kind].FromString(reply).event_id])
 
     def suggest(self, key, org, token):
-        """Of a SKU of its own, so that it is stored; those who judge find it."""
+        """Suggests a mapping of a unique SKU, so that it is always stored and can be judged."""
         made = self.write("suggest", key, org, token, mappings.SuggestMappingRequest(
             mapping=sku_mapping.SkuMapping(customer_id=customer_of(key), customer_sku=f"SKU-{key}",
                                            internal_sku=f"INT-{key}", confidence=0.1 + number_of(key, 9) / 10)),
@@ -230,7 +230,7 @@ class Load:
             self.suggested.setdefault(org, []).append(made.id)
 
     def judgement_of(self, kind, key, org):
-        """Of one of the few SKUs that all share, or of something that was suggested."""
+        """Returns a judgement of a shared SKU, or of a suggested mapping."""
         request = REQUESTS[kind](actor_user_id=key, document_id=subject_of("doc", key))
         with self.lock:
             ids = self.suggested.get(org, [])
@@ -332,7 +332,7 @@ class Load:
     def token(self, key, org, token):
         body = admin.CreateTokenRequest(token=admin.Token(role=roles.ROLE_VIEWER)).SerializeToString()
         reply = self.call("token", key, token, body, (grpc.StatusCode.ALREADY_EXISTS,))
-        if isinstance(reply, grpc.RpcError):  # made by a try whose answer was lost: its secret too
+        if isinstance(reply, grpc.RpcError):  # created by an attempt whose response was lost, including its secret
             key_id = next(word for word in reply.details().replace(";", " ").replace(",", " ").split()
                           if len(word) == 8 and all(c in "0123456789abcdef" for c in word))
             self.keep("token", org, key, b"", b"", [key_id])
@@ -390,17 +390,17 @@ def event_of(key):
 
 
 class Log:
-    """What the organisations' logs hold, read on from where the last check stopped."""
+    """Contents of the organisations' logs, read from the end of the last check."""
 
     def __init__(self):
-        self.next = {}  # org -> seq
-        self.found = {}  # (org, what names it) -> ids
-        self.settings = {}  # org -> how often they were changed
-        self.counts = {}  # org -> Recount
+        self.next = {}  # organisation -> next sequence number
+        self.found = {}  # (organisation, name) -> ids
+        self.settings = {}  # organisation -> number of changes
+        self.counts = {}  # organisation -> Recount
         self.problems = []
 
     def read(self, channel, org, token):
-        """Up to an event of our own that marks the end."""
+        """Reads up to a new event that marks the end."""
         marker = f"marker-{org}-{self.next.get(org, 1)}"
         metadata = [("authorization", f"Bearer {token}")]
         channel.unary_unary(PATHS["capture"])(feedback_service.CaptureFeedbackEventRequest(event=event_of(marker)).SerializeToString(),
@@ -427,7 +427,7 @@ class Log:
 
     @staticmethod
     def name_of(event):
-        """What the write called it; None where no write has it for its own."""
+        """Returns the name that the write gave to the event; None if no write is associated with it."""
         payload = event.WhichOneof("payload")
         reported = getattr(event, payload)
         if payload == "feedback_event":
@@ -457,7 +457,8 @@ NAMED = {"extraction": "extraction_recorded ", "matches": "mapping_applied "}
 
 
 def names_of(ack):
-    """What the log has of an acknowledged write: (name, id), the id None where it is not answered."""
+    """Returns the expected log entry of an acknowledged write: (name, id), where id is None if it is not in the
+    response."""
     if ack.kind in ("batch", "judge"):
         return [(f"{ack.key}/{n}", one) for n, one in enumerate(ack.ids)]
     if ack.kind == "token":
@@ -531,7 +532,7 @@ def check_repeats(load, channel, moments):
                 works = True
             except grpc.RpcError as e:
                 works = e.code() != grpc.StatusCode.UNAUTHENTICATED
-            # One that is being revoked while this looks may be either.
+            # A token that is being revoked may have either state.
             if works == (ack.ids[0] in revoked):
                 problems.append(f"token {ack.ids[0]}: works {works}, revoked {ack.ids[0] in revoked}")
     stored = admin_grpc.AdminServiceStub(channel).ListOrganizations(

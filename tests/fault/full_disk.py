@@ -83,7 +83,7 @@ class Volume:
 
 
 class FullDisk:
-    """What holds on any file system."""
+    """Tests for any file system."""
 
     kind, size_mb = None, None
 
@@ -108,7 +108,7 @@ class FullDisk:
             return f"n{self.number}"
 
     def capture(self, name):
-        """Whether it was stored; a refusal must say that the disk is full, and when to come back."""
+        """Returns whether the event was stored; a refusal must have the code for a full disk and a retry delay."""
         try:
             reply = self.client.feedback.CaptureFeedbackEvent(
                 feedback_service.CaptureFeedbackEventRequest(event=event_of(name)), timeout=10,
@@ -179,7 +179,7 @@ class FullDisk:
             self.volume.fill()
             time.sleep(0.05)
         for _ in range(3):
-            self.volume.fill()  # what it gave up, too
+            self.volume.fill()  # including the released reserve
         self.wait_for_state(NOT_SERVING)
         self.assertEqual(len(self.client.examples("full").examples), 3)
         if disk_world.has_worker() and not is_sanitized():
@@ -215,7 +215,7 @@ class FullDisk:
             self.start()
             self.assertEqual(len(self.client.examples("full").examples), 3)
             while self.capture(self.next_name()):
-                pass  # pages that were free within the file
+                pass  # there were free pages within the file
             self.expect_refusals()
             self.expect_stored()
         self.volume.empty()
@@ -241,7 +241,7 @@ class FullDisk:
         return code is None
 
     def test_full_when_it_is_made(self):
-        """With any number of blocks left; an interrupted start does not prevent the next."""
+        """With any number of free blocks; an interrupted start does not prevent the next one."""
         step = 1 if LONG else 6
         served = [self.start_with(blocks) for blocks in range(0, 96, step)]
         self.assertFalse(served[0])

@@ -17,19 +17,19 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* What dlsym wants while the real functions are being looked for; never freed. */
+/* Memory for dlsym while the real functions are being looked up; never freed. */
 #define EARLY_BYTES (64 * 1024)
 #define TRACE_DEPTH 40
 
 /* The file: eight numbers of 64 bits, as tools/failing-malloc has them. */
 struct orders {
-    atomic_uint_fast64_t allocations; /* so far */
+    atomic_uint_fast64_t allocations; /* number of allocations so far */
     atomic_uint_fast64_t first; /* the first that fails; 0: none */
-    atomic_uint_fast64_t count; /* how many fail from then on */
-    atomic_uint_fast64_t of_a_million; /* that fail, drawn by `seed` */
+    atomic_uint_fast64_t count; /* number of failures from then on */
+    atomic_uint_fast64_t of_a_million; /* failures per million, drawn with `seed` */
     atomic_uint_fast64_t seed;
-    atomic_uint_fast64_t failed; /* so far */
-    atomic_uint_fast64_t pid; /* that counts: the first to come */
+    atomic_uint_fast64_t failed; /* number of failures so far */
+    atomic_uint_fast64_t pid; /* process that is counted: the first one */
     uint64_t unused;
 };
 
@@ -158,7 +158,7 @@ void *calloc(size_t count, size_t size)
 {
     find_real();
     if (real_calloc == NULL) {
-        return take_early(count * size); /* zeroed, and never used again */
+        return take_early(count * size); /* zeros, since it is never reused */
     }
     return fails() ? NULL : real_calloc(count, size);
 }
@@ -170,7 +170,7 @@ void *realloc(void *old, size_t size)
         void *piece = malloc(size);
 
         if (piece != NULL && old != NULL) {
-            memcpy(piece, old, size); /* of the early block, which is larger */
+            memcpy(piece, old, size); /* from the early block, which is larger */
         }
         return piece;
     }

@@ -1,7 +1,6 @@
-"""What power cuts leave of a run: the C program power_cut, asked from Python.
-
-The shim writes a journal of every call while a load runs; power_cut makes images of it and looks at
-each. A sample of them is started by the real server, and asked for everything that was acknowledged.
+"""Effects of power cuts on a run: drives the C program power_cut. The shim writes a journal of every call while a load
+runs; power_cut builds images from it and checks each. The real server starts on a sample of them, and every
+acknowledged write is checked.
 """
 import os
 import shutil
@@ -16,7 +15,7 @@ PROGRAM = os.path.join(BIN, "power_cut")
 if not os.path.exists(PROGRAM):
     sys.exit(f"there is no {PROGRAM}: build the target power_cut")
 LOOK_SECONDS = 1800
-# In memory where there is such a place: an image is some megabytes that no one wants to keep.
+# Uses a file system in memory if there is one: an image has some megabytes and is not kept.
 SCRATCH = "/dev/shm" if os.access("/dev/shm", os.W_OK) else tempfile.gettempdir()
 
 
@@ -40,7 +39,7 @@ def check_answers(disk, load, count):
 
 
 class Image:
-    """One image in a folder of its own, as a data folder."""
+    """An image in a separate folder, as a data folder."""
 
     def __init__(self, disk, load, seed, counts, name):
         self.folder = tempfile.mkdtemp(prefix="errata-image-", dir=SCRATCH)

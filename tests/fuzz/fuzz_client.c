@@ -27,7 +27,7 @@
 #define FLAG_END_STREAM 1
 #define FLAG_END_HEADERS 4
 
-/* What became of a call. */
+/* State of a call. */
 struct outcome {
     struct client_call *call; /* NULL if there is none, or once it has ended */
     enum method_stream kind;
@@ -102,7 +102,7 @@ static void start(struct fuzzed *fuzzed, uint32_t which, bool gzip)
     }
 }
 
-/* What the session says, and to whom. */
+/* Exchanges data with the session until nothing changes. */
 static void settle(struct fuzzed *fuzzed)
 {
     uint8_t bytes[999];
@@ -149,7 +149,7 @@ static void feed_frame(struct fuzzed *fuzzed, uint8_t type, uint8_t flags, uint3
     feed(fuzzed, buffer_slice(&frame));
 }
 
-/* One field, never indexed (RFC 7541, 6.2.2). */
+/* Adds a field that is never indexed (RFC 7541, 6.2.2). */
 static void put_field(struct buffer *block, struct slice name, struct slice value)
 {
     buffer_append_byte(block, 0);
@@ -219,7 +219,7 @@ static void send_message(struct fuzzed *fuzzed, struct fuzz_input *input, uint32
     feed_frame(fuzzed, FRAME_DATA, flags >> 1 & FLAG_END_STREAM, stream, buffer_slice(&body));
 }
 
-/* What the caller does with one of its calls. */
+/* Makes the caller act on one of its calls. */
 static void act(struct fuzzed *fuzzed, struct fuzz_input *input)
 {
     struct outcome *outcome = &fuzzed->outcomes[fuzz_take_choice(input, CALLS_MAX)];
@@ -283,7 +283,7 @@ static void step(struct fuzzed *fuzzed, struct fuzz_input *input)
         feed_frame(fuzzed, type, flags, (what & 8) != 0 ? 0 : stream, fuzz_take_text(input));
         return;
     }
-    default: /* of the eight */
+    default: /* eight cases in total */
         feed(fuzzed, fuzz_take_text(input));
         return;
     }

@@ -15,7 +15,7 @@
 #define TIME_PASSES 4
 #define BY_STEPS 8
 #define STEPS_MAX 300
-/* After every deadline of the transport. */
+/* Later than every deadline of the transport. */
 #define LONG_US (200 * INT64_C(1000000))
 #define SECOND_US INT64_C(1000000)
 /* Small, so that inputs get there; and what one may take, packed and unpacked. */
@@ -56,7 +56,8 @@ static void send_message(struct wire_world *world, struct fuzz_input *input, uin
     }
     if (text.size == 4 || text.size == 8) {
         memcpy(sizes, text.data, text.size);
-        memset(sizes, 0, text.size == 4 ? 2 : 3); /* of one answer: at most 64 KiB; 255 of them */
+        memset(sizes, 0,
+               text.size == 4 ? 2 : 3); /* for one response: at most 64 KiB, 255 of them */
         memset(sizes + text.size - 4, 0, 2);
         text.data = sizes;
     }
@@ -83,7 +84,7 @@ static void send_other(struct wire_world *world, struct fuzz_input *input, uint3
     case 3:
         wire_ping(world);
         return;
-    default: /* of the six */
+    default: /* six cases in total */
         type = fuzz_take_byte(input) % 12;
         flags = fuzz_take_byte(input);
         wire_frame(world, type, flags, (fuzz_take_byte(input) & 1) != 0 ? stream : 0,
@@ -104,7 +105,7 @@ static void finish_held(struct wire_world *world, struct fuzz_input *input)
     }
 }
 
-/* One thing that a client does; it reaches the server at once, or together with the next. */
+/* Makes the client act; its bytes reach the server immediately, or together with the next ones. */
 static void step(struct wire_world *world, struct fuzz_input *input)
 {
     uint8_t what = fuzz_take_byte(input);
@@ -129,7 +130,7 @@ static void step(struct wire_world *world, struct fuzz_input *input)
         wire_run(world);
         finish_held(world, input);
         break;
-    default: /* of the eight */
+    default: /* eight cases in total */
         wire_pass(world, (int64_t)fuzz_take_byte(input) * SECOND_US);
         break;
     }

@@ -15,7 +15,7 @@
 #define GZIP 1
 #define ACCEPTS_GZIP 2
 #define STAYS_OPEN 4 /* the request does not end after the bytes */
-#define ON_POOL 8 /* there is a pool, and messages may be so large that it gets them */
+#define ON_POOL 8 /* there is a pool, and messages may be large enough to use it */
 #define KIND_SHIFT 4 /* the kind of method, in the bits from here on */
 /* Small, so that inputs get there. */
 #define MESSAGE_BYTES_MAX 3000
@@ -25,7 +25,7 @@
 #define REPLY_BYTES (20u * 1024)
 #define NO_STATUS (-1)
 
-/* What a method was given, or should have been: each message after its length. */
+/* Messages that a method received, or should have received, each after its length. */
 struct taken {
     struct buffer bytes;
     unsigned count;
@@ -33,15 +33,15 @@ struct taken {
 };
 
 struct framing {
-    struct arena arena; /* of what is noted and read back */
+    struct arena arena; /* memory for recorded data */
     struct method_info method;
     size_t message_bytes_max;
-    void (*work)(void *job); /* of the job that the pool has; NULL: none */
+    void (*work)(void *job); /* function of the job on the pool; NULL: none */
     void (*done)(void *job, enum err result);
     void *job;
     bool gzip;
     bool accepts_gzip;
-    bool any_compressed; /* so far */
+    bool any_compressed; /* a compressed message was sent */
     struct taken taken;
     unsigned replies; /* made */
     unsigned replies_read;
@@ -132,7 +132,7 @@ static void on_finished(struct call_core *core)
     }
 }
 
-/* What is held is fed again by `feed`. */
+/* `feed` feeds the held bytes again. */
 static void on_go_on(struct call_core *core)
 {
     ASSERT(!call_input_waits(core));
@@ -146,7 +146,7 @@ static const struct call_protocol protocol = {.state_bytes = sizeof(struct grpc_
                                               .expired = on_finished,
                                               .go_on = on_go_on};
 
-/* One call has one message on the pool at most. */
+/* A call has at most one message on the pool. */
 static enum err run_on_pool(void *user, void (*work)(void *job),
                             void (*done)(void *job, enum err result), void *job)
 {
@@ -213,7 +213,7 @@ static int refuse_head(const struct framing *framing, uint8_t flags, size_t size
     return size > framing->message_bytes_max ? STATUS_RESOURCE_EXHAUSTED : NO_STATUS;
 }
 
-/* One message in one piece: noted, or the status that it ends the call with. */
+/* Reads one complete message: records it, or returns the status that ends the call. */
 static int read_message(struct framing *framing, uint8_t flags, struct slice message,
                         struct taken *taken)
 {

@@ -19,10 +19,10 @@ enum how {
     HOW_COUNT
 };
 
-/* only gzip, and raw deflate, for zlib */
+/* accepts only gzip, or only raw deflate, in zlib */
 #define WINDOW_GZIP (15 + 16)
 #define WINDOW_RAW (-15)
-/* No reading goes on after so many bytes: above every limit. */
+/* Limit of reading, above every tested limit. */
 #define READ_BYTES_MAX ((size_t)200 * 1024)
 #define MEMBER_HEAD_BYTES 10
 #define MEMBER_TAIL_BYTES 8
@@ -30,9 +30,9 @@ enum how {
 #define ARENA_BYTES_OF(limit) (4 * (limit) + (size_t)64 * 1024)
 #define WORK_BYTES ((size_t)16 << 20)
 
-/* What zlib makes of some bytes. */
+/* The result of zlib for some bytes. */
 struct reading {
-    struct buffer bytes; /* of the first stream, at most READ_BYTES_MAX */
+    struct buffer bytes; /* data of the first stream, at most READ_BYTES_MAX */
     bool whole; /* the stream ended, and nothing is after it */
     bool ended; /* the stream ended */
 };
@@ -98,8 +98,8 @@ static struct slice make_member(struct arena *work, struct slice inside)
     return buffer_slice(&member);
 }
 
-/* What we deflate comes back, within its own size and no less; a part, two of it, or one with a
- * byte after it does not. */
+/* Compressed data is decompressed correctly with a limit of its size, but not with a smaller limit;
+ * a truncated stream, two streams, or a trailing byte is refused. */
 static void check_plain(struct arena *work, struct fuzz_input *input, size_t limit)
 {
     size_t cut = fuzz_take_number(input, 2);

@@ -16,7 +16,7 @@ static inline struct fuzz_input fuzz_input_of(const uint8_t *data, size_t size)
     return (struct fuzz_input){slice_of(data, size)};
 }
 
-/* Nothing is left to decide by. */
+/* Returns whether the input is used up. */
 static inline bool fuzz_is_over(const struct fuzz_input *input)
 {
     return input->rest.size == 0;
@@ -44,13 +44,13 @@ static inline uint64_t fuzz_take_number(struct fuzz_input *input, size_t bytes)
     return number;
 }
 
-/* One of `count` (1 to 256) choices, by a byte. */
+/* Takes one of `count` (1 to 256) choices, determined by a byte. */
 static inline uint32_t fuzz_take_choice(struct fuzz_input *input, uint32_t count)
 {
     return fuzz_take_byte(input) % count;
 }
 
-/* At most `max` bytes, fewer where the input ends; borrowed from it. */
+/* Takes at most `max` bytes, fewer at the end of the input; borrowed from it. */
 static inline struct slice fuzz_take_bytes(struct fuzz_input *input, size_t max)
 {
     size_t size = max < input->rest.size ? max : input->rest.size;

@@ -16,7 +16,7 @@
 
 #include <protobuf-c/protobuf-c.h>
 
-/* For JSON and for bytes that are written again: beside what unpacking may take. */
+/* Memory for JSON and for encoding again, in addition to that for unpacking. */
 #define WORK_BYTES ((size_t)256 << 20)
 
 static void *allocate(void *data, size_t size)

@@ -46,7 +46,7 @@ struct sequence {
     struct party parties[PARTIES];
     struct pool pool;
     struct caller callers[CALLS_MAX];
-    unsigned calls; /* ever opened */
+    unsigned calls; /* number of calls opened */
 };
 
 static void party_init(struct sequence *sequence, size_t which, const char *canary,
@@ -104,7 +104,7 @@ static bool contains(struct slice whole, const char *text)
     return false;
 }
 
-/* What a party has seen is no one else's. The server's own administrator may list the others. */
+/* Checks that a caller has seen no data of others. The server's own administrator may list them. */
 static void check_seen(const struct sequence *sequence, const struct caller *caller,
                        struct slice bytes)
 {
@@ -129,7 +129,7 @@ static bool is_uuid_at(struct slice bytes, size_t at)
            uuid_parse(slice_of(bytes.data + at, UUID_TEXT_BYTES), &uuid);
 }
 
-/* How many lower-case hex digits begin here, up to those of a fingerprint. */
+/* Returns the number of lower-case hex digits at this place, at most those of a fingerprint. */
 static size_t count_hex(struct slice bytes, size_t at)
 {
     size_t count = 0;
@@ -212,7 +212,8 @@ static void read_replies(struct sequence *sequence, struct caller *caller)
     }
 }
 
-/* No code says that it was our fault, since requests are well-formed and the store is whole. */
+/* Checks that the status is not an internal error, since requests are well-formed and the store is
+ * intact. */
 static void check_status(struct sequence *sequence, struct caller *caller)
 {
     struct exchange *exchange = &caller->exchange;
@@ -255,7 +256,7 @@ static void send_end(struct caller *caller)
     }
 }
 
-/* One of four keys, or none; now and then one that is not right. */
+/* Draws one of four keys, or none; sometimes an invalid one. */
 static const char *draw_key(struct fuzz_input *input)
 {
     static const char *const keys[] = {NULL, NULL, NULL, "k1", "k2", "k3", "", "key\x01"};
@@ -291,7 +292,7 @@ static void start_call(struct sequence *sequence, struct fuzz_input *input)
     exchange_open(&caller->exchange, &sequence->world, &start);
     how = fuzz_take_byte(input);
     if (how >= 240) {
-        return; /* nothing is sent yet */
+        return; /* nothing has been sent */
     }
     send_part(sequence, input, caller);
     if (method_has_one_request(method) || how < 128) {
@@ -302,7 +303,7 @@ static void start_call(struct sequence *sequence, struct fuzz_input *input)
     }
 }
 
-/* What comes after the start: a streamed request goes on, a request that was not sent is. */
+/* Continues a started call: sends a further message, or the unsent request. */
 static void continue_call(struct sequence *sequence, struct fuzz_input *input)
 {
     struct caller *caller = &sequence->callers[fuzz_take_choice(input, CALLS_MAX)];
@@ -360,7 +361,7 @@ static void pass(struct sequence *sequence, struct fuzz_input *input)
     pipeline_end_expired(world->pipeline);
 }
 
-/* What is around the services is busy, or well again. */
+/* Makes the environment of the services busy, or normal again. */
 static void trouble(struct sequence *sequence, struct fuzz_input *input)
 {
     static const enum err results[] = {OK, ERR_BUSY, ERR_UNAVAILABLE};
@@ -416,7 +417,7 @@ static void step(struct sequence *sequence, struct fuzz_input *input)
     case 9:
         write_step(sequence, input);
         return;
-    default: /* more than half */
+    default: /* more than half of the cases */
         start_call(sequence, input);
         return;
     }
@@ -445,7 +446,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     sequence_init(&sequence);
     sequence.pool.now_us = clock_wall_us(sequence.world.ctx.clock);
     if (contains(input.rest, "canary")) {
-        input.rest.size = 0; /* nothing would distinguish it from the real ones */
+        input.rest.size = 0; /* as if the input had ended */
     }
     for (unsigned i = 0; i < STEPS_MAX && !fuzz_is_over(&input); i++) {
         step(&sequence, &input);
@@ -456,6 +457,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     world_run(&sequence.world);
     check_counts(&sequence.world);
-    world_deinit(&sequence.world); /* verifies, among all else */
+    world_deinit(&sequence.world); /* also verifies the store */
     return 0;
 }

@@ -129,7 +129,7 @@ static void check_log(struct arena *arena, struct slice row)
     }
     ASSERT(within(event.content, row) && within(event.salt, row));
     ASSERT(within(event.actor_user_id, event.envelope));
-    org.uuid.bytes[0] ^= 1; /* which a packed envelope may take from the key */
+    org.uuid.bytes[0] ^= 1; /* a packed envelope may take it from the key */
     err = log_decode(arena, org, seq, row, &event);
     ASSERT(err == ERR_CORRUPT || (err == OK && uuid_equal(event.org.uuid, org.uuid)));
     org.uuid.bytes[0] ^= 1;
@@ -142,7 +142,7 @@ static enum err decode_event(struct arena *arena, struct slice bytes,
     return record_decode_event(arena, sample_org, bytes, ret_record);
 }
 
-/* What was decoded and encoded once stays as it is. */
+/* Checks that decoding and encoding an encoded event changes nothing. */
 static void check_event(struct arena *arena, struct slice bytes)
 {
     struct event_record record;

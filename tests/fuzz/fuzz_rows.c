@@ -28,7 +28,7 @@ struct request {
 #define CAPTURE "errata.v1.FeedbackService/CaptureFeedbackEvent"
 #define INGEST "errata.v1.LayoutService/IngestDocument"
 
-/* What the store has. */
+/* Requests that fill the store. */
 static const struct request history[] = {
     {INGEST, "{\"document_id\":\"d1\",\"content\":\"JVBERi0x\"}", NULL},
     {INGEST, "{\"document_id\":\"d2\",\"content\":\"JVBERi0y\"}", "k2"},
@@ -49,7 +49,7 @@ static const struct request history[] = {
      NULL},
 };
 
-/* What is asked of it: reads first, then what writes. */
+/* Requests to test: reads first, then writes. */
 static const struct request questions[] = {
     {"errata.v1.PromptService/GetExamples", "{\"layout_fingerprint\":\"layout\"}", NULL},
     {"errata.v1.PromptService/GetExamples",
@@ -246,7 +246,7 @@ static struct slice draw_edge(struct world *world, struct fuzz_input *input, str
                         change_field(world, first.bytes, place & 0x7f, number, text));
 }
 
-/* Some bytes of the value replaced by the input's. */
+/* Replaces some bytes of the value by those of the input. */
 static struct slice draw_splice(struct world *world, struct fuzz_input *input, struct slice value)
 {
     size_t at = fuzz_take_number(input, 2) % (value.size + 1);
@@ -261,7 +261,7 @@ static struct slice draw_splice(struct world *world, struct fuzz_input *input, s
     return buffer_slice(&changed);
 }
 
-/* What comes in the place of a value. */
+/* Draws the replacement of a value. */
 static struct slice draw_value(struct world *world, struct fuzz_input *input,
                                const struct rows *rows, struct slice value)
 {

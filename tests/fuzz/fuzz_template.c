@@ -45,7 +45,8 @@ static struct template_value value_of(const struct values *values, struct slice 
     return (struct template_value){false, {NULL, 0}};
 }
 
-/* How long the token at the front of `text` is, by the grammar as it is written down; 0: none. */
+/* Returns the length of the placeholder at the start of `text`, by the documented grammar; 0:
+ * none. */
 static size_t naive_token(struct slice text, struct slice *ret_name)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
@@ -70,7 +71,7 @@ static size_t naive_token(struct slice text, struct slice *ret_name)
     return name > 0 && slice_starts_with(rest, SLICE("}}")) ? text.size - rest.size + 2 : 0;
 }
 
-/* What the template should become, and its names, each with a NUL after it. */
+/* Computes the expected text, and the names, each followed by NUL. */
 static void naive_fill(struct slice text, const struct values *values, struct buffer *filled,
                        struct buffer *names)
 {

@@ -82,7 +82,7 @@ static const char *const pieces[] = {"{",
                                      "\xe2\x80\x8d", /* joins emoji */
                                      "\xf0\x9f\x91\xa9",
                                      "\xf0\x9f\x86\x82", /* S in a black frame */
-                                     "\xe1\x84\x80", /* Hangul, to compose */
+                                     "\xe1\x84\x80", /* Hangul, to be composed */
                                      "\xe1\x85\xa1",
                                      "\xe3\x80\x80", /* a wide space */
                                      "\xef\xbc\x9a", /* a wide colon */
@@ -122,7 +122,7 @@ static void expect_nothing(const char *broken)
     ASSERT(broken == NULL);
 }
 
-/* No mark begins anywhere, by the sanitiser's own measures. */
+/* Checks that no mark begins anywhere, by the sanitiser's own functions. */
 static void check_marks(struct arena *arena, struct slice text)
 {
     struct points points = {arena_calloc(arena, text.size + 1, sizeof(uint32_t)), 0};
@@ -139,7 +139,7 @@ static void check_marks(struct arena *arena, struct slice text)
     }
 }
 
-/* One profile: its guarantees, and that sanitising again changes nothing. */
+/* Checks the guarantees of one profile, and that sanitising again changes nothing. */
 static void check_profile(struct arena *arena, enum sanitise_profile profile, struct slice text)
 {
     struct sanitised clean = sanitise_text(arena, profile, text);
@@ -200,7 +200,7 @@ static void check_text(struct arena *arena, struct slice text, size_t number)
     }
 }
 
-/* No string of a checked text, and no name, has anything left to take out. */
+/* Checks that no string of a checked text, and no name, needs sanitising. */
 static void check_leaves(struct arena *arena, struct slice json)
 {
     struct slice text;

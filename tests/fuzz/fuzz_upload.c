@@ -32,7 +32,7 @@
 /* The input, as it is read. */
 struct script {
     struct slice rest;
-    struct wire_bytes sent; /* of the stream */
+    struct wire_bytes sent; /* bytes sent on the stream */
     int64_t passed_us;
     bool half_closed;
     bool broken_off; /* a reset or lost connection, or time: no answer is foretold */
@@ -41,7 +41,7 @@ struct script {
 /* The call is open, or its answer is not foretold. */
 #define NO_STATUS (-1)
 
-/* One message in one piece: the status that it ends the call with, or NO_STATUS. */
+/* Reads one complete message: returns the status that ends the call, or NO_STATUS. */
 static int read_message(struct arena *arena, bool gzip, uint8_t flags, struct slice message,
                         struct wire_upload *upload)
 {

@@ -71,7 +71,7 @@ static void damage(struct input *input, uint64_t *random)
             memmove(input->bytes + at + part, input->bytes + at, left);
             input->size += part;
             break;
-        default: /* of the five numbers */
+        default: /* five cases in total */
             input->size = at + 1;
             break;
         }

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""What protoc-gen-errata writes, and what it refuses.
+"""Output of protoc-gen-errata, and schemas that it refuses.
 
-Goal: a change of the generator, of protoc or of Python's protobuf cannot change the generated code
-unseen, and no method without rules ever reaches a table. Method: generates the example again and
-compares it with the committed files; compiles the result with all warnings as errors; gives the
-generator schemas with one fault each.
+Goal: a change of the generator, of protoc or of Python's protobuf cannot change the generated code unnoticed, and no
+method without rules gets into a table.
+Method: generates the example again and compares it with the committed files; compiles the result with all warnings as
+errors; passes schemas with one fault each to the generator.
 """
 import glob
 import os
@@ -67,7 +67,7 @@ class Golden(unittest.TestCase):
             role = os.path.join(out, "role")
             code, errors = generator.run_plugin("fields", role, ["errata/v1/role.proto"])
             self.assertEqual(code, 0, errors)
-            # What tools/cmake/tables.cmake joins.
+            # Files that tools/cmake/tables.cmake joins.
             with open(os.path.join(out, "tables.def"), "w", encoding="utf-8") as tables:
                 for path in [f"{generator.ROOT}/store/tables.def",
                              *sorted(glob.glob(f"{generator.ROOT}/server/domain/*/tables.def"))]:

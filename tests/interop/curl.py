@@ -14,11 +14,11 @@ from erratad import ServerCase, main
 PATH = "/errata.v1.PromptService/GetExamples"
 JSON = ("-H", "content-type: application/json")
 GRPC = ("-H", "content-type: application/grpc", "-H", "te: trailers")
-TIMES = {2: 100, 100_000: 30, 2_000_000: 30}  # by the body's bytes
+TIMES = {2: 100, 100_000: 30, 2_000_000: 30}  # repetitions by size of the body
 
 
 def why_not():
-    """None, or why these tests cannot run here."""
+    """Returns the reason why these tests cannot run here, or None."""
     if not shutil.which("curl"):
         return "curl is not installed"
     version = subprocess.run(["curl", "--version"], capture_output=True, text=True, check=False)

@@ -85,7 +85,7 @@ class Calls(ServerCase):
         sent = []
 
         def endless():
-            yield layout.IngestDocumentStreamRequest(content=b"x")  # names no document
+            yield layout.IngestDocumentStreamRequest(content=b"x")  # without the document's name
             while True:
                 sent.append(1)
                 yield layout.IngestDocumentStreamRequest(content=bytes(64 << 10))
@@ -98,7 +98,7 @@ class Calls(ServerCase):
         self.admin.examples("x")
 
     def test_stalled_client_stream_is_ended(self):
-        """Its deadline ends it; a cancelled one is let go; the connection lives on."""
+        """The deadline ends the call; a cancelled call is released; the connection stays open."""
         stop = threading.Event()
 
         def stalls():
@@ -115,7 +115,7 @@ class Calls(ServerCase):
         self.admin.examples("x")
 
     def test_twenty_uploads_share_a_connection(self):
-        """Their messages come mixed; each document is its own."""
+        """Messages of the uploads are interleaved; each document stays separate."""
         calls = [self.admin.layouts.IngestDocumentStream.future(
             pieces(f"mixed-{i}", pdf_data.padded((200 << 10) + i), piece_bytes=10_000), timeout=60)
             for i in range(20)]
@@ -159,7 +159,7 @@ class Calls(ServerCase):
             self.admin.examples("x")
 
     def test_authorization_forms_are_checked(self):
-        """One field, of which the scheme's case and the number of spaces do not matter."""
+        """One field, in which the case of the scheme and the number of spaces do not matter."""
         plain = self.server.client("")
         token = self.server.admin_token
         check = admin_service.GetServerInfoRequest()

@@ -61,7 +61,7 @@ class Reflection(ServerCase):
         cls.files = split(describe_published())
 
     def ask(self, version, **question):
-        """One question on a stream of its own."""
+        """Sends one request on a separate stream."""
         return self.ask_all(version, [question])[0]
 
     def ask_all(self, version, questions):
@@ -186,8 +186,8 @@ class Reflection(ServerCase):
                 self.assertEqual(reply.error_response.error_code, grpc.StatusCode.NOT_FOUND.value[0])
 
     def test_error_details_can_be_resolved(self):
-        """What grpcurl asks to print the details of a failed call: for each one the file of its type,
-        then its extensions; and the types are decoded with nothing but the answers."""
+        """The requests that grpcurl sends to print the details of a failed call: for each detail the file of its type,
+        then its extensions. The types are decoded using only the responses."""
         error = self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, self.admin.prompts.GetExamples,
                                  prompt_service.GetExamplesRequest(layout_fingerprint="x" * 129, max_examples=99))
         for version in VERSIONS:

@@ -20,10 +20,10 @@ from erratad import BIN, ROOT, Server, main
 STUBS = os.path.join(ROOT, "tests", "interop", "stubs")
 CALL = os.path.join(STUBS, "call.py")
 BUILD = os.environ.get("ERRATA_BUILD", os.path.join(ROOT, "build", "release"))
-GO_LIBRARIES = "/usr/share/gocode"  # of Debian's golang-*-dev packages
+GO_LIBRARIES = "/usr/share/gocode"  # path of Debian's golang-*-dev packages
 # Go's usual folder: what gRPC for Go compiles to stays there for a later clone, as C does in ccache.
 GO_CACHE = os.environ.get("GOCACHE") or os.path.expanduser("~/.cache/go-build")
-SECONDS = 240  # one command: machines are busy
+SECONDS = 240  # time limit of one command: machines are busy
 
 
 def run(*command, **kwargs):
@@ -89,7 +89,7 @@ class Go(StubCase):
 
 class Python(StubCase):
     def test_calls_a_server(self):
-        """In a fresh interpreter: this one has stubs of its own."""
+        """Runs in a new interpreter, since this one has other stubs loaded."""
         out = self.folder("python")
         self.protoc(self.all, f"--python_out={out}", f"--grpc_python_out={out}",
                     f"--plugin=protoc-gen-grpc_python={shutil.which('grpc_python_plugin')}")

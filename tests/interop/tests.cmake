@@ -5,7 +5,7 @@ errata_python_test(interop_curl FILE tests/interop/curl.py LABEL interop)
 errata_python_test(interop_reflection FILE tests/interop/reflection.py LABEL interop)
 errata_python_test(interop_grpc_js FILE tests/interop/grpc_js.py LABEL interop TIMEOUT 300)
 
-# What generators of other languages make of the published files, each language a test.
+# Tests the output of other languages' generators for the published files, one test per language.
 foreach(language Go Python TypeScript Cpp)
     string(TOLOWER ${language} name)
     errata_python_test(interop_stubs_${name} FILE tests/interop/stubs.py LABEL interop TIMEOUT 300

@@ -120,8 +120,8 @@ static bool is_hex(struct slice text)
     return true;
 }
 
-/* One text of an answer: what it is shows in its shape; of a reference, and of a key id, which any word
- * may look like, in its field. */
+/* Learns a text of a response: its kind is determined by its form; for references and key ids,
+ * which resemble ordinary words, by its field. */
 static void learn_text(struct asker *asker, const struct field_info *field, struct slice text)
 {
     struct uuid uuid;
@@ -134,7 +134,7 @@ static void learn_text(struct asker *asker, const struct field_info *field, stru
             pool_put(&asker->pools.family_ids, text);
         }
     } else if (slice_equal(field->name, SLICE("key_id")) &&
-               !slice_equal(text, slice_text(asker->key_id))) { /* its own is never revoked */
+               !slice_equal(text, slice_text(asker->key_id))) { /* its own token is never revoked */
         pool_put(&asker->pools.key_ids, text);
     } else if (slice_equal(field->name, SLICE("exposure_ref"))) {
         pool_put(&asker->pools.references, text);

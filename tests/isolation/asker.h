@@ -10,9 +10,9 @@
 #include "tests/rpc/world.h"
 
 #define ASKER_METHODS_MAX 64
-#define ASKER_NAMES POOL_TEXTS_KEPT /* its own, the first of the pool */
+#define ASKER_NAMES POOL_TEXTS_KEPT /* its own names, the first of the pool */
 
-/* How one call ended. Borrowed from the asker's arena. */
+/* The result of a call. Borrowed from the asker's arena. */
 struct answer {
     const struct method_info *method;
     enum status_code code;
@@ -27,7 +27,7 @@ struct question {
     const struct method_info *method;
     struct slice parts[3];
     size_t part_count;
-    const char *idempotency_key; /* or NULL */
+    const char *idempotency_key; /* idempotency key, or NULL */
 };
 
 struct asker {
@@ -37,9 +37,9 @@ struct asker {
     char key_id[9];
     const char *org_id;
     struct pools pools;
-    struct slice pageable[ASKER_METHODS_MAX]; /* by method: a request that has another page */
+    struct slice pageable[ASKER_METHODS_MAX]; /* a request with another page, by method */
     struct slice page_token[ASKER_METHODS_MAX];
-    unsigned answered[ASKER_METHODS_MAX]; /* by method: with OK */
+    unsigned answered[ASKER_METHODS_MAX]; /* number of OK responses, by method */
 };
 
 /* An organisation of the world, with an administrator's token that is not the server's. */
@@ -54,7 +54,7 @@ void asker_send(struct asker *asker, const struct question *question, struct exc
 /* Takes the answer out, learns from it, and lets the call go. */
 struct answer asker_take(struct asker *asker, const struct question *question,
                          struct exchange *exchange);
-/* What a call that stays open has been sent since. */
+/* Returns the messages received since the last read of an open call. */
 struct slice asker_read(struct asker *asker, struct exchange *exchange);
 /* The method does not belong to an organisation: health and reflection. */
 bool asker_passes_over(const struct method_info *method);

@@ -23,16 +23,16 @@
 #define STEP_US 10000
 #define ARENA_BYTES (256u << 20)
 
-/* What the other organisation does meanwhile. */
+/* Actions of the other organisation during the comparison. */
 enum other {
     OTHER_ABSENT,
     OTHER_STRANGE, /* the same in other words */
-    OTHER_SAME /* everything that the first one says: names, ids, keys, page tokens */
+    OTHER_SAME /* uses the same names, ids, keys and page tokens as the first one */
 };
 
 struct plan {
     enum other other;
-    bool together; /* in the same turn, batch and snapshot; else between the calls */
+    bool together; /* in the same turn, batch and snapshot; otherwise between the calls */
     uint64_t seed;
 };
 
@@ -41,11 +41,12 @@ struct run {
     struct world world;
     struct arena arena;
     struct request_maker maker;
-    struct request_maker hammer; /* what the other one asks, of the first one's words too */
+    struct request_maker
+        hammer; /* requests of the other organisation, including texts of the first one */
     struct asker mine;
     struct asker theirs;
     bool asks_own; /* the other one asks only for what it learned by such questions */
-    struct exchange watch; /* everything that the first organisation records */
+    struct exchange watch; /* all events that the first organisation records */
     struct answer answers[STEPS];
     struct slice watched[STEPS];
 };
@@ -120,8 +121,8 @@ static struct question draw_question(struct run *run, struct request_maker *make
     return asker_make_question(maker, method);
 }
 
-/* What the other one asks: of the first one's things, the very question that the first will ask next,
- * or of its own. */
+/* Draws a request of the other organisation: for data of the first one, the first one's next
+ * request, or for its own data. */
 static struct question draw_hammering(struct run *run)
 {
     struct request_maker maker = run->maker;
@@ -149,7 +150,8 @@ static struct question draw_hammering(struct run *run)
     }
 }
 
-/* What it learns by asking for the first one's things differs with the words it asks in. */
+/* Sends a request for the first organisation's data; the response may depend on the texts in the
+ * request. */
 static void take_hammering(struct run *run, const struct question *question,
                            struct exchange *exchange)
 {

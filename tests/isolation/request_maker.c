@@ -13,17 +13,18 @@
 #include <string.h>
 
 #define DEPTH_MAX 8
-#define FIELDS_IN_TEN 5 /* of those that need not be there */
-#define PAGE_TOKENS_IN_TEN 1 /* one that belongs to another request refuses the whole */
-#define VERSIONS_IN_TEN 1 /* there are few of each thing */
+#define FIELDS_IN_TEN 5 /* probability of optional fields, in tenths */
+#define PAGE_TOKENS_IN_TEN                                                                         \
+    1 /* probability in tenths; a page token of another request refuses the whole request */
+#define VERSIONS_IN_TEN 1 /* probability in tenths, since there are few versions */
 #define DAY_US (INT64_C(24) * 3600 * 1000000)
 
 struct open_message {
     const struct message_info *message;
-    const struct field_info *field; /* of the parent; NULL for the whole */
-    uint32_t next; /* field to look at */
-    uint32_t again; /* elements of the repeated message at next - 1 that are still to come */
-    uint32_t oneofs; /* bit of each oneof that has its member */
+    const struct field_info *field; /* field of the parent; NULL for the whole request */
+    uint32_t next; /* next field to fill */
+    uint32_t again; /* elements of the repeated message at next - 1 that are still missing */
+    uint32_t oneofs; /* bit of each oneof that has a member */
     struct buffer bytes;
 };
 
@@ -106,7 +107,7 @@ struct pool *pools_of(struct pools *pools, const struct field_info *field)
     if (field->type != FIELD_STRING) {
         return NULL;
     }
-    if (slice_starts_with(field->name, SLICE("exposure_ref"))) { /* or several of them */
+    if (slice_starts_with(field->name, SLICE("exposure_ref"))) { /* one or several references */
         return &pools->references;
     }
     switch (field->rules.format) {
@@ -168,7 +169,7 @@ static bool is_message(const struct field_info *field)
     return field->type == FIELD_MESSAGE && field->message->well_known == MESSAGE_PLAIN;
 }
 
-/* How often a field is there that may be left out. */
+/* Returns the probability of an optional field, in tenths. */
 static uint64_t fields_in_ten(const struct field_info *field)
 {
     if (field->rules.format == FORMAT_PAGE_TOKEN) {
@@ -180,7 +181,7 @@ static uint64_t fields_in_ten(const struct field_info *field)
                : FIELDS_IN_TEN;
 }
 
-/* Whether the field is the target, or a message that has it. */
+/* Returns whether the field is the target, or a message that contains it. */
 static bool leads_to(const struct field_info *field, const struct field_info *target)
 {
     return field == target || (is_message(field) && is_target_in(field->message, target));
@@ -197,7 +198,7 @@ static bool oneof_leads_to(const struct message_info *message, int oneof,
     return false;
 }
 
-/* Whether a field that may be left out is there. */
+/* Returns whether an optional field is included. */
 static bool is_wanted(struct making *making, const struct open_message *open,
                       const struct field_info *field)
 {
@@ -283,7 +284,7 @@ static uint64_t draw_number(struct request_maker *maker, const struct field_info
     if (field->type == FIELD_BOOL) {
         return maker_draw(maker, 4) == 0;
     }
-    if (field->type == FIELD_ENUM) { /* 0 is "unspecified", which required ones refuse */
+    if (field->type == FIELD_ENUM) { /* 0 is "unspecified", which required fields refuse */
         uint64_t value = maker_draw(maker, field->enumeration->count - rules->required);
 
         return (uint64_t)field->enumeration->values[value + rules->required].number;

@@ -16,18 +16,18 @@
 /* Texts of one format, the newest instead of an older one once there is no room. They are borrowed. */
 struct pool {
     struct slice texts[POOL_TEXTS_MAX];
-    size_t count; /* put in so far */
+    size_t count; /* number of texts added so far */
 };
 
 /* Known values of an organisation: those in its replies. */
 struct pools {
-    struct pool names; /* of everything that callers name */
+    struct pool names; /* all names given by callers */
     struct pool uuids;
-    struct pool mapping_ids; /* those of the UUIDs that name a mapping */
-    struct pool family_ids; /* those that name a layout family */
+    struct pool mapping_ids; /* UUIDs of mappings */
+    struct pool family_ids; /* UUIDs of layout families */
     struct pool key_ids;
     struct pool page_tokens;
-    struct pool references; /* to what was served */
+    struct pool references; /* references of exposures */
 };
 
 void pool_put(struct pool *pool, struct slice text);
@@ -35,35 +35,36 @@ bool pool_has(const struct pool *pool, struct slice text);
 size_t pool_size(const struct pool *pool);
 /* The pool that a field is filled from; NULL for JSON and for fields that are not text. */
 struct pool *pools_of(struct pools *pools, const struct field_info *field);
-/* Whether the field is the id of a mapping, in a request or an answer. */
+/* Returns whether the field is the id of a mapping, in a request or a response. */
 bool is_mapping_id(const struct field_info *field);
-/* Whether the field is the id of a layout family. */
+/* Returns whether the field is the id of a layout family. */
 bool is_family_id(const struct field_info *field);
 
 struct request_maker {
-    struct arena *arena; /* of the requests */
+    struct arena *arena; /* memory of the requests */
     struct random_seeded random;
     struct pools *pools;
     const char *keys[2]; /* idempotency keys */
     int64_t now_us;
-    /* Other texts of the same length instead of those of the pools. */
+    /* Use other texts of the same length instead of those of the pools. */
     bool strange;
-    /* This field is present, with this value; fields not required for it are absent. Or NULL. */
+    /* If not NULL, this field is present with this value, and optional fields not needed for it are
+     * absent. */
     const struct field_info *target;
     struct slice target_text;
     uint64_t target_number;
-    unsigned probes; /* documents that got an id of their own */
+    unsigned probes; /* number of documents with a new id */
 };
 
-/* From 0 to below `count`. */
+/* Draws a number from 0 to `count` - 1. */
 uint64_t maker_draw(struct request_maker *maker, uint64_t count);
-/* Another text of the same length and shape, the same for the same text. */
+/* Returns another text of the same length and form; the same for equal texts. */
 struct slice maker_strange(struct arena *arena, struct slice text);
 
-/* Which fields of a client's stream a message has. */
+/* Fields included in a message of a client stream. */
 enum maker_part {
     MAKER_WHOLE,
-    MAKER_FIRST, /* all but bytes, optional ones too */
+    MAKER_FIRST, /* all except bytes, including optional ones */
     MAKER_BYTES /* only bytes */
 };
 

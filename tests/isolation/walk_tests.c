@@ -27,7 +27,7 @@
  * wire and in text. */
 #define OWNERS_SEQ 30
 #define NOBODYS_SEQ 90
-#define SHOWN_BYTES_MIN 8 /* of a text that a message or a short name shows the start of */
+#define SHOWN_BYTES_MIN 8 /* minimum length of a text for which messages show the beginning */
 #define OWNERS_KEY "owners-key"
 #define UNKNOWN_KEY "unknown-key"
 
@@ -211,7 +211,8 @@ static struct answer ask_target(struct side *side, const struct probe *probe, st
                  (int)probe->field->name.size, (const char *)probe->field->name.data);
     }
     answer = ask(side, &side->stranger, &question);
-    side->stranger.pools = known; /* what it learns of one text must not be in later questions */
+    side->stranger.pools =
+        known; /* texts learned from one request must not be used in later ones */
     return answer;
 }
 
@@ -234,8 +235,9 @@ static void compare_probe(struct sides *sides, const struct probe *probe)
     }
     sides->asked[probe->method->index]++;
     if (probe->method->transaction == METHOD_NO_TRANSACTION) {
-        assert_int_equal(real.code,
-                         strange.code); /* it computes with the text, and knows nothing */
+        assert_int_equal(
+            real.code,
+            strange.code); /* the result is computed from the text, without stored data */
     } else {
         assert_same_answer(&real, &strange, what);
     }

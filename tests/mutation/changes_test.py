@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""What tools/mutate changes, without a build.
+"""Tests of the changes made by tools/mutate, without a build.
 
-Goal: each kind of change is found where it makes sense and nowhere else, keeps the lines of the file, and is drawn
-only by the code at its place. Method: a small source with one of each; the same with other code
-before it.
+Goal: each kind of change is found in the right places only, keeps the lines of the file, and is drawn only by the code
+at its place.
+Method: a small source with one of each; the same with other code before it.
 """
 import os
 import sys

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-/* Who may call which method, as the table of roles says; a letter each: Viewer, Operator, Reviewer,
- * Service, Integrator, Admin. Kept by hand, apart from the options that the server goes by. */
+/* Permissions of methods by role, one letter each: Viewer, Operator, Reviewer, Service, Integrator,
+ * Admin. Maintained by hand, independently of the options that the server uses. */
 static const struct {
     const char *path;
     const char *roles;
@@ -70,7 +70,7 @@ static const struct {
     {"/errata.v1.TextService/Sanitize", "ORSA"},
 };
 
-static const char role_letters[] = "?VORSIA"; /* by number */
+static const char role_letters[] = "?VORSIA"; /* indexed by number */
 
 static const char *roles_of(struct slice path)
 {

@@ -303,7 +303,7 @@ static void test_last_server_token_can_not_be_revoked(void **state)
     assert_int_equal(exchange.code, STATUS_OK);
     exchange = revoke(&world, other_admin, org_id, token);
     assert_int_equal(exchange.code, STATUS_FAILED_PRECONDITION);
-    exchange = revoke(&world, token, org_id, other_admin); /* not one of those */
+    exchange = revoke(&world, token, org_id, other_admin); /* a token of another organisation */
     assert_int_equal(exchange.code, STATUS_OK);
     world_deinit(&world);
 }

@@ -22,7 +22,7 @@
 #define LEARNING "errata.v1.AnalyticsService/GetLearningAnalytics"
 #define COVERAGE "errata.v1.AnalyticsService/ListLayoutCoverage"
 #define DAY_US INT64_C(86400000000)
-#define FIELDS_MAX 64 /* names in a recount */
+#define FIELDS_MAX 64 /* maximum number of names in a recount */
 
 /* --- calls --- */
 
@@ -44,7 +44,7 @@ static struct exchange call(struct world *world, const struct exchange_start *st
     return exchange;
 }
 
-/* What is asked for; NULL: not given. */
+/* The requested range and layout; NULL: not given. */
 struct asked {
     const char *first, *last, *layout;
 };
@@ -86,7 +86,7 @@ static Errata__V1__GetLearningAnalyticsResponse *learning_of(struct world *world
 /* The parts of a captured event. */
 struct sample {
     enum feedback_event_type type;
-    const char *layout; /* or NULL */
+    const char *layout; /* layout, or NULL */
     const char *after; /* JSON; every member is a changed field */
     int64_t created_at_us; /* 0: now */
 };
@@ -181,14 +181,14 @@ static void test_us5_2_top_fields_are_ordered_by_count(void **state)
     world_deinit(&world);
 }
 
-/* What a recount of the listed events gives for a range. */
+/* Expected figures of a range, recounted from the listed events. */
 struct recount {
     uint64_t by_day[366];
-    uint64_t corrections[366]; /* of by_day */
-    uint64_t mappings[366]; /* of by_day */
+    uint64_t corrections[366]; /* corrections of each day */
+    uint64_t mappings[366]; /* mapping events of each day */
     uint64_t by_type[FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED + 1];
     char names[FIELDS_MAX][16];
-    uint64_t counts[FIELDS_MAX][2]; /* of lines, of headers */
+    uint64_t counts[FIELDS_MAX][2]; /* counts for lines and for headers */
     size_t name_count;
     int64_t first_day;
     int64_t last_day;
@@ -430,7 +430,7 @@ struct range_case {
     const char *last;
     size_t days; /* 0: refused */
     const char *reported; /* the first day, or what the details of the refusal name */
-    const char *reported_too; /* or NULL */
+    const char *reported_too; /* further reported name, or NULL */
 };
 
 /* Goal: all invalid ends are named at once. Method: invalid dates, other forms, missing ends. */
@@ -624,7 +624,7 @@ struct coverage_model {
     unsigned named; /* a bit for each that came */
 };
 
-/* How many documents each has. */
+/* Number of documents of each layout. */
 static const unsigned seen_counts[SEEN_LAYOUTS] = {2, 5, 1, 4, 3};
 
 static void check_seen(const struct coverage_model *model, const Errata__V1__LayoutCoverage *item)

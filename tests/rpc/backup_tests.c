@@ -14,13 +14,13 @@
 
 #define PATH "errata.v1.AdminService/Backup"
 
-/* In place of the app's backup. */
+/* Replacement of the app's backup. */
 struct fake {
     struct backup_jobs jobs;
     struct backup_state state;
-    struct org_id org; /* of the stream that started it */
+    struct org_id org; /* organisation of the stream that started it */
     uint8_t bytes[4 * BACKUP_MESSAGE_BYTES_MAX];
-    size_t ready_bytes; /* of those, that may be taken */
+    size_t ready_bytes; /* number of those bytes that may be taken */
     size_t taken_bytes;
     unsigned starts;
     unsigned cancels;
@@ -174,7 +174,7 @@ static void test_backup_reads_no_more_than_the_peer(void **state)
     come(&world, fake, sizeof(fake->bytes));
     before = fake->taken_bytes;
     assert_in_range(before, 1, CALL_OUTPUT_BYTES_HIGH + BACKUP_MESSAGE_BYTES_MAX);
-    come(&world, fake, 0); /* news do not make it read */
+    come(&world, fake, 0); /* a wake-up does not make it read */
     assert_int_equal(fake->taken_bytes, before);
     fake->state.ended = true;
     fake->state.err = ERR_DEADLINE;

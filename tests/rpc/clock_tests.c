@@ -32,7 +32,7 @@ static int64_t time_of(const Google__Protobuf__Timestamp *time)
     return time->seconds * SECOND_US + time->nanos / 1000;
 }
 
-/* What a capture answers as created_at. */
+/* Captures an event and returns created_at of the response. */
 static int64_t capture(struct world *world)
 {
     return time_of(world_capture(world, world->admin, NULL, LAYOUT)->created_at);
@@ -180,7 +180,7 @@ static void test_lists_are_ordered_by_created_at(void **state)
     char layout[] = LAYOUT;
     char ids[EVENTS_MAX][40];
     char again[EVENTS_MAX][40];
-    const uint64_t order[] = {5, 4, 9, 8, 7, 6, 3, 2, 1}; /* by seq, less the first */
+    const uint64_t order[] = {5, 4, 9, 8, 7, 6, 3, 2, 1}; /* sequence numbers minus 1 */
     uint64_t first = 0;
     int64_t start_us = 0;
     unsigned pages = 0;
@@ -287,7 +287,8 @@ static void test_judgement_of_today_outranks_an_excursion(void **state)
     caller.created_at_us = world.clock.wall_us;
     clock_manual_advance(&world.clock, SECOND_US);
     assert_int_equal(mappings_reject(&caller, &confirmed, &judged), STATUS_OK);
-    assert_int_equal(judged.mapping->status, CONFIRMED); /* backdated: the later one is known */
+    assert_int_equal(judged.mapping->status,
+                     CONFIRMED); /* backdated: the later judgement is known */
     caller.created_at_us = 0;
     assert_int_equal(mappings_reject(&caller, &confirmed, &judged), STATUS_OK);
     assert_int_equal(judged.mapping->status, REJECTED);
@@ -356,7 +357,7 @@ static void test_log_ahead_of_the_clock_is_a_warning(void **state)
     world_deinit(&world);
 }
 
-/* Whether a check of the clock at this moment writes a line. */
+/* Returns whether a check of the clock at this moment logs a line. */
 static bool writes_line(struct world *world)
 {
     const struct clock_line *line = &world->pipeline->clock_line;

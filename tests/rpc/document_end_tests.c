@@ -15,7 +15,7 @@
 #define CONTENT SLICE("%PDF-1.4 one")
 #define TIMEOUT_US 100000
 
-/* How far a call has come when it is ended. */
+/* Progress of a call when it is ended. */
 enum point {
     POINT_RECEIVING,
     POINT_QUEUED,
@@ -23,7 +23,7 @@ enum point {
     POINT_WRITING
 };
 
-/* What ends it. */
+/* The cause of the end. */
 enum cause {
     CAUSE_PEER,
     CAUSE_DEADLINE
@@ -81,7 +81,7 @@ static void play(struct scene *scene, const char *path, enum point point)
         (void)fake_documents_run(&world->documents);
     }
     if (point == POINT_WRITING) {
-        assert_int_equal(world->documents.closed, 1); /* its bytes are gone before the write */
+        assert_int_equal(world->documents.closed, 1); /* the bytes are freed before the write */
     }
     if (point != POINT_MEASURING) {
         end_call(scene);

@@ -45,7 +45,7 @@ static void test_document_is_measured_from_exactly_its_bytes(void **state)
     start = start_of(&world, INGEST_UNARY, NULL);
     assert_int_equal(ingest(&world, &start, "whole", CONTENT, &whole), STATUS_OK);
     ingest_open(&exchange, &world, INGEST_STREAM);
-    assert_int_equal(world.documents.opened, 2); /* before any byte */
+    assert_int_equal(world.documents.opened, 2); /* before any byte was sent */
     ingest_send_part(&exchange, "streamed", SLICE(""));
     for (size_t i = 0; i < CONTENT.size; i++) {
         ingest_send_part(&exchange, NULL, slice_of(CONTENT.data + i, 1));
@@ -180,7 +180,7 @@ static void test_invalid_stream_is_refused_at_once(void **state)
     assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
     assert_true(slice_has(exchange.details, "google.rpc.BadRequest"));
     assert_true(slice_has(exchange.message, "document_id"));
-    ingest_send_part(&exchange, "late", CONTENT); /* goes nowhere */
+    ingest_send_part(&exchange, "late", CONTENT); /* is discarded */
     exchange_close(&exchange);
 
     ingest_open(&exchange, &world, INGEST_STREAM);
@@ -214,13 +214,13 @@ static void test_server_without_a_worker_is_unavailable(void **state)
     world_deinit(&world);
 }
 
-/* One way to be refused a slot, and the reply. */
+/* A reason for refusing a slot, and the expected reply. */
 struct trouble {
-    size_t result; /* which of the fakes' results, by its offset */
+    size_t result; /* offset of the result in the fake */
     enum err err;
     enum status_code code;
     const char *message;
-    bool retry; /* RetryInfo is due */
+    bool retry; /* RetryInfo is expected */
 };
 
 static const struct trouble troubles[] = {

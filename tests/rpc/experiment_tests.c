@@ -66,9 +66,9 @@ static void set_time(Google__Protobuf__Timestamp *time, int64_t time_us)
     time->nanos = (int32_t)(time_us % 1000000) * 1000;
 }
 
-/* What a step of the workload says. */
+/* An extraction of the workload. */
 struct step {
-    char *document_id; /* or NULL */
+    char *document_id; /* document id, or NULL */
     char *layout;
     double confidence;
     uint32_t field_count;
@@ -172,13 +172,13 @@ static void run_step(struct world *world, struct random_seeded *random)
 struct recounted_extraction {
     uint64_t seq;
     int64_t created_at_us;
-    unsigned document; /* DOCUMENTS: none */
+    unsigned document; /* index of the document; DOCUMENTS: none */
     unsigned layout;
     uint32_t arm;
     bool ready;
     uint32_t field_count;
     uint32_t millionths;
-    bool replaced; /* by a later one of its document: it counts nowhere */
+    bool replaced; /* replaced by a later extraction of its document, so it counts nowhere */
     int64_t corrected_from_us;
     bool corrected;
     bool fields[LINES][FIELDS];
@@ -212,7 +212,8 @@ static unsigned number_after(const char *text)
     unsigned number = 0;
 
     assert_non_null(dash);
-    assert_int_equal(sscanf(dash + 1, "%u", &number), 1); /* NOLINT(cert-err34-c): our own text */
+    assert_int_equal(sscanf(dash + 1, "%u", &number),
+                     1); /* NOLINT(cert-err34-c): text written by this test */
     return number;
 }
 
@@ -242,8 +243,8 @@ static void mark(struct recounted_extraction *extraction, const Errata__V1__Feed
     }
 }
 
-/* What a replacement keeps of the extraction that it replaces: readiness and corrections; the first one of a
- * document takes the corrections of the day before it. */
+/* Copies the data that a replacement takes from the replaced extraction: readiness and corrections.
+ * The first extraction of a document takes the corrections of the preceding day. */
 static void follow(struct recount *recount, struct recounted_extraction *extraction,
                    struct recounted_extraction *replaced)
 {
@@ -353,7 +354,7 @@ static void add(struct sums *sums, const struct recounted_extraction *extraction
     sums->corrected_fields += fields < extraction->field_count ? fields : extraction->field_count;
 }
 
-/* Of a layout (LAYOUTS: of all), or of one arm of it (0: of all arms). */
+/* Returns the sums of a layout (LAYOUTS: all), or of one arm of it (0: all arms). */
 static struct sums sum_up(const struct recount *recount, unsigned layout, uint32_t arm)
 {
     struct sums sums = {0};

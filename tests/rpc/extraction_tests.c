@@ -58,7 +58,8 @@ static void test_reply_has_the_stored_extraction(void **state)
     assert_int_equal(extractions_count_events(&world, EXPOSURES), 1);
     assert_int_equal(extractions_count_events(&world, EXTRACTIONS), 1);
 
-    /* Without a reference, examples are credited by their ids; those of other layouts are not. */
+    /* Without a reference, examples are credited by their ids; examples of other layouts are
+     * not. */
     world_capture(&world, world.admin, NULL, "other");
     extraction = extractions_record(
         &world, &(struct sent){
@@ -183,7 +184,7 @@ static void test_repeat_replaces(void **state)
     assert_int_equal(extractions_count_events(&world, EXTRACTIONS), 3);
     assert_int_equal(extractions_count_events(&world, EXPOSURES), 1);
 
-    /* Of another layout: the first one has none left. */
+    /* The reference is of another layout, since the first one has no examples left. */
     sent.layout = "other";
     (void)extractions_record(&world, &sent);
     assert_int_equal(extractions_stats_of(&world, org_id, "layout").extraction_count, 0);
@@ -284,7 +285,7 @@ static void test_confidence_improvement_is_the_difference_of_means(void **state)
     assert_int_equal(then->n_examples, 1);
     assert_int_equal(then->examples[0]->_confidence_improvement_case, 0);
 
-    /* Its arm is the one at that time, too. */
+    /* The arm is also the one at that time. */
     past._document_id_case = ERRATA__V1__GET_EXAMPLES_REQUEST___DOCUMENT_ID_DOCUMENT_ID;
     past.document_id = extractions_text("invoice");
     for (uint32_t percent = 100; percent <= 100; percent -= 100) {

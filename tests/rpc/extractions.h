@@ -16,13 +16,13 @@
 #define EXPOSURES ERRATA__V1__EVENT_KIND__EVENT_KIND_EXPOSURE_RECORDED
 #define EXTRACTIONS ERRATA__V1__EVENT_KIND__EVENT_KIND_EXTRACTION_RECORDED
 
-/* What a request says; NULL and 0 leave a member out, but for the confidence. */
+/* Members of a request; NULL and 0 omit a member, except for the confidence. */
 struct sent {
     const char *extraction_id;
     const char *document_id;
     const char *draft_order_id;
     const char *layout;
-    double confidence; /* below 0: left out */
+    double confidence; /* negative: omitted */
     uint32_t field_count;
     const char *references[REFERENCES_MAX];
     const char *example_ids[REFERENCES_MAX];
@@ -41,12 +41,12 @@ struct correction {
 /* Opens a call and sends its request; the world has not run yet. */
 void extractions_send(struct exchange *exchange, struct world *world,
                       const struct exchange_start *start, const struct sent *sent);
-/* One whole call; the extraction where it is OK. */
+/* Runs a complete call; returns the extraction if it succeeded. */
 struct exchange extractions_try(struct world *world, const char *token, const char *key,
                                 const struct sent *sent, Errata__V1__Extraction **ret_extraction);
 /* The same by the administrator, expected to be OK. */
 Errata__V1__Extraction *extractions_record(struct world *world, const struct sent *sent);
-/* What GetExamples answers; a NULL document is left out. */
+/* Returns the response of GetExamples; a NULL document is omitted. */
 Errata__V1__GetExamplesResponse *extractions_examples_as(struct world *world, const char *token,
                                                          const char *layout,
                                                          const char *document_id,

@@ -10,30 +10,30 @@
 #define FAKE_DOCUMENTS_MAX 16
 
 struct fake_documents {
-    struct document_jobs jobs; /* for the services */
-    struct document_job *queue[FAKE_DOCUMENTS_MAX]; /* submitted, and not begun */
+    struct document_jobs jobs; /* interface for the services */
+    struct document_job *queue[FAKE_DOCUMENTS_MAX]; /* submitted jobs that have not started */
     size_t queued;
-    /* What a test makes of it; all OK and false at first. */
+    /* Results set by a test; all OK and false by default. */
     enum err open_result;
     enum err reserve_result;
     enum err append_result;
     enum err submit_result;
     enum err measure_result;
-    enum err done_result; /* not OK: a submitted job ends with it, and its work never runs */
-    struct pdf_answer answer; /* at first: one page of A4 with text and a table */
+    enum err done_result; /* if not OK, a submitted job ends with it without running */
+    struct pdf_answer answer; /* by default a page of A4 with text and a table */
     /* Runs while a document is measured, as if on the loop; measuring ends by a cancel in it. */
     void (*while_measuring)(void *user);
     void *while_measuring_user;
-    /* What came of it. */
+    /* Counters of the fake's calls. */
     unsigned opened;
     unsigned closed;
     unsigned submitted;
     unsigned measured;
     unsigned texts; /* measured with the text of all pages */
     unsigned cancelled;
-    size_t held_bytes; /* of open jobs */
-    struct org_id org; /* of the last job opened */
-    struct slice password; /* of the last one measured; in `password_bytes` */
+    size_t held_bytes; /* size of the open jobs */
+    struct org_id org; /* organisation of the last opened job */
+    struct slice password; /* password of the last measured document, stored in `password_bytes` */
     char password_bytes[128];
 };
 

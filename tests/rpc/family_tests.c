@@ -145,7 +145,7 @@ static void test_list_and_get(void **state)
     world_deinit(&world);
 }
 
-/* How many documents and profiles the lists have with a family as filter. */
+/* Checks the number of documents and profiles in lists filtered by a family. */
 static void expect_filtered(struct world *world, const char *family, size_t documents,
                             size_t profiles)
 {
@@ -219,7 +219,8 @@ static void test_nearest(void **state)
     start.authorization = world.admin;
     first = ingest_page(&world, "first", 0, 1);
     (void)ingest_page(&world, "far", 500, 1);
-    (void)ingest_page(&world, "near", 24, 1); /* 6 of 54 with `first`, 8 of 52 with `second` */
+    (void)ingest_page(&world, "near", 24,
+                      1); /* shares 6 of 54 features with `first`, 8 of 52 with `second` */
     (void)ingest_page(&world, "second", 2, 1);
     nearest = get_nearest(&world, "second", 0);
     near = nearest->families;

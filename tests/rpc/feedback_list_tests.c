@@ -64,7 +64,7 @@ static void capture_others(struct world *world)
     assert_int_equal(world_call(world, &start, &request.base, NULL), STATUS_OK);
 }
 
-/* How many events the first page has; it must be the only one. */
+/* Returns the number of events of the first page, which must be the only one. */
 static size_t count_listed(struct world *world, const char *draft_order_id, const char *document_id)
 {
     const struct exchange_start start = {.path = "errata.v1.FeedbackService/ListFeedbackEvents",

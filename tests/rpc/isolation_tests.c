@@ -163,7 +163,7 @@ static void test_lists_show_only_the_own_organisation(void **state)
     assert_string_equal(found->hint_examples_json, "");
     start.path = "errata.v1.EventService/ListEvents";
     assert_int_equal(world_call(&pair.world, &start, &list.base, &events), STATUS_OK);
-    assert_int_equal(events->n_events, 2); /* its own creation and token */
+    assert_int_equal(events->n_events, 2); /* creation of the organisation and its token */
     start.path = "errata.v1.FeedbackService/ListFeedbackEvents";
     assert_int_equal(world_call(&pair.world, &start, &feedback.base, &corrections), STATUS_OK);
     assert_int_equal(corrections->n_events, 0);

@@ -64,7 +64,7 @@ static void expect_end(struct exchange *exchange, enum status_code code)
     exchange_close(exchange);
 }
 
-/* What the method answers, now and here. */
+/* Returns the response of the method, executed directly. */
 static struct slice read_learning(struct world *world, struct org_id org)
 {
     const Errata__V1__GetLearningAnalyticsRequest request =
@@ -150,7 +150,8 @@ static void test_waiting_read_sees_earlier_commits(void **state)
     assert_true(exchange_read_bytes(&reads[1], &reply));
     assert_true(slice_has(reply, "first") && !slice_has(reply, "second"));
     expect_end(&reads[1], STATUS_OK);
-    (void)world_capture(&world, world.admin, NULL, "second"); /* runs the other, before it writes */
+    (void)world_capture(&world, world.admin, NULL,
+                        "second"); /* runs the other read before it writes */
     assert_true(exchange_read_bytes(&reads[0], &reply));
     assert_true(slice_has(reply, "first") && !slice_has(reply, "second"));
     expect_end(&reads[0], STATUS_OK);

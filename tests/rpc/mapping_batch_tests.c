@@ -23,12 +23,12 @@ enum kind {
     KINDS
 };
 
-/* One judgement as a test gives it. */
+/* A judgement of a test. */
 struct item {
     enum kind kind;
     struct named named;
-    double confidence; /* of SUGGEST */
-    const char *actor; /* or NULL */
+    double confidence; /* confidence of SUGGEST */
+    const char *actor; /* acting user, or NULL */
 };
 
 static char *text(const char *literal)
@@ -192,7 +192,7 @@ static void test_each_kind(void **state)
 
     const struct item items[] = {
         {CONFIRM, {"c1", "A-1", "X", NULL}, 0, "ann"},
-        {CONFIRM, {"c1", " a-1", "Y", NULL}, 0, NULL}, /* supersedes the one before */
+        {CONFIRM, {"c1", " a-1", "Y", NULL}, 0, NULL}, /* supersedes the previous one */
         {SUGGEST, {"c1", "B-1", "X", NULL}, 0.5, NULL},
         {SUGGEST, {"c1", "b-1", "x", NULL}, 0.5, NULL}, /* changes nothing */
         {SUGGEST, {"c1", "B-1", "X", NULL}, 0.75, NULL},
@@ -341,7 +341,7 @@ static void test_all_or_none(void **state)
     static const struct {
         struct item item;
         enum status_code code;
-        const char *field; /* in the message or the details */
+        const char *field; /* field named in the message or the details */
     } bad[] = {
         {{KINDS, {NULL, NULL, NULL, NULL}, 0, NULL}, STATUS_INVALID_ARGUMENT, "judgements[1]"},
         {{CONFIRM, {"c1", " ", "X", NULL}, 0, NULL},

@@ -34,7 +34,7 @@ static const char *const skus[] = {"a",
 static const char *const customers[CUSTOMERS] = {"zeta", "acme", "mu"};
 static const char *const internals[INTERNALS] = {"I-1", "i-2", "I-10"};
 
-/* One mapping, as indexes of the names above. */
+/* A mapping, as indexes of the names above. */
 struct fact {
     size_t customer;
     size_t sku;
@@ -71,7 +71,7 @@ static void init(struct model *model)
     world_init(&model->world);
     model->admin = (struct caller){.world = &model->world, .token = model->world.admin};
     for (size_t i = 0; i < FACTS; i++) {
-        size_t n = i * 29 % FACTS; /* 29 and FACTS have no common divisor */
+        size_t n = i * 29 % FACTS; /* 29 and FACTS are coprime */
         const struct fact fact = {.customer = n % CUSTOMERS,
                                   .internal = n / CUSTOMERS % INTERNALS,
                                   .sku = n / (CUSTOMERS * INTERNALS),
@@ -81,7 +81,7 @@ static void init(struct model *model)
     }
 }
 
-/* What a list wants; SIZE_MAX: any. */
+/* The filter of a list; SIZE_MAX: any. */
 struct wanted {
     size_t customer;
     size_t internal;

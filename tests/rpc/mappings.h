@@ -19,7 +19,7 @@
 #define MATCH_SUPERSEDED ERRATA__V1__MATCH_METHOD__MATCH_METHOD_SUPERSEDED_MAPPING
 #define MATCH_SIMILAR ERRATA__V1__MATCH_METHOD__MATCH_METHOD_SIMILAR_SKU
 
-/* Who calls, and how. */
+/* The caller and its options. */
 struct caller {
     struct world *world;
     const char *token;
@@ -35,7 +35,7 @@ struct named {
     const char *id;
 };
 
-/* What a judgement answered. */
+/* The response to a judgement. */
 struct judged {
     Errata__V1__SkuMapping *mapping;
     const char *event_id;
@@ -55,7 +55,7 @@ struct lines {
     const char *customer_id;
     const char *const *skus;
     size_t count;
-    int32_t candidates; /* below 0: not given */
+    int32_t candidates; /* negative: not given */
     uint64_t as_of_seq;
     int64_t as_of_us; /* the same as a time; 0: none */
 };

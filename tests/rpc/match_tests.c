@@ -113,7 +113,7 @@ static void test_many_unmapped_lines_are_read_on_the_pool(void **state)
     world_init(&world);
     caller.token = world.admin;
     confirm(&caller, "widget-10", "X");
-    world.pool_is_full = true; /* nothing goes there */
+    world.pool_is_full = true; /* no read can run there */
     assert_int_equal(mappings_match(&caller, &lines)->lines[0]->n_candidates, 1);
     lines.count = 9;
     assert_int_equal(mappings_try_match(&caller, &lines, &response), STATUS_UNAVAILABLE);
@@ -222,7 +222,8 @@ static void test_hashed_list_of_mappings_counts_no_use(void **state)
     }
     confirm(&caller, skus[0], "X"); /* a second version, so that versions are in the list */
     for (size_t i = 0; i < COUNT; i++) {
-        skus[i] = texts[i * 389 % COUNT]; /* in no order, so that their numbers take room */
+        skus[i] =
+            texts[i * 389 % COUNT]; /* in pseudo-random order, so that the numbers need more bits */
     }
     response = mappings_match(&caller, &lines);
     assert_int_equal(response->lines[COUNT - 1]->match_method, MATCH_EXACT);
@@ -322,7 +323,7 @@ static void test_as_of_returns_the_answer_of_that_time(void **state)
         then[count] = mappings_match(&caller, &lines);
         count++;
     }
-    lines.as_of_seq = UINT64_MAX; /* of the future: at present */
+    lines.as_of_seq = UINT64_MAX; /* a future event: the present state */
     assert_string_equal(mappings_match(&caller, &lines)->lines[0]->internal_sku, "X");
     lines.as_of_seq = 1; /* before the first mapping */
     assert_int_equal(mappings_match(&caller, &lines)->lines[0]->match_method, MATCH_NONE);
@@ -372,7 +373,7 @@ static const char *superseded(const struct caller *caller, uint64_t as_of_seq)
 
     for (size_t i = 0; i < line->n_candidates; i++) {
         if (line->candidates[i]->match_method == MATCH_SUPERSEDED) {
-            assert_null(found); /* only one */
+            assert_null(found); /* there is only one */
             assert_true(line->candidates[i]->confidence == 1);
             found = line->candidates[i]->internal_sku;
         }
@@ -512,9 +513,9 @@ static void test_mappings_are_filtered_ordered_and_paged(void **state)
     world_deinit(&world);
 }
 
-/* What is known of one pair of SKUs. */
+/* Expected state of a pair of SKUs. */
 struct pair_model {
-    int status; /* 0: nothing was said of it */
+    int status; /* 0: not judged */
     double confidence;
     uint64_t support_count;
     int64_t suggested_at_us;
@@ -527,9 +528,9 @@ enum {
     STEPS = 500
 };
 
-/* What a person said of a pair. */
+/* A person's judgement of a pair. */
 struct said {
-    bool is_confirmed; /* else rejected */
+    bool is_confirmed; /* false: rejected */
     int internal;
     int64_t at_us;
 };
@@ -537,9 +538,9 @@ struct said {
 /* All of them, beside the server. */
 struct model {
     struct pair_model pairs[SKUS][INTERNALS];
-    struct said said[SKUS][STEPS]; /* by the time that it was said of */
+    struct said said[SKUS][STEPS]; /* sorted by the time of the judgement */
     size_t said_count[SKUS];
-    int confirmed[SKUS]; /* which internal SKU; -1: none */
+    int confirmed[SKUS]; /* internal SKU; -1: none */
 };
 
 static void model_suggest(struct pair_model *pair, double confidence, int64_t at_us)
@@ -602,7 +603,7 @@ static void check_pair(const struct caller *caller, const struct pair_model *pai
     assert_int_equal(mapping->support_count, pair->support_count);
 }
 
-/* One write of a random kind, now or backdated. */
+/* Makes a random write, live or backdated. */
 static void say_something(struct caller *caller, struct model *model, const struct named *named,
                           int sku, int internal)
 {

@@ -48,13 +48,13 @@ static const unsigned needed[STEP_COUNT] = {
     [STEP_CORRECT_FURTHER] = 1u << STEP_SERVE_FURTHER,
 };
 
-/* What happens to a document, which depends only on its number. */
+/* Actions on a document, determined by its number. */
 struct plan {
     unsigned number;
     bool is_corrected;
     bool has_further;
     bool is_further_corrected;
-    bool by_draft; /* corrections name the draft order only */
+    bool by_draft; /* corrections contain only the draft order */
     char document_id[16];
     char draft_order_id[16];
     char layout[16];
@@ -62,11 +62,11 @@ struct plan {
 
 struct progress {
     struct plan plan;
-    unsigned done; /* steps, as bits */
+    unsigned done; /* completed steps, as bits */
     unsigned left;
     const char *reference;
     const char *further_reference;
-    enum experiment_arm arm; /* as it was served */
+    enum experiment_arm arm; /* arm of the exposure */
 };
 
 static struct plan plan_of(unsigned number)

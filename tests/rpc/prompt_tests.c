@@ -367,7 +367,7 @@ static void test_reference_proves_the_whole_prompt(void **state)
     assert_int_equal(cite(&world, world.admin, response->exposure_ref).code, STATUS_OK);
 
     get_event.key_case = ERRATA__V1__GET_EVENT_REQUEST__KEY_SEQ;
-    get_event.seq = 6; /* after the organisation, its token, two templates, a correction */
+    get_event.seq = 6; /* after the organisation, its token, two templates, and a correction */
     assert_int_equal(world_call(&world, &start, &get_event.base, &event), STATUS_OK);
     assert_int_equal(event->event->exposure_recorded->exposure_kind, EXPOSURE_KIND_PROMPT);
     assert_int_equal(event->event->exposure_recorded->n_artifacts, 2);

@@ -37,13 +37,13 @@ void prompts_put_version(struct world *world, const char *token, const char *nam
 Errata__V1__PromptTemplate *prompts_get(struct world *world, const char *token, const char *name,
                                         int64_t version);
 
-/* What to make a prompt of: a text, or a stored template. */
+/* Builds requests for a prompt from a text, or from a stored template. */
 Errata__V1__PreparePromptRequest prompts_of_template(const char *text);
 Errata__V1__PreparePromptRequest prompts_of_stored(const char *name);
 void prompts_set_layout(Errata__V1__PreparePromptRequest *request, const char *layout);
 void prompts_set_document(Errata__V1__PreparePromptRequest *request, const char *document_id);
 
-/* One value in each map of a request: its entries live here. */
+/* Entries for one value in each map of a request. */
 struct prompts_entries {
     context_entry context;
     context_entry *context_list[1];

@@ -34,7 +34,7 @@ static void listener_begin(struct listener *listener)
     assert_true(dup2(fileno(listener->file), STDERR_FILENO) >= 0);
 }
 
-/* What was written since the beginning. */
+/* Returns the lines written since the beginning. */
 static const char *listener_end(struct listener *listener)
 {
     size_t size = 0;
@@ -106,7 +106,7 @@ static void test_flood_of_refused_tokens_is_one_log_line(void **state)
     world_deinit(&world);
 }
 
-/* What the log says of one refused call, after ten quiet seconds. */
+/* Checks the log line of one refused call, after ten quiet seconds. */
 static void expect_reason(struct world *world, const char *token, const char *reason)
 {
     struct listener listener;

@@ -17,7 +17,7 @@
 #define GET "errata.v1.AdminService/GetSettings"
 #define UPDATE "errata.v1.AdminService/UpdateSettings"
 
-/* What a change says; -1 leaves a member out. */
+/* Members of a change; -1 omits a member. */
 struct change {
     int32_t holdout_percent;
     int32_t match_mode;
@@ -130,7 +130,7 @@ static void test_settings_belong_to_their_organisation(void **state)
     unknown = update(&world, &start, made_up, (struct change){10, -1});
     assert_int_equal(foreign.code, STATUS_NOT_FOUND);
     assert_int_equal(unknown.code, STATUS_NOT_FOUND);
-    assert_int_equal(foreign.message.size, unknown.message.size); /* but for the id in it */
+    assert_int_equal(foreign.message.size, unknown.message.size); /* equal except for the id */
     start.authorization = viewer;
     assert_int_equal(update(&world, &start, "", (struct change){10, -1}).code,
                      STATUS_PERMISSION_DENIED);

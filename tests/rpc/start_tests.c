@@ -128,7 +128,7 @@ static void test_new_admin_token_is_valid_once_kept(void **state)
     assert_int_not_equal(access.key_id, key_id);
     key_id = access.key_id;
     assert_int_equal(read_access(txn, &key_id, ADMIN_TOKENS_SCANNED_MAX, &access), OK);
-    assert_int_equal(access.until_us, 0); /* only of the first start */
+    assert_int_equal(access.until_us, 0); /* only for the first start */
     store_abort(txn);
     keeper.result = OK;
     assert_int_equal(first_token_add(&world.ctx, world.backend, keep, &keeper, &key_id), OK);

@@ -18,7 +18,7 @@
 struct fake {
     struct verify_jobs jobs;
     struct verify_state state;
-    struct org_id org; /* of the stream that started it */
+    struct org_id org; /* organisation of the stream that started it */
     unsigned starts;
     unsigned cancels;
     enum err start_result;

@@ -22,7 +22,7 @@
 
 static void wake(void *user)
 {
-    (void)user; /* world_run completes what is written */
+    (void)user; /* world_run completes writes */
 }
 
 static enum err run_on_pool(void *user, void (*work)(void *job),
@@ -274,7 +274,7 @@ static void take_status(struct call_core *core)
     assert_true(arena_copy(&exchange->world->arena, core->status.details, &exchange->details));
 }
 
-/* What comes next is the test's to send. */
+/* The test sends the next messages. */
 static void on_go_on(struct call_core *core)
 {
     (void)core;

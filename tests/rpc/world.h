@@ -37,7 +37,7 @@ struct world_job {
 };
 
 struct world {
-    struct arena arena; /* what tests read stays here until the end */
+    struct arena arena; /* memory for data read by tests, until the end */
     struct fault fault;
     struct ctx ctx;
     struct clock_manual clock;
@@ -50,15 +50,15 @@ struct world {
     struct call_server *calls;
     struct world_job jobs[WORLD_JOBS_MAX];
     size_t job_count;
-    bool pool_is_full; /* run_on_pool answers ERR_BUSY */
+    bool pool_is_full; /* run_on_pool returns ERR_BUSY */
     struct fake_documents documents;
     bool wants_turn;
-    unsigned turns; /* of pipeline_turn */
-    uint64_t damaged_rows; /* that a test changed bypassing the writer */
+    unsigned turns; /* number of turns run by pipeline_turn */
+    uint64_t damaged_rows; /* number of rows that a test changed without the writer */
     bool is_damaged; /* a test changed so much that nothing is known about a replay */
-    unsigned captures; /* by world_capture, each with a snippet of its own */
+    unsigned captures; /* number of captures by world_capture, each with a unique snippet */
     bool keys_ended; /* a day and more passed: a replay makes keys of quiet logs that are gone */
-    char admin[WORLD_TOKEN_BYTES]; /* `Bearer errata_...` of the first start */
+    char admin[WORLD_TOKEN_BYTES]; /* authorization of the first start: `Bearer errata_...` */
 };
 
 void world_init(struct world *world);
@@ -66,15 +66,15 @@ void world_init(struct world *world);
 void world_init_without_documents(struct world *world);
 /* Every call must have ended. Checks the tables against a replay of the log, so that each test does. */
 void world_deinit(struct world *world);
-/* What the tables hold is what the log makes of them, to the byte. */
+/* Checks that the tables equal a replay of the log, byte by byte. */
 void world_check_replay(struct world *world);
 /* Runs jobs, batches and turns until nothing is left to do. */
 void world_run(struct world *world);
 
-/* What the protocol of exchanges puts in front of a reply: its size, 32 bits, big-endian. */
+/* Size of the head before a reply in the test protocol: its length, 32 bits, big-endian. */
 #define EXCHANGE_HEAD_BYTES 4
 
-/* One call from the client's side. */
+/* A call from the client's side. */
 struct exchange {
     struct world *world;
     struct call_core *core; /* NULL once the protocol has let go */
@@ -82,15 +82,15 @@ struct exchange {
     enum status_code code;
     struct slice message;
     struct slice details;
-    size_t read_bytes; /* of the replies that were taken out */
+    size_t read_bytes; /* number of taken bytes of the replies */
 };
 
 struct exchange_start {
     const char *path; /* errata.v1.Service/Method */
-    const char *authorization; /* or NULL */
-    bool authorization_repeated; /* by another field of that name */
-    const char *idempotency_key; /* or NULL */
-    int64_t timeout_us; /* 0: none */
+    const char *authorization; /* authorization header, or NULL */
+    bool authorization_repeated; /* there is a second field of that name */
+    const char *idempotency_key; /* idempotency key, or NULL */
+    int64_t timeout_us; /* 0: no timeout */
 };
 
 /* The protocol of exchanges, for calls of methods that are not in the contract. */
@@ -98,9 +98,9 @@ const struct call_protocol *exchange_protocol(void);
 /* Starts a call; its request is sent by exchange_send. */
 void exchange_open(struct exchange *exchange, struct world *world,
                    const struct exchange_start *start);
-/* One request message, and no more. */
+/* Sends the only request message. */
 void exchange_send(struct exchange *exchange, const ProtobufCMessage *request);
-/* One request message of a stream. */
+/* Sends one request message of a stream. */
 void exchange_send_part(struct exchange *exchange, const ProtobufCMessage *request);
 /* The same, as wire bytes. */
 void exchange_send_bytes(struct exchange *exchange, struct slice request);

@@ -85,7 +85,7 @@ static void scene_init(struct scene *scene, size_t before_bytes)
     capture_init(&scene->capture, "layout", before_bytes);
 }
 
-/* Ends it: nothing lives any more, and so many events were stored in it. */
+/* Ends the scene: checks that nothing is live, and the number of stored events. */
 static void scene_end(struct scene *scene, uint64_t stored)
 {
     assert_int_equal(pipeline_live_count(scene->world.pipeline), 0);
@@ -125,7 +125,7 @@ static void test_repeat_under_a_key_gets_the_first_answer(void **state)
     assert_true(slice_has(exchange.message, "idempotency-key"));
     assert_int_equal(last_seq(&world), seq);
 
-    start = capture_start(operator, "key 1"); /* another token: another key */
+    start = capture_start(operator, "key 1"); /* another token makes it another key */
     assert_int_equal(world_call(&world, &start, &other.request.base, NULL), STATUS_OK);
     assert_int_equal(last_seq(&world), seq + 1);
     clock_manual_advance(&world.clock, INT64_C(25) * 3600 * 1000000);
@@ -312,7 +312,7 @@ static void test_large_body_is_decoded_on_the_pool(void **state)
     scene_end(&scene, 1);
 }
 
-/* What is logged at level info while a capture takes so long. */
+/* Returns the log at level info of a capture of this duration. */
 static size_t read_log_of(int64_t duration_us, char *text, size_t size)
 {
     struct scene scene;

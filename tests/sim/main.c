@@ -16,7 +16,7 @@
 
 #define STEPS_DEFAULT 60
 #define FAILURES_SHOWN_MAX 20
-/* So many seeds have everything that can happen. */
+/* Number of seeds after which every kind of event must have occurred. */
 #define SEEDS_MANY 500
 
 struct arguments {
@@ -218,7 +218,7 @@ int main(int count, char **values)
     (void)printf("%" PRIu64 " passed, %" PRIu64 " failed\n", arguments.count - failed, failed);
     if (failed > 0) {
         (void)fflush(stdout);
-        _exit(1); /* leftovers of a run that ended early are not leaks of the server */
+        _exit(1); /* memory left by an early end is not a leak of the server */
     }
     return 0;
 }

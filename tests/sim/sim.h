@@ -35,20 +35,20 @@ typedef void sim_run_fn(struct sim *sim, void *object, uint64_t number);
 
 struct sim_event {
     int64_t at_us; /* monotonic */
-    uint64_t order; /* of two at one time, the one that was asked for first */
+    uint64_t order; /* order of requests, for events at the same time */
     sim_run_fn *run;
-    void *object; /* lives until the end of the run */
-    uint64_t number; /* what the event is about: an incarnation, most often */
-    bool armed; /* fault points may fail in it: it is the server's */
+    void *object; /* exists until the end of the run */
+    uint64_t number; /* subject of the event, usually an incarnation */
+    bool armed; /* fault points may fail in it, since it belongs to the server */
 };
 
-/* What goes wrong in this run, and how often; chances are of SIM_ALWAYS. Each seed has its own
- * mixture, since what always goes wrong hides what seldom does. */
+/* Probabilities of faults in this run, as parts of SIM_ALWAYS. Each seed has a different mixture,
+ * since frequent faults hide rare ones. */
 struct sim_profile {
     uint32_t crash; /* a chance a round of chaos */
     uint32_t stop;
-    uint32_t reset; /* of a connection */
-    uint32_t silence; /* of a connection: neither side notices */
+    uint32_t reset; /* reset of a connection */
+    uint32_t silence; /* a connection that becomes silent without notice to either side */
     uint32_t wall_jump;
     uint32_t disk_full;
     uint32_t commit_error; /* a chance a commit */
@@ -66,7 +66,7 @@ struct sim_profile {
 
 struct sim {
     uint64_t seed;
-    bool traced; /* to standard output */
+    bool traced; /* print a trace to standard output */
     bool hashed; /* the trace's hash is wanted */
     struct sha256_digest trace;
     /* The queue: a binary heap. */
@@ -76,22 +76,22 @@ struct sim {
     uint64_t event_order;
     uint64_t events_run;
     struct clock_manual clock;
-    int64_t wall_ahead_us; /* all steps that the wall clock ever made forward */
+    int64_t wall_ahead_us; /* sum of all forward steps of the wall clock */
     int64_t started_ahead_us; /* the same when the server was last started */
-    int64_t crept_us; /* steps forward that no server can distinguish from the clock's own time */
-    struct random_seeded draws; /* what happens */
-    struct random_seeded server_random; /* what the server draws */
+    int64_t crept_us; /* sum of forward steps too small for a server to notice */
+    struct random_seeded draws; /* random source of the simulation */
+    struct random_seeded server_random; /* random source of the server */
     struct random_seeded client_random;
 #ifdef ERRATA_FAULTS
     struct fault_driver points; /* the fault points' */
 #endif
     bool points_armed;
     struct sim_profile profile;
-    bool calm; /* nothing goes wrong any more */
-    unsigned waits; /* threads that wait inside each other */
+    bool calm; /* no more faults occur */
+    unsigned waits; /* number of nested waiting threads */
     bool failed;
     char message[SIM_MESSAGE_BYTES]; /* the first thing that was wrong */
-    uint64_t counts[16]; /* by enum sim_count */
+    uint64_t counts[16]; /* indexed by enum sim_count */
     struct sim_net *net;
     struct sim_store *store;
     struct sim_server *server;
@@ -99,24 +99,24 @@ struct sim {
     struct sim_crowd *crowd;
 };
 
-/* What happened in a run, for people and for the test that everything does happen. */
+/* Counted events of a run, for people and for the test that every kind occurs. */
 enum sim_count {
     SIM_CALLS,
     SIM_ANSWERS, /* calls that ended with OK */
     SIM_WRITES, /* acknowledged */
-    SIM_REPEATS, /* writes sent again under their key by their maker */
+    SIM_REPEATS, /* repeated writes with the same key */
     SIM_UNKNOWN, /* writes that ended without a result */
     SIM_CRASHES,
     SIM_STOPS,
-    SIM_BROKEN, /* stores that refused everything */
+    SIM_BROKEN, /* stores that refused all calls */
     SIM_KEPT, /* commits in flight at a crash that were kept */
-    SIM_LOST, /* and that were not */
+    SIM_LOST, /* commits in flight at a crash that were lost */
     SIM_RESETS,
     SIM_SILENCES,
     SIM_COMMIT_ERRORS,
     SIM_POINTS, /* fault points that failed */
     SIM_JUMPS,
-    SIM_WATCHED, /* events delivered by watches */
+    SIM_WATCHED, /* events delivered to watches */
     SIM_COUNTS
 };
 

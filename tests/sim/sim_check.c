@@ -22,14 +22,14 @@
 
 #define CHAIN_LIMIT 1000000
 
-/* How often each mark of an organisation was found, and in which event. */
+/* Occurrences of each mark of an organisation, and their events. */
 struct tally {
     struct sim *sim;
     unsigned org;
-    unsigned *counts; /* by write number * SIM_ITEMS_MAX + item */
+    unsigned *counts; /* indexed by write number * SIM_ITEMS_MAX + item */
     char (*ids)[SIM_ID_BYTES];
     struct uuid
-        families[SIM_DOCUMENT_LAYOUTS]; /* of each layout's documents; zeros: there were none */
+        families[SIM_DOCUMENT_LAYOUTS]; /* family of each layout's documents; zeros: no documents */
 };
 
 /* Reads `m12-3x`; false if no such mark begins here. */
@@ -179,7 +179,7 @@ static void check_family(struct tally *tally, const struct event *event)
     }
 }
 
-/* How often the writes of a batch are stored: all of them alike. */
+/* Returns how often the writes of a batch are stored, which must be equal for all. */
 static unsigned batch_count(const struct tally *tally, const struct sim_write *write)
 {
     unsigned most = 0;
@@ -226,7 +226,7 @@ static void check_write(struct tally *tally, const struct sim_write *write, unsi
         sim_fail(sim, "write %" PRIu64 " is stored %u times", write->number, count);
     } else if (!write->acknowledged && !write->maybe && write->under_way == 0 && count > 0) {
         sim_fail(sim, "write %" PRIu64 " was said not to be stored, and is", write->number);
-    } else if (write->kind != SIM_WRITE_EXTRACTION && /* may have replaced another's */
+    } else if (write->kind != SIM_WRITE_EXTRACTION && /* it may have replaced another one */
                write->acknowledged && count == 1 && write->ids[item][0] != '\0' &&
                strcmp(write->ids[item], tally->ids[place]) != 0) {
         sim_fail(sim, "write %" PRIu64 " was answered with id %s; stored is %s", write->number,

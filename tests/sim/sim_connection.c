@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As the library's defaults. */
+/* Defaults of the library. */
 #define KEEPALIVE_MS 30000
 #define KEEPALIVE_TIMEOUT_MS 10000
 #define CONNECT_TIMEOUT_US (10 * SIM_S)

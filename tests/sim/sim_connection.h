@@ -12,16 +12,16 @@
 
 #define SIM_OUTPUT_BYTES ((size_t)16 * 1024)
 
-/* Who has connections: a channel and its token. */
+/* The owner of connections: a channel and its token. */
 struct sim_caller {
     struct sim *sim;
-    unsigned number; /* for the trace */
-    unsigned org; /* whose bytes it may see: their letter */
+    unsigned number; /* number for the trace */
+    unsigned org; /* organisation whose data it may see, identified by a letter */
     bool sees_all; /* the server's administrator */
     char token[128];
     struct client_channel *channel; /* owned */
-    uint64_t step_order; /* of the step that is asked for last */
-    struct sim_connection *connections; /* all of them, until the end */
+    uint64_t step_order; /* order of the last requested step */
+    struct sim_connection *connections; /* all connections, until the end */
 };
 
 struct sim_connection {
@@ -39,15 +39,15 @@ struct sim_connection {
     bool notified_lost;
     bool work_asked;
     uint64_t clock_order;
-    uint64_t events; /* asked for; the newest clock counts */
+    uint64_t events; /* number of requested events; only the newest clock event counts */
     uint8_t carry[8]; /* the last bytes that came */
 };
 
 /* Makes the channel. */
 void sim_caller_open(struct sim_caller *caller, struct sim *sim);
-/* Ends its calls, and reports so. */
+/* Ends its calls, and reports their ends. */
 void sim_caller_shut(struct sim_caller *caller);
-/* After shut, and what that asked for. */
+/* Closes the caller, after sim_caller_shut and the resulting events. */
 void sim_caller_close(struct sim_caller *caller);
 
 /* Events of links. */
@@ -56,7 +56,7 @@ void sim_connection_connected(struct sim_connection *connection, bool accepted);
 void sim_connection_take(struct sim_connection *connection, struct slice bytes);
 void sim_connection_room(struct sim_connection *connection);
 
-/* No bytes of another organisation are in these. */
+/* Checks that these bytes contain no data of another organisation. */
 void sim_check_bytes(const struct sim_caller *caller, struct slice bytes, const char *where);
 
 #endif

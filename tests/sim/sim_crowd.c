@@ -15,7 +15,7 @@
 /* Acknowledged writes that are asked for at the end. */
 #define AUDIT_WRITES 12
 
-/* What a role does, and how often. */
+/* An operation of a role, and its frequency. */
 struct habit {
     enum sim_op op;
     unsigned weight;

@@ -16,7 +16,7 @@
 #define SIM_CALLERS_MAX 20
 /* A call without a deadline of its own. */
 #define SIM_STREAM_TIMEOUT_MS 60000
-/* How much later than its deadline a call may end. */
+/* Maximum delay of a call's end after its deadline. */
 #define SIM_LATE_US SIM_S
 /* Pages of one walk through a list. */
 #define SIM_PAGES_MAX 200
@@ -47,7 +47,7 @@ enum sim_op {
     SIM_HEALTH_WATCH,
     SIM_DENIED, /* a viewer writes */
     SIM_FOREIGN, /* an id of another organisation */
-    SIM_FOREIGN_TOKENS, /* its tokens */
+    SIM_FOREIGN_TOKENS, /* uses tokens of another organisation */
     SIM_NONSENSE, /* a request that is not valid */
     SIM_SUGGEST,
     SIM_CONFIRM,
@@ -59,7 +59,7 @@ enum sim_op {
     SIM_SETTINGS,
     SIM_MATCH,
     SIM_PROMPT,
-    SIM_GET_MAPPING, /* one that was suggested */
+    SIM_GET_MAPPING, /* reads a suggested mapping */
     SIM_LIST_MAPPINGS,
     SIM_ANALYTICS,
     SIM_REPORT,
@@ -81,10 +81,10 @@ enum sim_reference {
 struct sim_member {
     struct sim_caller caller; /* first */
     enum role role;
-    bool server; /* its token has the flag */
-    bool ready; /* it has its token */
-    bool revoking; /* its token may be gone */
-    bool revoked; /* and is */
+    bool server; /* the token has the server flag */
+    bool ready; /* the member has a token */
+    bool revoking; /* the token is being revoked */
+    bool revoked; /* the token is revoked */
     char key_id[9];
     uint64_t watch_next; /* the number of the next event that it is to be shown */
     bool watches;
@@ -98,20 +98,20 @@ struct sim_call {
     enum sim_op op;
     const struct method_info *method;
     struct client_call *handle;
-    struct sim_write *write; /* that it makes; NULL: it reads */
-    const struct sim_write *about; /* what it asks for */
+    struct sim_write *write; /* the write that it makes; NULL: a read */
+    const struct sim_write *about; /* the object of the request */
     uint64_t number;
-    int64_t due_us; /* INT64_MAX: it has no deadline */
+    int64_t due_us; /* INT64_MAX: no deadline */
     bool ended;
-    bool cancelled; /* by its caller */
-    bool strict; /* nothing is wrong any more: it must succeed */
+    bool cancelled; /* cancelled by its caller */
+    bool strict; /* faults are disabled: it must succeed */
     bool was_revoked; /* the token was gone when it began */
     bool paused;
     unsigned replies;
     uint8_t *reply; /* owned; the last one */
     size_t reply_bytes;
-    size_t sent_bytes; /* of a document by stream */
-    bool named; /* its first message was sent */
+    size_t sent_bytes; /* sent bytes of a streamed document */
+    bool named; /* the first message has been sent */
     /* The acknowledged writes before it began. */
     uint64_t least;
     unsigned layout; /* of SIM_EXAMPLES */
@@ -126,15 +126,15 @@ struct sim_crowd {
     struct sim *sim;
     struct sim_member members[SIM_CALLERS_MAX];
     unsigned member_count;
-    unsigned member_room; /* planned ones */
+    unsigned member_room; /* number of planned members */
     unsigned setup_at; /* the next organisation or token to make */
     bool set_up;
-    struct sim_call *calls; /* all of the run, newest first; ended ones are freed with it */
+    struct sim_call *calls; /* all calls of the run, newest first; freed at its end */
     uint64_t call_count;
-    uint64_t under_way; /* but for watches */
-    unsigned steps; /* calls that are still to be begun */
-    bool settled; /* nothing is wrong any more, and that was long enough ago */
-    bool finishing; /* nothing new begins */
+    uint64_t under_way; /* number of running calls, except watches */
+    unsigned steps; /* number of calls still to be started */
+    bool settled; /* faults have been disabled long enough */
+    bool finishing; /* no new calls are started */
 };
 
 /* --- sim_crowd.c: callers and their actions --- */
@@ -143,17 +143,17 @@ void sim_crowd_open(struct sim *sim, unsigned steps);
 void sim_crowd_close(struct sim *sim);
 /* All steps were begun, and all of them have ended. */
 bool sim_crowd_is_done(const struct sim *sim);
-/* No call is later than it may be. */
+/* Checks that no call has exceeded its deadline. */
 void sim_crowd_check_late(struct sim *sim);
 /* The last reads: acknowledged writes are read by their owners. */
 void sim_crowd_audit(struct sim *sim);
 /* Every watch has shown all that is in its log; false while one has not. */
 bool sim_crowd_watched_all(const struct sim *sim, unsigned *ret_caller);
-/* No watch has outlived its token. */
+/* Checks that no watch has outlived its token. */
 void sim_crowd_check_revoked(struct sim *sim);
 /* Ends the watches. */
 void sim_crowd_finish(struct sim *sim);
-/* What comes next after a call of the setup. */
+/* Continues the setup after one of its calls. */
 void sim_crowd_setup_next(struct sim *sim);
 /* A new member, that has no token yet; NULL if there is no room. */
 struct sim_member *sim_crowd_add(struct sim *sim, unsigned org, enum role role);
@@ -170,8 +170,8 @@ bool sim_request(struct sim_member *member, enum sim_op op);
 struct sim_call *sim_new_call(struct sim_member *member, enum sim_op op);
 /* Sends a write whose request is this. */
 void sim_send_new_write(struct sim *sim, struct sim_write *write, const ProtobufCMessage *message);
-/* Some acknowledged write of this kind, of the member's organisation or (`foreign`) of another; NULL:
- * there is none. */
+/* Draws an acknowledged write of this kind, of the member's organisation or (`foreign`) of another;
+ * NULL: there is none. */
 const struct sim_write *sim_draw_write(struct sim_member *member, enum sim_write_kind kind,
                                        bool foreign);
 /* Sends a write, for the first time or again. */
@@ -188,7 +188,7 @@ void sim_send_document(struct sim_call *call);
 
 /* --- sim_learning.c: mappings, prompts, extractions, analytics --- */
 
-/* As sim_request, of the kinds from SIM_SUGGEST on. */
+/* Like sim_request, for the operations from SIM_SUGGEST on. */
 bool sim_request_learning(struct sim_member *member, enum sim_op op);
 /* Reads a mapping that a write suggested. */
 void sim_request_mapping(struct sim_member *member, const struct sim_write *write);

@@ -9,18 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As the server's own limit of the wall. */
+/* The server's own wall-clock limit. */
 #define WALL_LIMIT_US (8 * SIM_S)
 
 enum document_end {
     DOCUMENT_MEASURED,
     DOCUMENT_CUT, /* the text came, the tables did not */
     DOCUMENT_CRASHED,
-    DOCUMENT_STARVED /* not its own fault: UNAVAILABLE */
+    DOCUMENT_STARVED /* not caused by the document: UNAVAILABLE */
 };
 
 struct document_job {
-    struct document_job *next; /* of the queued ones */
+    struct document_job *next; /* next queued job */
     struct sim_documents *documents;
     bool submitted;
     bool working;
@@ -97,7 +97,7 @@ static void on_done(struct sim *sim, void *object, uint64_t incarnation)
     sim_server_end_turn(sim->server);
 }
 
-/* Its turn has come, unless it was cancelled in the line. */
+/* Runs the job, unless it was cancelled in the queue. */
 static void on_work(struct sim *sim, void *object, uint64_t incarnation)
 {
     struct document_job *job = object;

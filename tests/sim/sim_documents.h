@@ -14,9 +14,9 @@
 #define SIM_DOCUMENT_LAYOUTS 4
 
 struct sim_documents {
-    struct document_jobs jobs; /* for the services */
+    struct document_jobs jobs; /* interface for the services */
     struct sim *sim;
-    struct document_job *queued; /* submitted, and not done */
+    struct document_job *queued; /* submitted jobs that are not done */
     size_t open_count;
 };
 

@@ -306,7 +306,7 @@ static void write_done(struct sim_call *call, struct slice reply)
         break;
     case SIM_WRITE_REVOKE:
         subject->revoked = true;
-        (void)sim_request(subject, SIM_LIST_EVENTS); /* is let in no more */
+        (void)sim_request(subject, SIM_LIST_EVENTS); /* it is no longer admitted */
         break;
     case SIM_WRITE_CAPTURE:
     case SIM_WRITE_BATCH:

@@ -99,7 +99,7 @@ static void mark_rejected(Errata__V1__RejectMappingRequest *request, struct text
 
 static void name_suggested(Errata__V1__SkuMapping *mapping, struct texts *texts)
 {
-    /* Of a SKU of its own: it is stored, and never changes what others confirmed. */
+    /* The SKU is unique: the suggestion is stored, and never changes other confirmed mappings. */
     memcpy(texts->sku, "sku ", 4);
     memcpy(texts->sku + 4, texts->mark, sizeof(texts->mark));
     mapping->customer_id = texts->customer;
@@ -393,7 +393,7 @@ static void ask_analytics(struct sim_member *member, enum sim_op op)
     sim_call_start(sim_new_call(member, op), op == SIM_ANALYTICS ? &learned.base : &report.base);
 }
 
-/* Some member of another organisation; NULL if there is none yet. */
+/* Draws a member of another organisation; NULL if there is none yet. */
 static const struct sim_member *draw_stranger(const struct sim_member *member)
 {
     struct sim_crowd *crowd = sim_of(member)->crowd;

@@ -11,7 +11,7 @@
 #include "tests/sim/sim.h"
 
 #define SIM_ORGS_MAX 4
-#define SIM_ITEMS_MAX 5 /* of a batch */
+#define SIM_ITEMS_MAX 5 /* items of a batch */
 #define SIM_ID_BYTES (UUID_TEXT_BYTES + 1)
 #define SIM_LAYOUTS 3
 
@@ -33,18 +33,18 @@ enum sim_write_kind {
     SIM_WRITE_RETRACT /* stores nothing if another one retracted the event before */
 };
 
-/* One write, under one idempotency key, however often it is sent. */
+/* A write with one idempotency key, regardless of how often it is sent. */
 struct sim_write {
     struct sim_write *next; /* the one before */
     uint64_t number;
     enum sim_write_kind kind;
-    unsigned org; /* whose log it goes to */
-    unsigned layout; /* of a capture */
+    unsigned org; /* organisation of its log */
+    unsigned layout; /* layout of a capture */
     bool streamed; /* a document, piece by piece */
     bool cites; /* a reference: it counts once for its subject, under any key */
     const struct sim_write
         *twin; /* the write that cited the same for the same; NULL: it is the first */
-    unsigned items; /* events that it appends; each carries its mark */
+    unsigned items; /* number of appended events; each carries its mark */
     struct sim_caller *caller;
     const struct method_info *method;
     char key[48];
@@ -59,22 +59,22 @@ struct sim_write {
     bool maybe; /* some end of it did not say that nothing was stored */
     uint8_t *answer; /* owned; the first one */
     size_t answer_bytes;
-    char ids[SIM_ITEMS_MAX][SIM_ID_BYTES]; /* of the events, as they were answered */
-    struct sim_caller *subject; /* whose token it makes or revokes */
+    char ids[SIM_ITEMS_MAX][SIM_ID_BYTES]; /* ids of the events in the response */
+    struct sim_caller *subject; /* caller whose token it creates or revokes */
 };
 
 /* The shown events of an organisation's log, by number. */
 struct sim_shown {
-    char id[SIM_ID_BYTES]; /* empty: nothing */
+    char id[SIM_ID_BYTES]; /* empty: none */
 };
 
 struct sim_org {
-    char id[SIM_ID_BYTES]; /* empty: it is not there yet */
+    char id[SIM_ID_BYTES]; /* empty: not created yet */
     char name[48];
     struct sim_shown *shown; /* owned; by seq - 1 */
     size_t shown_room;
     uint64_t shown_last;
-    uint64_t acknowledged_events; /* of kind FEEDBACK */
+    uint64_t acknowledged_events; /* number of acknowledged FEEDBACK events */
     uint64_t acknowledged_documents;
     uint64_t acknowledged_suggestions;
     uint64_t
@@ -95,14 +95,15 @@ void sim_model_close(struct sim *sim);
 struct sim_write *sim_model_add(struct sim *sim, struct sim_caller *caller,
                                 enum sim_write_kind kind);
 void sim_write_set_request(struct sim_write *write, struct slice request);
-/* What an item of SIM_WRITE_JUDGE is: SIM_WRITE_SUGGEST, SIM_WRITE_CONFIRM or SIM_WRITE_REJECT. */
+/* Returns the kind of an item of SIM_WRITE_JUDGE: SIM_WRITE_SUGGEST, SIM_WRITE_CONFIRM or
+ * SIM_WRITE_REJECT. */
 enum sim_write_kind sim_judgement_of(const struct sim_write *write, unsigned item);
 /* The mark of one of its events: no other event has it. */
 void sim_write_mark(const struct sim_write *write, unsigned item, char mark[24]);
 /* The server reported it as stored, with this response. */
 void sim_model_acknowledge(struct sim *sim, struct sim_write *write, struct slice answer);
-/* For a write of learned data: the id in its reply. A twin has the first one's, but for
- * extractions. */
+/* Stores the id in the reply to a write of learned data. A twin has the same id as the first write,
+ * except for extractions. */
 void sim_keep_learning_ids(struct sim *sim, struct sim_write *write, struct slice answer);
 /* The key is still valid, after any jumps of the wall clock. */
 bool sim_model_knows_key(const struct sim *sim, const struct sim_write *write);

@@ -108,7 +108,7 @@ void sim_link_write(struct sim_link *link, struct sim_pipe *pipe, struct slice b
     move_on(link, pipe);
 }
 
-/* How many bytes arrive together. */
+/* Draws the number of bytes that arrive together. */
 static size_t draw_piece(struct sim_link *link, const struct sim_pipe *pipe)
 {
     struct sim *sim = link->sim;

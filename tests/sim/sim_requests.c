@@ -19,7 +19,7 @@
 #define DOCUMENT_BYTES_MAX 40000
 #define DOCUMENT_PIECE_BYTES 8000
 /* 2025-06-01: what an integrator brings is that old. */
-#define HISTORY_SECONDS INT64_C(500000000) /* 1985: no jump of the clock goes back so far */
+#define HISTORY_SECONDS INT64_C(500000000) /* 1985, earlier than any jump of the clock */
 
 #define ADMIN "/errata.v1.AdminService/"
 #define EVENT "/errata.v1.EventService/"
@@ -176,7 +176,7 @@ static const Errata__V1__FeedbackEventType types[] = {
     ERRATA__V1__FEEDBACK_EVENT_TYPE__FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED,
 };
 
-/* One in sixty has a text that makes the body one for the pool. */
+/* One in sixty has a text so long that the pool checks the body. */
 static void fill_event(struct sim_member *member, const struct sim_write *write, unsigned item,
                        Errata__V1__FeedbackEvent *event, struct texts *texts)
 {
@@ -526,7 +526,7 @@ static void examples(struct sim_member *member)
     call->layout = layout;
     call->least = org_of(member)->acknowledged_by_layout[layout];
     request.layout_fingerprint = name;
-    request.include_superseded = 1; /* all that were acknowledged */
+    request.include_superseded = 1; /* includes all acknowledged events */
     sim_call_start(call, &request.base);
 }
 
@@ -748,7 +748,7 @@ bool sim_request(struct sim_member *member, enum sim_op op)
     case SIM_CREATE_ORG:
     case SIM_GET_MAPPING:
     case SIM_OPS:
-        return false; /* begun by others */
+        return false; /* others start these */
     }
     return false;
 }

@@ -17,7 +17,8 @@
 #define RUN_US (600 * SIM_S)
 #define SETTLE_US (90 * SIM_S)
 #define AUDIT_US (60 * SIM_S)
-/* What a look at the disk between two lives of the server costs is spent so often at most. */
+/* Maximum number of checks of the disk between two incarnations of the server, since they are
+ * expensive. */
 #define CHECKS_MAX 6
 
 /* A jump of the wall clock: seconds, hours that an administrator got wrong, days, or years. */
@@ -31,7 +32,7 @@ static void jump_wall(struct sim *sim)
     } else if (kind == 3) {
         by_us = YEARS_US;
     }
-    /* Not back twice by years: what callers backdate lies in the past in any case. */
+    /* Does not step back by years twice: backdated events must stay in the past. */
     if (sim_draw(sim, 2) == 0 && sim->clock.wall_us > SIM_START_US - YEARS_US) {
         by_us = -by_us;
     }
@@ -158,8 +159,8 @@ static void wait_calmly(struct sim *sim, int64_t duration_us)
     (void)run_until(sim, duration_us, never);
 }
 
-/* Once nothing fails any more: all calls end, guaranteed data is read, watches have caught up, and
- * nothing is pending. */
+/* Final checks after faults are disabled: all calls end, acknowledged data is readable, watches
+ * have caught up, and nothing is pending. */
 static void end(struct sim *sim)
 {
     unsigned caller = 0;
@@ -184,7 +185,7 @@ static void end(struct sim *sim)
     }
 }
 
-/* Ends what still exists, without leftovers. A failed world is left unchanged. */
+/* Ends all remaining objects without leaks. A failed world is left unchanged. */
 static bool end_world(struct sim *sim)
 {
     if (!sim->failed) {

@@ -16,7 +16,7 @@
 #define ARENA_BYTES (16u << 20)
 /* Rounds in which everything that a server still holds must come to its end. */
 #define BURY_ROUNDS_MAX 10000
-/* As app's drain timeout, and how long what was accepted may take after it. */
+/* The app's drain timeout, and the time for accepted calls after it. */
 #define DRAIN_US (5 * SIM_S)
 #define STOP_US (60 * SIM_S)
 
@@ -217,7 +217,7 @@ static void check_end(struct sim_server *server)
     }
 }
 
-/* What the kernel reports to the clients of a process that is gone, if anything. */
+/* Cuts the links of a killed process, and sometimes notifies the clients. */
 static void cut_links(struct sim *sim)
 {
     for (struct sim_link *at = sim->net->links; at != NULL; at = at->next) {

@@ -35,7 +35,7 @@ struct sim_job {
 struct sim_server {
     struct sim *sim;
     enum sim_server_state state;
-    uint64_t incarnation; /* events of an earlier one do nothing */
+    uint64_t incarnation; /* events of an earlier incarnation have no effect */
     bool doomed; /* the process is dead, but a thread of it is still on our stack */
     struct arena arena;
     struct fault fault;
@@ -56,13 +56,13 @@ struct sim_server {
     size_t job_count;
     struct sim_documents documents;
     int64_t sessions_ticked_us;
-    int64_t stop_by_us; /* connections that are left then are closed */
-    int64_t stopped_by_us; /* it must have ended by then */
+    int64_t stop_by_us; /* time at which the remaining connections are closed */
+    int64_t stopped_by_us; /* time by which it must have ended */
     char admin_token[SIM_TOKEN_BYTES]; /* the file of the first start; outlives the server */
 };
 
 void sim_server_open(struct sim *sim);
-/* Ends it, and checks that nothing is left. */
+/* Ends the server, and checks that nothing is left. */
 void sim_server_close(struct sim *sim);
 /* Asks for a start after a delay. */
 void sim_server_start(struct sim *sim, int64_t delay_us);
@@ -70,12 +70,12 @@ void sim_server_start(struct sim *sim, int64_t delay_us);
 void sim_server_crash(struct sim *sim, const char *why);
 /* A signal asks it to end; another one is started later. */
 void sim_server_stop(struct sim *sim);
-/* It was killed while one of its threads is on the stack. */
+/* Returns whether it was killed while one of its threads is on the stack. */
 bool sim_server_is_doomed(const struct sim *sim);
 bool sim_server_is_up(const struct sim *sim);
-/* Nothing is under way in it. */
+/* Returns whether nothing is running in it. */
 bool sim_server_is_idle(const struct sim *sim);
-/* After each thing that happened to it: what it has to send is sent. */
+/* Sends its output; call it after each event. */
 void sim_server_end_turn(struct sim_server *server);
 /* A thread of it has come back: a server that was killed meanwhile is thrown away. */
 void sim_server_after_thread(struct sim_server *server);

@@ -19,7 +19,7 @@ void sim_server_end_job(struct sim_server *server, struct sim_job *job);
 /* The session of a link goes; takes a link without one. */
 void sim_server_close_link(struct sim_link *link);
 void sim_server_close_links(struct sim_server *server);
-/* There may be output. */
+/* Marks that there may be output. */
 void sim_server_mark(struct sim_link *link);
 
 #endif

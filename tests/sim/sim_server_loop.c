@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As net's, and app's. */
+/* Intervals of net and app. */
 #define TICK_US (50 * SIM_MS)
 #define SESSION_TICK_US (500 * SIM_MS)
 #define HEALTH_US (250 * SIM_MS)

@@ -49,7 +49,7 @@ static enum err sim_restore(struct store_backend *backend)
     return store->inner_ops->restore(backend);
 }
 
-/* What this commit meets, before anything of it is durable; OK: nothing. */
+/* Draws the error of this commit before anything is durable; OK: none. */
 static enum err draw_error(struct sim_store *store)
 {
     struct sim *sim = store->sim;

@@ -10,20 +10,21 @@
 #include "tests/support/store/fault_store.h"
 
 struct sim_store {
-    struct fault_store faults; /* first: what is under it fails a single call */
-    struct store_backend_ops ops; /* its table, with our own begin, renew, commit and restore */
+    struct fault_store faults; /* must be the first member: makes single calls fail */
+    struct store_backend_ops
+        ops; /* its operations, with replaced begin, renew, commit and restore */
     const struct store_backend_ops *inner_ops;
     struct sim *sim;
     struct store_backend *disk; /* owned; what is durable */
-    bool broken; /* refuses everything until the next start */
-    bool dead; /* its process is gone: the same, and nothing is counted */
+    bool broken; /* refuses all calls until the next start */
+    bool dead; /* its process was killed: as above, and nothing is counted */
     int64_t full_until_us;
-    uint64_t commits; /* that are durable */
+    uint64_t commits; /* number of durable commits */
 };
 
 void sim_store_open(struct sim *sim);
 void sim_store_close(struct sim *sim);
-/* What the server is given. */
+/* Returns the back end for the server. */
 struct store_backend *sim_store_backend(struct sim *sim);
 /* The process is gone, or a new one starts. */
 void sim_store_set_dead(struct sim *sim, bool dead);

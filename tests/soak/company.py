@@ -44,7 +44,7 @@ class Company:
         self.streams = set()
         self.expected = {}
         self.stopping = threading.Event()
-        actors = (  # what it does, how often, what it has to expect besides OK
+        actors = (  # operations, their frequencies, and their expected codes besides OK
             (self.ingest, 2.0, ("DEADLINE_EXCEEDED", *BUSY)),
             (self.change_tokens, 5.0, BUSY),
             (self.connect, 1.0, BUSY),
@@ -70,7 +70,7 @@ class Company:
     def stop(self):
         self.stopping.set()
         for stream in list(self.streams):
-            stream.cancel()  # it may wait for an event that does not come
+            stream.cancel()  # it may wait for an event that never comes
         for thread in self.threads:
             thread.join(60)
         self.lasting.close()
@@ -120,7 +120,7 @@ class Company:
             client.close()
 
     def change_tokens(self):
-        """Made, used, revoked, refused."""
+        """Creates, uses and revokes a token, which is then refused."""
         client = self.client()
         made = client.create_token(roles.ROLE_SERVICE)
         theirs = Client(self.server.address, made.secret)
@@ -138,8 +138,8 @@ class Company:
         client.close()
 
     def cancel(self):
-        """At once, or when it is under way: a lookup, a write, a document. On a connection that stays:
-        grpcio keeps one that is closed below a cancelled call."""
+        """Cancels calls immediately or later: a lookup, a write, a document. Uses a persistent connection, because
+        grpcio keeps a connection closed below a cancelled call."""
         client = self.lasting
         kind = self.random.randrange(3)
         if kind == 0:

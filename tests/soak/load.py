@@ -4,7 +4,7 @@ import os
 import subprocess
 import tempfile
 
-# Of a thousand calls: 85% lookups, 10% captures, and a little of everything else.
+# Mixture per thousand calls: 85% lookups, 10% captures, and some of every other kind.
 MIX = ("examples=700,hints=150,capture=100,capture-batch=3,list-feedback=15,list-events=10,get-event=15,"
        "list-layouts=2,list-documents=2,fingerprint=2,server-info=1")
 CONNECTIONS = 20
@@ -44,7 +44,7 @@ class Bench:
             for run in report["runs"]]
 
     def run_minute(self, rate, seconds):
-        """One stretch at a rate: what was due, answered and wrong, and how long calls took."""
+        """Runs a load for one interval; returns the due, answered and wrong calls, and their latencies."""
         report = self.run("--rate", f"{rate:.0f}", "--duration", f"{seconds:.0f}s", "--arrival", "poisson")
         if report is None:
             return {"due": rate * seconds, "answered": 0, "wrong": {"NO_REPORT": 1}, "p99_us": {}}

@@ -5,7 +5,7 @@ WIDTH, HEIGHT, LEFT, GAP = 900, 150, 70, 46
 
 
 def panel(title, points, top, end_at):
-    """One line over the time, from 0 to its most."""
+    """Draws a line over time, from 0 to its maximum."""
     most = max((y for _, y in points), default=0) or 1
     path = " ".join(f"{LEFT + x / end_at * (WIDTH - LEFT - 10):.1f},"
                     f"{top + HEIGHT - y / most * HEIGHT:.1f}" for x, y in points)

@@ -1,4 +1,4 @@
-"""What a running erratad is looked at for, every ten seconds: its process, its counters, its log's end."""
+"""Samples a running erratad every ten seconds: its process, its counters, and the end of its log."""
 import os
 import threading
 import time

@@ -1,16 +1,16 @@
-"""What samples and minutes of a soak say: flat or growing, by the goals. Pure: numbers in, words out.
+"""Verdicts on the samples and minutes of a soak: flat or growing, by the goals. Pure functions of numbers.
 
-A sample is a dict of numbers at a time `at` (seconds since the load began), a minute one of what the load
-saw. Memory is RssAnon: pages of the store's map count as RssFile and come and go with the machine's needs.
-A machine that stops for a second makes calls queue, and the process keeps the memory that took; so
-beside it is what is in use, at the quietest moment: a leak is in both.
+A sample is a dict of numbers at a time `at` (seconds since the start of the load); a minute contains the results of the
+load. Memory is RssAnon: pages of the store's map count as RssFile, which depends on the machine. If the machine stalls
+for a second, calls queue up, and the process keeps the memory allocated for them; therefore the memory in use at the
+quietest moment is judged too: a leak appears in both.
 """
 import statistics
 
-GROWTH_MAX = 0.05  # of memory, of the file once its growth is taken off, and of descriptors
-DESCRIPTORS_SLACK = 8  # connections that come and go
+GROWTH_MAX = 0.05  # limit of the growth of memory, of the file (after subtracting its expected growth), and of descriptors
+DESCRIPTORS_SLACK = 8  # tolerance for varying connections
 READER_AGE_MAX_S = 5.0  # a read takes milliseconds; on a machine that is busy with other things a second
-REFUSED_MAX = 0.001  # of all calls, for want of room: a busy machine's moment
+REFUSED_MAX = 0.001  # limit of calls refused for lack of resources, as a share of all calls: a busy machine's moment
 ANSWERED_MIN = 0.9
 REFUSALS = {"RESOURCE_EXHAUSTED", "UNAVAILABLE"}
 
@@ -41,7 +41,7 @@ def thirds(values):
 
 
 def growth(name, samples, key, unit, slack=0):
-    """One number that must not grow: (passed, sentence)."""
+    """Judges a number that must not grow: (passed, sentence)."""
     first, last = ends([s[key] for s in samples])
     share = (last - first) / first if first else 0.0
     passed = last - first <= max(first * GROWTH_MAX, slack)
@@ -71,7 +71,7 @@ def file_growth(samples):
 
 
 def reader_ages(samples):
-    """How old the oldest snapshot was at each sample, by the rate of commits around it."""
+    """Returns the age of the oldest snapshot at each sample, estimated from the rate of commits."""
     for before, now in zip(samples, samples[1:]):
         commits_a_second = (now["commits"] - before["commits"]) / max(now["at"] - before["at"], 0.001)
         yield now["reader_lag_commits"] / max(commits_a_second, 1.0)
@@ -107,7 +107,7 @@ def delivery(minutes):
 
 
 def company(tallies):
-    """What the unruly clients met: (actor, code) -> [count, whether it was to be expected]."""
+    """Results of the misbehaving clients: (actor, code) -> [count, expected]."""
     odd = [f"{actor} got {code} {count} times" for (actor, code), (count, expected) in
            sorted(tallies.items()) if not expected]
     total = sum(count for count, _ in tallies.values())

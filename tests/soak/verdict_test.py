@@ -55,7 +55,7 @@ class Verdict(unittest.TestCase):
     def test_growing_memory_fails(self):
         samples = flat_samples()
         for number, sample in enumerate(samples):
-            sample["rss_anon_kb"] += 4 * number  # 1.4 MB in an hour
+            sample["rss_anon_kb"] += 4 * number  # 1.4 MB per hour
         self.expect("memory of erratad", samples=samples)
 
     def test_growing_heap_fails(self):

@@ -16,24 +16,24 @@ struct suite_call {
     struct suite *suite;
     struct call *call;
     const struct suite_method *method;
-    struct suite_reply *first; /* that waits */
+    struct suite_reply *first; /* waiting replies */
     struct suite_reply **end;
     uint32_t reply_count;
-    bool ended; /* `status` goes out after the replies */
+    bool ended; /* `status` is sent after the replies */
     struct status status;
     int64_t end_delay_us;
-    int64_t due_us; /* of the first that waits; INT64_MAX: nothing does */
+    int64_t due_us; /* due time of the first waiting reply; INT64_MAX: none waits */
     void *state;
-    struct suite_call *next; /* in the list of live calls */
+    struct suite_call *next; /* next in the list of live calls */
     struct suite_call *previous;
 };
 
 struct suite {
     struct call_handlers handlers;
     const struct clock *clock;
-    struct suite_call *calls; /* live ones */
-    int64_t now_us; /* of the event that is seen to */
-    int64_t due_us; /* as last passed to want_timer */
+    struct suite_call *calls; /* live calls */
+    int64_t now_us; /* time of the current event */
+    int64_t due_us; /* time last passed to want_timer */
     void (*want_timer)(void *user, int64_t in_us);
     void *user;
 };
@@ -70,7 +70,7 @@ static void suite_finish_without_memory(struct suite_call *call)
     suite_finish(call, &status);
 }
 
-/* When the next thing that waits is due, counted from now. */
+/* Sets the time of the next action, relative to now. */
 static void suite_set_due(struct suite_call *call)
 {
     call->due_us = INT64_MAX;
@@ -96,7 +96,7 @@ static void suite_pump(struct suite_call *call)
         struct suite_reply *reply = call->first;
 
         if (!call_writable(call->call)) {
-            return; /* on_writable goes on */
+            return; /* on_writable continues */
         }
         if (!suite_send(call->call, reply->message)) {
             suite_finish_without_memory(call);
@@ -118,7 +118,7 @@ static void suite_update_timer(struct suite *suite)
     int64_t due_us = INT64_MAX;
 
     for (const struct suite_call *at = suite->calls; at != NULL; at = at->next) {
-        /* What is due and still there waits for its peer. */
+        /* Overdue calls wait for their peers, so they need no timer. */
         if (at->due_us > suite->now_us && at->due_us < due_us) {
             due_us = at->due_us;
         }
@@ -203,7 +203,7 @@ void *suite_call_state(struct suite_call *call, size_t size)
     return call->state;
 }
 
-/* After an event that the service has seen. */
+/* Called after the service has handled an event. */
 static void suite_after_event(struct suite_call *call)
 {
     struct suite *suite = call->suite;

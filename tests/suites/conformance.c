@@ -46,7 +46,7 @@ enum {
     ERROR_DETAILS = 3
 };
 
-/* Where a definition has what, which unary and streamed ones disagree on. */
+/* Field numbers of a definition that differ between unary and streaming methods. */
 struct definition_form {
     uint32_t error;
     uint32_t trailers;
@@ -59,11 +59,11 @@ static const struct definition_form stream_form = {STREAM_ERROR, STREAM_TRAILERS
 struct exchange {
     bool begun; /* the first request was read */
     bool full_duplex;
-    struct slice definition; /* empty: nothing is asked for */
-    struct wire_reader data; /* of the definition's replies, those that were not sent */
+    struct slice definition; /* empty: nothing is requested */
+    struct wire_reader data; /* unsent replies of the definition */
     uint32_t reply_count;
     int64_t delay_us;
-    struct buffer requests; /* since the last reply that reported them: fields of RequestInfo */
+    struct buffer requests; /* fields of RequestInfo since the last reply that reported them */
 };
 
 /* The next field of a number. */
@@ -127,7 +127,7 @@ static void add_metadata(struct call *call, struct slice definition, uint32_t nu
     }
 }
 
-/* What an exchange's first request asks for. */
+/* Reads the definition in the first request of an exchange. */
 static void begin(struct suite_call *call, struct exchange *exchange, struct slice request)
 {
     const struct definition_form *form =
@@ -164,7 +164,7 @@ static void put_header(struct call_core *core, const struct call_metadata_field 
                        struct buffer *info)
 {
     struct buffer header;
-    const struct call_metadata_field *last = NULL; /* that was put */
+    const struct call_metadata_field *last = NULL; /* last added field */
 
     buffer_init(&header, &core->arena, field->name.size + field->value.size + 16);
     wire_put_bytes(&header, HEADER_NAME, field->name);

@@ -23,7 +23,7 @@ BIN = os.environ["ERRATA_BIN"]
 TEST = "/grpc.testing.TestService/"
 CONFORMANCE = "/connectrpc.conformance.v1.ConformanceService/"
 TYPE = "type.googleapis.com/connectrpc.conformance.v1."
-PING_PONG_SIZES = [(31415, 27182), (9, 8), (2653, 1828), (58979, 45904)]  # reply, request
+PING_PONG_SIZES = [(31415, 27182), (9, 8), (2653, 1828), (58979, 45904)]  # sizes of replies and requests
 SPECIAL = "\t\ntest with whitespace\r\nand Unicode BMP ☺ and non-BMP \U0001f608\t\n"
 OPTIONS = [("grpc.enable_http_proxy", 0), ("grpc.max_receive_message_length", 64 << 20)]
 
@@ -126,7 +126,7 @@ class Interop(Case):
         self.assertEqual(replies.code(), grpc.StatusCode.OK)
 
     def test_half_duplex(self):
-        """No reply before the last request; then all of them."""
+        """Sends no reply before the last request, then all of them."""
         requests = Requests()
         replies = self.channel.stream_stream(TEST + "HalfDuplexCall")(iter(requests), timeout=10)
         for reply_bytes, request_bytes in PING_PONG_SIZES:
@@ -203,7 +203,7 @@ class Interop(Case):
         self.assertIn(sent[1], replies.trailing_metadata())
 
     def test_client_compressed_unary(self):
-        """What is compressed is known to be; a request that says so and is not is refused."""
+        """Compressed messages are detected; a message that is falsely marked as compressed is refused."""
         expected = (8, message((1, 1)))
         call = self.channel.unary_unary(TEST + "UnaryCall")
         self.assert_fails(grpc.StatusCode.INVALID_ARGUMENT, call, simple(314159, 271828, expected),
@@ -229,7 +229,7 @@ def header(name, *values):
 
 def definition(data=(), headers=(), trailers=(), delay_ms=0, error=None, stream=True):
     """A StreamResponseDefinition, or a UnaryResponseDefinition."""
-    numbers = (4, 5, 3) if stream else (3, 4, 6)  # error, trailers, delay
+    numbers = (4, 5, 3) if stream else (3, 4, 6)  # numbers of error, trailers, delay
     return message(*[(1, h) for h in headers], *[(2, d) for d in data],
                    *([(numbers[0], error)] if error else []),
                    *[(numbers[1], t) for t in trailers], (numbers[2], delay_ms))
@@ -260,7 +260,7 @@ class Conformance(Case):
                          [message((1, TYPE + "UnaryRequest"), (2, request))])
 
     def test_unary_error(self):
-        """Its details come first, then what was asked."""
+        """The error's details come first, then the request information."""
         error = message((1, 8), (2, "no"), (3, message((1, "type.googleapis.com/x.Y"), (2, b"z"))))
         request = message((1, definition(error=error, stream=False)))
         failed = self.assert_fails(grpc.StatusCode.RESOURCE_EXHAUSTED,
@@ -293,7 +293,7 @@ class Conformance(Case):
         self.assertEqual(get_all(dict(error.trailing_metadata())["grpc-status-details-bin"], 3), [])
 
     def test_metadata_of_a_stream_without_replies(self):
-        """What is before the replies stays there, though there are none."""
+        """Leading metadata is kept, even if there are no replies."""
         for error in (None, message((1, 3))):
             request = message((1, definition(headers=[header("x-h", "1")],
                                              trailers=[header("x-t", "2")], error=error)))

@@ -39,12 +39,12 @@ enum {
     INPUT_REPLY_SIZE = 1
 };
 
-/* What a request of any method says. */
+/* Parameters of a request of any method. */
 struct interop_request {
     bool odd_type; /* an unknown payload type */
     uint64_t response_size;
     struct slice payload;
-    struct status status; /* STATUS_OK where none was asked for */
+    struct status status; /* STATUS_OK if none was requested */
     bool compression_is_set;
     bool compression_expected;
     bool fill_server_id;
@@ -100,7 +100,7 @@ static void read_field(const struct wire_field *field, struct interop_request *r
         request->odd_type = field->value != 0;
         return;
     case SIMPLE_RESPONSE_SIZE:
-        request->response_size = field->value; /* of streams: a message, with no value */
+        request->response_size = field->value; /* for streams: a message without a value */
         return;
     case REQUEST_PAYLOAD:
         request->payload = find_bytes(field->bytes, PAYLOAD_BODY);
@@ -115,7 +115,7 @@ static void read_field(const struct wire_field *field, struct interop_request *r
     case SIMPLE_FILL_SERVER_ID:
         request->fill_server_id = field->value != 0;
         return;
-    default: /* for services that have more than a transport */
+    default: /* not supported by this server */
         return;
     }
 }

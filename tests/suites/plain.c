@@ -34,7 +34,7 @@ struct plain_session {
     struct h2_conn *conn;
 };
 
-/* Of the answer, what was sent: kept in the stream's user pointer. */
+/* Number of sent bytes of the response, kept in the stream's user pointer. */
 struct plain_answer {
     size_t sent;
 };
@@ -133,7 +133,7 @@ static const struct h2_handlers plain_handlers = {
     .on_output = on_output,
 };
 
-/* Nothing else is served: a bad preface is HTTP/2's to answer. */
+/* Matches everything: HTTP/2 reports an invalid preface. */
 static enum net_match match(struct slice first_bytes)
 {
     (void)first_bytes;

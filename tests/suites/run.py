@@ -34,7 +34,7 @@ INTEROP_CASES = (
     "timeout_on_sleeping_server", "cancel_after_begin", "cancel_after_first_response",
     "status_code_and_message", "special_status_message", "custom_metadata", "unimplemented_method",
     "unimplemented_service", "rpc_soak", "channel_soak")
-# Only of the two soak cases; not all clients' defaults let them run at all.
+# Options only for the two soak cases, which some clients skip by default.
 INTEROP_SOAK = ("--soak_iterations=200", "--soak_overall_timeout_seconds=40",
                 "--soak_per_iteration_max_acceptable_latency_ms=1000")
 H2SPEC_SECONDS = 300
@@ -44,7 +44,7 @@ SHOWN_LINES = 6
 
 
 class Verdict:
-    """What became of the cases of all suites."""
+    """Results of the cases of all suites."""
 
     def __init__(self, verbose):
         self.verbose = verbose
@@ -52,7 +52,7 @@ class Verdict:
         self.deviations = read_deviations(os.path.join(HERE, "deviations.txt"))
 
     def take(self, suite, case, failure=None):
-        """One case: `failure` None where it passed."""
+        """Records one case: `failure` is None if it passed."""
         often = self.deviations.get((suite, case))
         if failure is None and often != "always":
             self.passed += 1
@@ -150,7 +150,7 @@ def run_conformance(program, options, verdict):
     for case, why in failed:
         verdict.take("conformance", case, why)
     if reported and int(reported[2]) == len(failed):
-        verdict.passed += int(reported[1])  # only by number: the runner names what failed
+        verdict.passed += int(reported[1])  # only their number: the runner prints failed cases
     else:
         verdict.take("conformance", "its summary", output)
 

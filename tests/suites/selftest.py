@@ -35,7 +35,7 @@ FAILED = "'<failure>Actual: that</failure>'"
 
 class Suites(unittest.TestCase):
     def run_suites(self, name, program, *arguments):
-        """Its exit code and what it prints, with a program of ours in place of the suite's."""
+        """Returns the exit code and the output, using a test program instead of the suite's runner."""
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "program")
             with open(path, "w", encoding="utf-8") as f:

@@ -20,7 +20,7 @@
 #include <stdlib.h>
 
 #define SERVER_DRAIN_MS 1000
-/* What the runner asks for: some numbers and two certificates. */
+/* Limits of the runner's request: some numbers and two certificates. */
 #define COMPAT_BYTES_MAX (64u * 1024)
 #define COMPAT_PREFIX_BYTES 4
 #define US_IN_MS 1000
@@ -44,8 +44,8 @@ struct server {
     struct grpc_server *grpc;
     struct plain *plain;
     struct net_server *net;
-    struct arena arena; /* of the fault */
-    struct fault fault; /* why it can't listen */
+    struct arena arena; /* memory of the fault */
+    struct fault fault; /* reason why it cannot listen */
     size_t message_bytes_max; /* 0: the default */
     bool is_plain;
     bool is_conformance;
@@ -185,7 +185,7 @@ static enum err listen_on(struct server *server, uint16_t port, struct net_bound
     return err;
 }
 
-/* What the conformance suite's runner wants; false for what it can't have. */
+/* Reads the request of the conformance runner; returns false if it cannot be satisfied. */
 static bool read_compat(struct server *server)
 {
     static uint8_t bytes[COMPAT_BYTES_MAX];
@@ -212,7 +212,7 @@ static bool read_compat(struct server *server)
     return true;
 }
 
-/* Says where the server listens, as the runner reads it. */
+/* Writes the server's address in the runner's format. */
 static void write_compat(uint32_t port)
 {
     uint8_t prefix[COMPAT_PREFIX_BYTES];

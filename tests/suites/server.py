@@ -25,7 +25,7 @@ class SuiteServer:
         return self
 
     def __exit__(self, *_):
-        """It ends by itself when asked to: with 0, and under a sanitizer without a complaint."""
+        """Stops the server: it must exit with 0, and without sanitizer errors."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
         started = time.monotonic()

@@ -36,7 +36,7 @@ extern const size_t conformance_method_count;
  * without memory. */
 struct suite *suite_new(const struct clock *clock, void (*want_timer)(void *user, int64_t in_us),
                         void *user);
-/* No call may live. */
+/* Frees the suite, which must not have live calls. */
 void suite_free(struct suite *suite);
 const struct call_handlers *suite_handlers(const struct suite *suite);
 /* The method of a path, for call_config. */
@@ -44,7 +44,7 @@ const struct method_info *suite_find_method(struct slice path);
 /* Sends what has waited long enough. */
 void suite_run_due(struct suite *suite);
 
-/* What services do with a call, in any of their functions. */
+/* Functions that services may call on a call, in any of their callbacks. */
 struct call *suite_call_of(struct suite_call *call);
 /* The service's own, in the call's arena: zeroed, and the same each time it is asked for. NULL without
  * memory: the call is at its end then. */
@@ -57,7 +57,7 @@ void suite_reply(struct suite_call *call, struct slice message, int64_t delay_us
 void suite_end(struct suite_call *call, const struct status *status, int64_t delay_us);
 /* The same at once, in front of what waits. */
 void suite_fail(struct suite_call *call, enum status_code code, const char *why);
-/* Nothing more is to be done with the call. */
+/* Returns whether the call needs no further actions. */
 bool suite_has_ended(const struct suite_call *call);
 
 #endif

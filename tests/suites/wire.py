@@ -52,7 +52,7 @@ def fields(raw):
 
 
 def get(raw, *path, default=b""):
-    """What is at the end of a path of field numbers; the first where there are several."""
+    """Returns the value at the end of a path of field numbers; the first one if there are several."""
     for number in path:
         values = [value for n, value in fields(raw) if n == number]
         if not values:

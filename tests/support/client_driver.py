@@ -21,7 +21,7 @@ CAPTURE = "/errata.v1.FeedbackService/CaptureFeedbackEvent"
 LOOKUP = "/errata.v1.PromptService/GetExamples"
 OK, DEADLINE_EXCEEDED, UNAVAILABLE = 0, 4, 14
 DATA_FRAME = 0
-END_SECONDS = 90 # of a driver, on a machine that has much else to do
+END_SECONDS = 90 # time limit of a driver on a busy machine
 
 
 class Outcome(NamedTuple):
@@ -37,7 +37,7 @@ class Outcome(NamedTuple):
 
 
 def capture_call(name, key="-"):
-    """One event whose entity is `name`, as a call of the driver."""
+    """Returns an event whose entity is `name`, as a call of the driver."""
     request = feedback_service.CaptureFeedbackEventRequest(event=feedback.FeedbackEvent(
         event_type=LINE, layout_fingerprint="driver", entity_type="line", entity_id=name,
         after_json='{"name":"%s"}' % name))
@@ -84,12 +84,12 @@ class Driver:
             words = line.rstrip("\n").split(" ", 8)
             if words[0] == "channel":
                 self.statistics = dict(zip(words[1::2], map(int, words[2::2])))
-            elif len(words) == 9: # one that was killed leaves half a line
+            elif len(words) == 9: # a killed driver leaves an incomplete line
                 numbers = [int(word) for word in words[:7]]
                 self.outcomes.append(Outcome(*numbers, *words[7:]))
 
     def wait_for(self, count):
-        """Until so many calls have ended."""
+        """Waits until this number of calls have ended."""
         wait_until(lambda: len(self.outcomes) >= count or self.process.poll() is not None,
                    f"{count} calls to end", seconds=END_SECONDS, step_seconds=0.005)
 
@@ -99,7 +99,7 @@ class Driver:
         self.close()
 
     def wait(self):
-        """Until it ends by itself; the outcomes by number."""
+        """Waits until the driver ends by itself; returns the outcomes by number."""
         self.reader.join(END_SECONDS)
         said = (f"{len(self.outcomes)} calls have ended in {END_SECONDS} s"
                 if self.reader.is_alive() else self.process.stderr.read())
@@ -124,7 +124,7 @@ class Peer:
 
     def __init__(self, serve, port=0):
         self.serve = serve
-        self.times = [] # when each connection came
+        self.times = [] # time of each connection
         self.open = []
         self.closed = False
         self.listener = socket.create_server(("127.0.0.1", port))
@@ -176,15 +176,15 @@ class Proxy(Peer):
     def __init__(self, target, port=0):
         host, target_port = target.rsplit(":", 1)
         self.target = (host, int(target_port))
-        self.delay_s = 0 # of bytes to the client
-        self.dribble = False # they go one at a time
-        self.cuts = 0 # connections to reset in the middle of the first DATA frame of an answer
-        self.frozen = set() # connections of which nothing is forwarded any more, nor closed
+        self.delay_s = 0 # delay of bytes to the client
+        self.dribble = False # send bytes to the client one at a time
+        self.cuts = 0 # number of connections to reset within the first DATA frame of a response
+        self.frozen = set() # connections that are neither forwarded nor closed
         self.freezes_all = False
         super().__init__(self.forward, port)
 
     def freeze(self):
-        """From now on nothing of the connections that are open gets through; no end does either."""
+        """Stops forwarding on the open connections, including their ends."""
         self.frozen.update(self.open)
 
     def is_frozen(self, connection):
@@ -235,10 +235,10 @@ class Cutter:
     """Follows the frames of a server (RFC 9113, 4.1), until the first DATA frame."""
 
     def __init__(self):
-        self.bytes = b"" # from the start of a frame
+        self.bytes = b"" # bytes since the start of a frame
 
     def find(self, data):
-        """Where to cut `data`: after the first byte of a DATA frame's payload. None: not yet."""
+        """Returns the position after the first byte of a DATA frame's payload; None: not found yet."""
         self.bytes += data
         while len(self.bytes) > 9:
             length = int.from_bytes(self.bytes[:3], "big")

@@ -16,7 +16,7 @@ import time
 from erratad import ServerCase
 
 ERRATA = os.path.join(os.environ["ERRATA_BIN"], "errata")
-SECONDS = 60  # one command: machines are busy
+SECONDS = 60  # time limit of one command: machines are busy
 
 
 class Terminal:
@@ -28,7 +28,7 @@ class Terminal:
         self.pid, self.terminal = pty.fork()
         if self.pid == 0:
             os.close(self.gate)
-            os.read(reader, 1)  # waits for the terminal's width
+            os.read(reader, 1)  # waits until the terminal's width is set
             os.chdir(folder)
             os.execvpe(words[0], words, environment)
         os.close(reader)
@@ -63,7 +63,7 @@ class CliCase(ServerCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.server.wait_for_pdf()  # `errata health` asks for that too
+        cls.server.wait_for_pdf()  # `errata health` checks it too
         cls.temporary = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.temporary.name)
         (cls.folder / "admin.token").write_text(cls.server.admin_token + "\n")
@@ -74,7 +74,7 @@ class CliCase(ServerCase):
         super().tearDownClass()
 
     def environment(self, **changes):
-        """Of a person who has set nothing; a variable that is None is taken out."""
+        """Returns the environment of a user without settings; variables with the value None are removed."""
         dropped = ("ERRATA_", "COLUMNS", "LC_", "LANG", "NO_COLOR", "XDG_")
         values = {k: v for k, v in os.environ.items() if not k.startswith(dropped)}
         values |= {"HOME": str(self.folder), "TERM": "xterm", "LANG": "C.UTF-8",
@@ -95,7 +95,7 @@ class CliCase(ServerCase):
         return run.stdout, run.stderr
 
     def on_terminal(self, width, *words, code=0, environment=None):
-        """What a terminal of that width is sent."""
+        """Returns the output of a command on a terminal of this width."""
         terminal = Terminal([ERRATA, *words], environment or self.here(), self.folder, width)
         out = terminal.read()
         self.assertEqual(terminal.close(), code, f"{words}: {out}")

@@ -25,7 +25,7 @@ STUBS = os.environ.get("ERRATA_STUBS", os.path.join(ROOT, "build", "release", "g
 if not os.path.isdir(os.path.join(STUBS, "errata")):
     sys.exit(f"no Python stubs in {STUBS}: build the target python_stubs")
 sys.path.insert(0, STUBS)
-grpc.__path__.append(os.path.join(STUBS, "grpc"))  # grpc.health.v1 is beside the library
+grpc.__path__.append(os.path.join(STUBS, "grpc"))  # grpc.health.v1 is next to the library
 
 from errata.v1 import admin_service_pb2 as admin  # noqa: E402
 from errata.v1 import admin_service_pb2_grpc as admin_grpc  # noqa: E402
@@ -79,7 +79,7 @@ def is_sanitized():
 
 
 class Server:
-    """One erratad. `data` None: a folder of its own, gone at close()."""
+    """A running erratad. If `data` is None, it uses a temporary folder, which close() removes."""
 
     def __init__(self, data=None, arguments=(), program="erratad", prefix=(), environment=None):
         self.own = data is None
@@ -112,7 +112,7 @@ class Server:
 
     @staticmethod
     def read_address(path):
-        """Where it listens; empty until it has said so."""
+        """Returns the server's address; empty until it is written."""
         try:
             with open(path, encoding="ascii") as f:
                 return f.read().strip()
@@ -146,7 +146,7 @@ class Server:
         return None
 
     def pdf_health(self):
-        """Whether documents are measured: a status of grpc.health.v1."""
+        """Returns whether documents are measured: a status of grpc.health.v1."""
         with grpc.insecure_channel(self.address, options=CHANNEL_OPTIONS) as channel:
             return health_pb2_grpc.HealthStub(channel).Check(
                 health_pb2.HealthCheckRequest(service="errata.pdf"), timeout=5).status
@@ -224,7 +224,7 @@ class Client:
 
     def __init__(self, address, token=None, compression=None, channel_options=()):
         self.is_open = True
-        self.sent_again = 0  # documents that were given no time of a core at first
+        self.sent_again = 0  # number of documents that were starved at first
         self.plain = grpc.insecure_channel(address, options=[*CHANNEL_OPTIONS, *channel_options],
                                            compression=compression)
         self.metadata = [("authorization", f"Bearer {token}")] if token else []
@@ -332,13 +332,13 @@ class Client:
                 time.sleep(0.2)
 
     def ingest(self, document_id, content, password=None, **call):
-        """Has a PDF measured in one message."""
+        """Sends a PDF in one message."""
         request = layout.IngestDocumentRequest(
             document_id=document_id, password=password, content=content)
         return self._when_there_is_time(lambda: self.layouts.IngestDocument(request, **call))
 
     def ingest_stream(self, document_id, content, password=None, piece_bytes=128 << 10, **call):
-        """Has a PDF measured in pieces; the first names it."""
+        """Sends a PDF in pieces; the first message names it."""
         return self._when_there_is_time(lambda: self.layouts.IngestDocumentStream(
             pieces(document_id, content, password, piece_bytes), **call))
 
@@ -459,12 +459,12 @@ def children(pid):
             with open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as f:
                 found += [int(child) for child in f.read().split()]
     except OSError:
-        pass  # it ended meanwhile
+        pass  # ended in the meantime
     return found
 
 
 def process_name(pid):
-    """As /proc reports it, cut to 15 characters; empty if there is no such process."""
+    """Returns the name in /proc, truncated to 15 characters; empty if there is no such process."""
     try:
         with open(f"/proc/{pid}/comm", encoding="utf-8") as f:
             return f.read().strip()
@@ -490,7 +490,7 @@ def _behaviors(field):
 
 
 def internal(message):
-    """What a payload keeps for the server: the message within its field `internal`."""
+    """Returns the private message in the field `internal` of a payload."""
     return getattr(payload, type(message).DESCRIPTOR.name + "Internal").FromString(message.internal)
 
 

@@ -19,7 +19,7 @@ HELLO = b"BT /F1 12 Tf 72 700 Td (Invoice 12345) Tj ET\n"
 
 
 class Maker:
-    """One variant: its parameters, and the bytes of a PDF made of objects."""
+    """A variant: its parameters, and the bytes of a PDF made of objects."""
 
     def __init__(self, variant):
         self.variant = variant
@@ -55,7 +55,7 @@ class Maker:
         return bytes(out)
 
     def page(self, content, more=None, **parts):
-        """One page. Parts: box, resources, filter (of its content), entries (of the page)."""
+        """Builds one page. Parts: box, resources, filter (of its content), entries (of the page)."""
         objects = {
             1: CATALOG, 2: ONE_KID,
             3: b"<< /Type /Page /Parent 2 0 R /MediaBox " + parts.get("box", b"[0 0 612 792]")
@@ -73,7 +73,7 @@ def bomb(unit, count):
     """zlib's format of `unit` repeated: one deflated block, repeated, so that it takes no time."""
     squeeze = zlib.compressobj(9, zlib.DEFLATED, -15)
     block = squeeze.compress(unit) + squeeze.flush(zlib.Z_FULL_FLUSH)
-    low, high = 1, 0  # Adler-32 of what is there so far (RFC 1950, 8.2)
+    low, high = 1, 0  # Adler-32 so far (RFC 1950, 8.2)
     unit_low, unit_high = zlib.adler32(unit) & 0xffff, zlib.adler32(unit) >> 16
     for _ in range(count):
         high = (high + unit_high + len(unit) * (low - 1)) % 65521
@@ -180,7 +180,7 @@ def page_trees(make):
         parent = b"/Parent %d 0 R" % (1 + i) if i else b""
         objects[2 + i] = b"<< /Type /Pages /Kids [%d 0 R] /Count 1 %s >>" % (3 + i, parent)
     yield "tree-deep", make.pdf(objects)
-    levels = 10  # ten kids a level, all of them the same
+    levels = 10  # ten identical children per level
     objects = {1: CATALOG, 2 + levels: b"<< /Type /Page /MediaBox [0 0 100 100] >>"}
     for i in range(2, 2 + levels):
         objects[i] = (b"<< /Type /Pages /Kids [" + b"%d 0 R " % (i + 1) * 10
@@ -302,7 +302,7 @@ def dense_paths(make):
 
 
 def outside_world(make):
-    """What would reach for a network, a program or a file."""
+    """Documents that refer to a network, a program or a file."""
     link = (b"<< /Type /Annot /Subtype /Link /Rect [0 0 10 10] "
             b"/A << /S /URI /URI (http://127.0.0.1:9/) >> >>")
     yield "annots-1e5", make.page(HELLO, {6: link}, entries=b"/Annots [" + b"6 0 R "

@@ -9,7 +9,7 @@ import make_hostile
 from erratad import ROOT
 
 FOLDER = os.path.join(ROOT, "tests", "data", "pdf")
-INVOICE = "layout/gen-L00-0.pdf"  # one A4 page, one table, text
+INVOICE = "layout/gen-L00-0.pdf"  # an A4 page with one table and text
 SCAN = "scanned/scan-1.pdf"
 ENCRYPTED = "encrypted/password-example.pdf"
 PASSWORDS = {

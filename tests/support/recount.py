@@ -1,7 +1,6 @@
-"""What counters, sums and mappings must be: counted again from an organisation's log, event by event.
-
-Written only from the contract, without code of the server: its result is compared with what
-the server answers from the rows that it keeps.
+"""Expected counters, sums and mappings: recounted from an organisation's log, event by event. Written only from the
+contract, without code of the server; the result is compared with the server's responses, which it computes from stored
+rows.
 """
 import collections
 import datetime
@@ -15,8 +14,8 @@ LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 FIELD = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED
 READY_EXAMPLES = 3
 RANGE_DAYS_MAX = 366
-LAYOUTS_CHECKED = 20  # of an organisation, one by one
-IMPROVEMENT_MIN = 3  # extractions with an example, and without any
+LAYOUTS_CHECKED = 20  # layouts of an organisation that are checked individually
+IMPROVEMENT_MIN = 3  # minimum number of extractions with an example, and without any
 DAY_US = 86400 * 10**6
 FIELDS_MAX = 256  # that are distinguished of one extraction
 CORRECTIONS_MAX = 256  # that mark one extraction
@@ -33,7 +32,7 @@ def fold(sku):
 
 
 def arm_of(org_id, document_id, holdout_percent):
-    """On which side of the experiment a document falls."""
+    """Returns the side of the experiment of a document."""
     digest = hashlib.sha256(uuid.UUID(org_id).bytes + document_id.encode()).digest()
     if not holdout_percent:
         return extraction.EXPERIMENT_ARM_NONE
@@ -58,7 +57,7 @@ class Arm:
         self.extractions = self.corrected = self.fields = self.corrected_fields = 0
 
     def reported(self):
-        """As ArmResult reports it."""
+        """Returns the figures in the form of ArmResult."""
         return analytics.ArmResult(
             extraction_count=self.extractions, corrected_count=self.corrected,
             accuracy=None if not self.extractions else 1 - self.corrected / self.extractions,
@@ -67,13 +66,13 @@ class Arm:
 
 
 class Layout:
-    """What the log says of one layout."""
+    """Expected state of a layout, from the log."""
 
     def __init__(self):
         self.seen = self.examples = self.feedback = self.extractions = self.corrected = 0
         self.last_seen_us = None
         self.arms = collections.defaultdict(Arm)
-        self.bare = []  # confidences, in millionths
+        self.bare = []  # confidences in millionths
         self.carried = collections.defaultdict(list)  # the same, by the id of the example
 
 
@@ -86,7 +85,7 @@ class Mapping:
 
 
 class Extraction:
-    """One that was recorded, and what was corrected of it."""
+    """A recorded extraction and its corrections."""
 
     def __init__(self, event, reported):
         self.seq = event.seq
@@ -147,21 +146,21 @@ class Recount:
         self.applied = collections.Counter()  # day
         self.layouts = collections.defaultdict(Layout)
         self.total = collections.defaultdict(Arm)
-        self.extractions = {}  # seq, of those that were not replaced
+        self.extractions = {}  # sequence number -> extraction, except replaced ones
         self.keys = {}  # (kind, id) -> Extraction
-        self.listed = collections.defaultdict(list)  # (kind, id) -> Extractions, by the time they were served
+        self.listed = collections.defaultdict(list)  # (kind, id) -> extractions, sorted by the time they were served
         self.corrections = collections.defaultdict(list)  # (kind, id) -> (time, seq, event)
-        self.documents = {}  # when they were ingested
-        self.mappings = {}  # seq of the first event
+        self.documents = {}  # document -> time of ingestion
+        self.mappings = {}  # sequence number of the first event -> mapping
         self.confirmed = {}  # (customer, folded SKU) -> Mapping
         self.judged = collections.defaultdict(list)  # the same key -> (time, seq, Mapping, confirmed?)
         self.exposures = {}  # seq
-        self.uses = {}  # seq -> the MAPPING_APPLIED event
-        self.example_ids = {}  # seq -> (id, layout)
+        self.uses = {}  # sequence number -> MAPPING_APPLIED event
+        self.example_ids = {}  # sequence number -> (id, layout)
         self.settings = None
         self.templates = collections.Counter()
         self.outcomes = collections.Counter()  # (exposure seq, kind, subject)
-        self.problems = []  # events that cannot be
+        self.problems = []  # impossible events
         for event in events:
             self.take(event)
         self.sum_up_extractions()
@@ -297,7 +296,8 @@ class Recount:
             self.outcomes[exposure, "extraction", one.key] += 1
 
     def check_decision(self, one, replaced):
-        """When it was served, whether its layout was ready, and why it does not count in the experiment."""
+        """Checks the time of the exposure, the readiness of the layout, and the reason why the extraction is excluded
+        from the experiment."""
         cited = [self.exposures[seq] for seq in one.exposures]
         cited = [exposure for exposure in cited if exposure.exposure_kind != event_log.EXPOSURE_KIND_MATCHES]
         layout, document = one.reported.layout_fingerprint, one.reported.document_id
@@ -525,7 +525,7 @@ def score(right, total, other_right, other_total, ratio):
 
 
 def bisect(low, high, inside):
-    """Where `inside` ends between a point where it holds and one where it does not."""
+    """Returns the boundary between a point for which `inside` is true and one for which it is false."""
     for _ in range(200):
         middle = math.sqrt(low * high)
         low, high = (middle, high) if inside(middle) else (low, middle)
@@ -567,7 +567,7 @@ def compare(arms):
 
     def inside(theta):
         return score(good, treatment.extractions, other, control.extractions, theta) <= CHI
-    middle = ratio or 1e-9  # where none was right, the interval begins at nothing
+    middle = ratio or 1e-9  # if no extraction was correct, the interval begins at 0
     reported.improvement_low = bisect(middle, middle / 1e6, inside) - 1 if good else -1
     reported.improvement_high = bisect(middle, middle * 1e12, inside) - 1
     return reported
@@ -683,7 +683,7 @@ def check_mappings(client, counted, problems):
 
 
 def check_improvements(client, counted, problems):
-    """Of the newest 20 examples of each layout."""
+    """Checks the newest 20 examples of each layout."""
     for name in sorted(counted.layouts):
         for example in client.examples(name, max_examples=20).examples:
             wanted = counted.improvement(name, example.id)
@@ -703,7 +703,8 @@ def check_once(counted, problems):
 
 
 def check(client, counted=None):
-    """What is wrong with what the server reports a client: nothing, or sentences. No one may write."""
+    """Compares the server's responses to a client with the recount; returns the differences as sentences. There must be
+    no concurrent writes."""
     problems = []
     if counted is None:
         counted = Recount(reversed(client.events()))

@@ -39,7 +39,7 @@ VENDORED = sources.FOREIGN + ("proto/google/", "proto/grpc/", "tests/data/", "te
                               "LICENSE", "NOTICE", "package-lock.json")
 COUNTS = "tests/tidy/english.counts"
 SELF = "tests/tidy/english.py"
-SHOWN_MAX = 20  # findings of a folder that are listed
+SHOWN_MAX = 20  # maximum number of listed findings of a folder
 
 SUBJECT = re.compile(r"[a-z][a-z0-9_./-]*: (?:do not )?([^\s,]+),?( \S.*)")
 SUBJECT_CHARACTERS_MAX = 100
@@ -135,7 +135,7 @@ def check_words(folders, allowed, findings):
 
 
 def subject_problem(subject):
-    """What is wrong with a subject; None if nothing is."""
+    """Returns the problem of a subject; None if it is valid."""
     match = SUBJECT.fullmatch(subject)
     if not match:
         return "it does not read `module: verb object` or `module: do not verb object`"

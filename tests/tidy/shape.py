@@ -115,7 +115,7 @@ def check_switches(path, text, code, enum_values, findings):
 
 
 def check_transactions(path, code, findings):
-    """Only a bundle of parameters on the stack of one .c file may have a transaction."""
+    """Checks that a transaction is a member only of a bundle of parameters on the stack of one .c file."""
     if path.startswith(("store/", "tests/")):
         return
     for body in re.finditer(r"^struct (\w+) \{(.*?)^\}", code, flags=re.M | re.S):

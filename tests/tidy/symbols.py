@@ -56,7 +56,7 @@ MUTABLE = {
     "base": BASE,
     "library_inside": BASE,  # base, in liberrata
     "domain_text": r"counter",
-    # One a thread: a signal handler has no parameter to ask by.
+    # One per thread: a signal handler has no parameter to pass it.
     "store_lmdb": r"lmdb_inside",
     "app": r".*",
     "cli": r".*",
@@ -89,7 +89,7 @@ ADDED = re.compile(r"__asan|__ubsan|__tsan|__odr_asan|\.L|_GLOBAL_|__gcov")
 
 
 def nm(paths):
-    """Of each object its symbols, as (kind, name)."""
+    """Returns the symbols of each object, as (kind, name)."""
     found = {path: [] for path in paths}
     out = subprocess.run(["nm", "-A", *paths], capture_output=True, text=True, check=True).stdout
     for line in out.splitlines():
@@ -130,7 +130,7 @@ def check_data(modules, findings):
 
 
 def constant_table(path, name):
-    """In an object built as position independent, a const table of pointers is .data.rel.ro."""
+    """Returns a const table of pointers: in position-independent objects it is in .data.rel.ro."""
     out = subprocess.run(["objdump", "-t", path], capture_output=True, text=True, check=True).stdout
     for line in out.splitlines():
         if line.endswith(" " + name):

@@ -584,7 +584,7 @@ static void test_deadline(void **state)
     wire_setup(&world, WIRE_MODE(state));
     wire_headers(&world, 1, WIRE_HOLD, false, timeout, 1);
     wire_message(&world, 1, 0, SLICE("x"), true);
-    wire_call(&world, 3, WIRE_WRITE, SLICE("y")); /* has a default of 5 s */
+    wire_call(&world, 3, WIRE_WRITE, SLICE("y")); /* the method's default is 5 s */
     wire_headers(&world, 5, WIRE_ECHO, false, timeout, 1);
     wire_run(&world);
     wire_pass(&world, 1900000);

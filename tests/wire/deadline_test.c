@@ -58,11 +58,11 @@ static void test_header_block_has_a_deadline_for_any_pieces(void **state)
 static void test_incomplete_frame_ends_the_connection_in_time(void **state)
 {
     static const struct slice beginnings[] = {
-        {(const uint8_t *)"\0", 1}, /* of a head */
+        {(const uint8_t *)"\0", 1}, /* incomplete frame header */
         {(const uint8_t *)"\0\0\x08\6\0\0\0\0", 8},
         {(const uint8_t *)"\0\0\x08\6\0\0\0\0\0", 9}, /* PING without its payload */
         {(const uint8_t *)"\0\x40\0\0\0\0\0\0\1\0\0", 11}, /* DATA of 16 KiB */
-        {(const uint8_t *)"\0\0\x10\xee\0\0\0\0\0x", 10}, /* of a kind that is not known */
+        {(const uint8_t *)"\0\0\x10\xee\0\0\0\0\0x", 10}, /* frame of an unknown type */
     };
     struct wire_world world;
 

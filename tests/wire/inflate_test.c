@@ -287,7 +287,7 @@ static void test_reset_leaves_no_work_to_inflate(void **state)
     send_packed(&scene, 3, WIRE_HOLD, scene.packed);
     send_packed(&scene, 5, WIRE_ECHO, slice_of(scene.packed.data, scene.packed.size));
     wire_run(world);
-    assert_int_equal(world->jobs_taken, 1); /* one of a connection */
+    assert_int_equal(world->jobs_taken, 1); /* one for each connection */
     wire_reset(world, 3, H2_CANCEL);
     wire_run(world);
     assert_int_equal(world->cancels, 1);
@@ -321,7 +321,7 @@ static void test_disconnect_leaves_no_work_to_inflate(void **state)
     assert_int_equal(world->cancels, 2);
     assert_int_equal(call_server_stats(world->calls).calls_live, 1);
     assert_true(wire_pool_step(world));
-    assert_false(wire_pool_step(world)); /* nothing was left to do for the other */
+    assert_false(wire_pool_step(world)); /* the other job has nothing left to do */
     assert_int_equal(call_server_stats(world->calls).calls_live, 0);
     assert_int_equal(body_bytes(&scene), 0);
     assert_int_equal(world->messages, 0);
@@ -440,7 +440,7 @@ static void test_waiting_messages_are_bounded(void **state)
     uint32_t noise = 1;
 
     (void)state;
-    open_scene(&scene, false); /* windows open too late for so much, byte by byte */
+    open_scene(&scene, false); /* byte by byte, windows open too late for this size */
     packed = plain_of(&scene.arena, (size_t)3 << 20);
     for (size_t i = 0; i < packed.size; i++) {
         noise = noise * 1664525 + 1013904223;
@@ -475,7 +475,7 @@ static void test_large_request_is_freed_on_the_pool(void **state)
     struct slice much = {NULL, 0};
 
     (void)state;
-    open_scene(&scene, false); /* windows open too late for so much, byte by byte */
+    open_scene(&scene, false); /* byte by byte, windows open too late for this size */
     much = plain_of(&scene.arena, (size_t)2 << 20);
     wire_headers(world, 1, WIRE_HOLD, false, NULL, 0);
     wire_message(world, 1, 0, much, true);
@@ -499,7 +499,7 @@ static void test_large_request_is_freed_on_the_pool(void **state)
 /* Fails the chosen point. */
 struct nth_driver {
     struct fault_driver driver; /* first */
-    unsigned left; /* points until it fails */
+    unsigned left; /* number of fault points until the failing one */
 };
 
 static bool nth_fails(struct fault_driver *driver, const char *name)

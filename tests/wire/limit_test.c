@@ -130,7 +130,7 @@ static void test_connection_with_many_calls_gets_no_more_under_pressure(void **s
         wire_call(&world, i * 2 + 1, WIRE_HOLD, SLICE("x"));
     }
     wire_run(&world);
-    assert_int_equal(world.held_count, 33); /* one above half, to be so */
+    assert_int_equal(world.held_count, 33); /* one above half of the limit */
     wire_assert_status(&world, 79, STATUS_UNAVAILABLE);
     wire_finish_held(&world, 0, STATUS_OK);
     wire_run(&world);
@@ -320,7 +320,8 @@ static void flood(bool bytewise, const struct flood_frame *frame, const char *wh
     for (int i = 0; i < 1100; i++) {
         wire_frame(&world, frame->type, frame->flags, frame->stream, frame->payload);
         if (i % 50 == 0) {
-            wire_run(&world); /* else acknowledgements of SETTINGS run out first */
+            wire_run(
+                &world); /* otherwise the limit of SETTINGS acknowledgements is reached first */
             assert_true(i > 950 || !wire_finished(&world));
         }
     }
@@ -345,7 +346,7 @@ static void test_floods_of_empty_frames_end_the_connection(void **state)
         {{NGHTTP2_SETTINGS, 0, 0, {(const uint8_t *)"", 0}}, "too_many_settings"},
         {{NGHTTP2_PING, NGHTTP2_FLAG_ACK, 0, {(const uint8_t *)"foreign!", 8}}, "too_many_pings"},
         {{0x77, 0, 1, {(const uint8_t *)"unknown", 7}}, "too_many_unknown_frames"},
-        /* One byte that says how much padding follows: none. */
+        /* One byte with the length of the padding, 0. */
         {{NGHTTP2_DATA, NGHTTP2_FLAG_PADDED, 1, {(const uint8_t *)"\0", 1}},
          "too_many_small_data_frames"},
     };
@@ -520,7 +521,7 @@ static void test_provoked_resets_end_the_connection(void **state)
     wire_setup(&world, WIRE_MODE(state));
     for (uint32_t i = 0; i < 1100; i++) {
         wire_headers(&world, i * 2 + 1, WIRE_HOLD, false, NULL, 0);
-        wire_window(&world, i * 2 + 1, 0x7fffffff); /* past 2^31-1: a stream error */
+        wire_window(&world, i * 2 + 1, 0x7fffffff); /* exceeds 2^31-1: a stream error */
         if (i % 50 == 0) {
             wire_run(&world);
         }
@@ -567,7 +568,7 @@ static void test_shutdown_finishes_open_calls(void **state)
     wire_call(&world, 3, WIRE_ECHO, SLICE("on its way"));
     wire_run(&world);
     wire_assert_status(&world, 3, STATUS_OK);
-    wire_pass(&world, 1500000); /* no answer to the ping: after a second */
+    wire_pass(&world, 1500000); /* the ping is not answered within a second */
     assert_int_equal(world.client.goaways, 2);
     assert_int_equal(world.client.goaway_last, 3);
     assert_int_equal(world.client.goaway_code, H2_NO_ERROR);
@@ -616,7 +617,7 @@ static void test_garbage_ends_in_goaway(void **state)
             seed ^= seed << 17;
             bytes[i] = (uint8_t)(seed >> 32);
         }
-        bytes[0] = 0; /* frames of a size that arrives */
+        bytes[0] = 0; /* frames of a size that arrives in time */
         bytes[1] = 0;
         bytes[2] &= 31;
         bytes[3] %= 11;

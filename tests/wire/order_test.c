@@ -5,7 +5,7 @@
 #include "server/http2/h2_seen.h"
 #include "tests/wire/wire.h"
 
-/* What the peer does wrong: after it the connection is at its end. */
+/* A violation by the peer, after which the connection ends. */
 enum misdeed {
     DATA_AFTER_END,
     HEADERS_AFTER_END,

@@ -197,7 +197,7 @@ static void send_large_fields(struct wire_world *world, uint32_t stream, size_t 
     uint8_t type = NGHTTP2_HEADERS;
 
     assert_non_null(large);
-    memset(large, '~', bytes / 10); /* 13 bits each in Huffman's code: sent as they are */
+    memset(large, '~', bytes / 10); /* 13 bits each in Huffman's code, so they are sent literally */
     large[bytes / 10] = '\0';
     for (int i = 0; i < 10; i++) {
         static const char *const names[] = {"x-0", "x-1", "x-2", "x-3", "x-4",

@@ -55,12 +55,12 @@ static void client_crowd(struct fixture *fixture)
 
     assert_true(client_sees_end(silent, false));
     assert_true(client_sees_end(idle, true));
-    assert_true(client_sees_end(sixth, false)); /* no other is idle */
+    assert_true(client_sees_end(sixth, false)); /* no other connection is idle */
     (void)close(busy);
     (void)close(silent);
     (void)close(idle);
     (void)close(sixth);
-    do { /* until the server has seen that one is gone */
+    do { /* until the server has seen the end of one */
         sixth = client_connect(fixture);
         busy = client_is_served(sixth) ? 0 : -1;
         (void)close(sixth);
@@ -93,7 +93,8 @@ static void client_scarce(struct fixture *fixture)
     for (size_t i = 0; i < SCARCE_LIMIT - 1; i++) {
         fds[i] = client_greet(fixture, i == 0);
     }
-    while (recv(fds[1], bytes, sizeof(bytes), MSG_DONTWAIT) > 0) { /* what every connection gets */
+    while (recv(fds[1], bytes, sizeof(bytes), MSG_DONTWAIT) >
+           0) { /* bytes that every connection receives */
     }
     atomic_fetch_add(&fixture->ahead_us, NET_IDLE_ASK_US);
     fds[SCARCE_LIMIT - 1] = client_greet(fixture, false);
@@ -117,7 +118,8 @@ static void test_socket_scarcity_ends_idle_connections_early(void **state)
     free(fixture);
 }
 
-/* Whether the server has closed it, which is seen at once; else nothing comes. */
+/* Returns whether the server has closed the connection, which is visible immediately; otherwise
+ * nothing is received. */
 static bool client_is_refused(int fd)
 {
     char byte = 0;
@@ -186,7 +188,7 @@ static void client_floods(struct fixture *fixture)
     fixture->floods = (unsigned)fixture->got_size;
     for (int i = 0; i < 20; i++) {
         fixture->floods_again += client_is_rate_limited(fixture) ? 1 : 0;
-        (void)usleep(2000); /* time to earn an arrival or two, which is not enough */
+        (void)usleep(2000); /* time for an arrival or two, which is not enough */
     }
     fixture->got_size = 0;
     client_call(fixture);

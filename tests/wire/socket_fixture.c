@@ -99,7 +99,7 @@ int client_connect_from(const struct fixture *fixture, uint32_t number)
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(fixture->port)};
     struct timeval wait = {.tv_sec = CLIENT_WAIT_S};
     int fd = socket(AF_INET, SOCK_STREAM, 0);
-    int small = 65536; /* so that what is not read is soon the server's to keep */
+    int small = 65536; /* small, so that unread bytes soon stay in the server's buffers */
 
     from.sin_addr.s_addr = htonl((127u << 24) + number);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -160,7 +160,8 @@ static void start_listening(struct fixture *fixture)
     assert_int_equal(net_bind("127.0.0.1", 0, &fault, &bound), OK);
     fixture->port = (uint16_t)strtoul(strchr(bound.address, ':') + 1, NULL, 10);
     assert_int_not_equal(fixture->port, 0);
-    assert_int_equal(net_bind("127.0.0.1", fixture->port, &fault, &other), OK); /* none listens */
+    assert_int_equal(net_bind("127.0.0.1", fixture->port, &fault, &other),
+                     OK); /* no server listens */
     assert_int_equal(net_server_listen(fixture->net, &bound, &fault), OK);
     assert_int_equal(bound.socket, -1);
     assert_int_equal(net_server_listen(fixture->net, &other, &fault), ERR_UNAVAILABLE);

@@ -19,26 +19,26 @@ struct fixture {
     struct net_server *net;
     uint16_t port;
     uv_async_t client_done; /* the client's thread has ended */
-    bool drain; /* end by drain, with a client that stays */
+    bool drain; /* drains the server while a client stays connected */
     bool drained;
     bool closed;
     size_t reply_bytes;
-    uint64_t queued_bytes_max; /* as each tick saw it */
-    const struct net_protocol *protocol; /* NULL: gRPC */
-    uint32_t address_connections_max; /* 0: the server's own */
+    uint64_t queued_bytes_max; /* maximum at the ticks */
+    const struct net_protocol *protocol; /* protocol to use; NULL: gRPC */
+    uint32_t address_connections_max; /* 0: the server's default */
     struct clock clock; /* the machine's, and `ahead_us` */
     _Atomic int64_t ahead_us;
-    unsigned floods; /* connections that were ended for one, before one was refused */
-    unsigned floods_again; /* of the next 20 */
-    struct net_link *link; /* of the endless protocol's one session */
-    bool ended; /* it has nothing to say any more */
+    unsigned floods; /* connections closed for flooding before one was refused */
+    unsigned floods_again; /* those of the next 20 connections */
+    struct net_link *link; /* the only session of the endless protocol */
+    bool ended; /* it has no more output */
     atomic_bool session_closed;
-    bool closed_in_time; /* while the client had read nothing */
-    atomic_uint heavy_pieces; /* of the weighing protocol: taken of a heavy connection's bytes */
+    bool closed_in_time; /* closed before the client read anything */
+    atomic_uint heavy_pieces; /* for the weighing protocol: pieces of a heavy connection */
     unsigned heavy_pieces_before; /* the light one was answered */
     void (*client)(struct fixture *fixture);
     pthread_t thread;
-    char got[16 << 20]; /* what the client read */
+    char got[16 << 20]; /* bytes read by the client */
     size_t got_size;
 };
 
@@ -46,7 +46,7 @@ struct fixture {
 void fixture_run(struct fixture *fixture, void (*client)(struct fixture *fixture),
                  uint32_t connections_max);
 
-/* From 127.0.0.1, 127.0.0.2, ... -1 where that fails. */
+/* Connects from 127.0.0.1, 127.0.0.2, ...; returns -1 on failure. */
 int client_connect_from(const struct fixture *fixture, uint32_t number);
 int client_connect(const struct fixture *fixture);
 bool client_send(int fd, struct slice bytes);

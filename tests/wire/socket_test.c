@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define REPLY_BYTES 300000
-#define LARGE_REPLY_BYTES (8u << 20) /* more than the kernel's buffers of a socket hold */
+#define LARGE_REPLY_BYTES (8u << 20) /* larger than the kernel's buffers of a socket */
 #define BURST_CALLS 100
 
 /* Reads nothing until the server has had ticks to see what it queues. */
@@ -50,8 +50,9 @@ static void client_burst(struct fixture *fixture)
         uint8_t *call = bytes + CLIENT_PRELUDE_BYTES + i * CLIENT_CALL_BYTES;
 
         memcpy(call, client_bytes + CLIENT_PRELUDE_BYTES, CLIENT_CALL_BYTES);
-        bytes_put_be32(call + 5, (uint32_t)i * 2 + 1); /* of the frame of HEADERS */
-        bytes_put_be32(call + CLIENT_CALL_BYTES - 9, (uint32_t)i * 2 + 1); /* and of DATA */
+        bytes_put_be32(call + 5, (uint32_t)i * 2 + 1); /* stream of the HEADERS frame */
+        bytes_put_be32(call + CLIENT_CALL_BYTES - 9,
+                       (uint32_t)i * 2 + 1); /* stream of the DATA frame */
     }
     if (fd >= 0 && client_send(fd, slice_of(bytes, sizeof(bytes)))) {
         client_read(fixture, fd, BURST_CALLS * answer_bytes(fixture->reply_bytes));
@@ -123,7 +124,7 @@ static void client_stays(struct fixture *fixture)
     int fd = client_connect(fixture);
 
     if (fd >= 0 && client_send(fd, SLICE(H2_PREFACE "\0\0\0\4\0\0\0\0\0"))) {
-        client_read(fixture, fd, sizeof(fixture->got)); /* to the end, saying nothing */
+        client_read(fixture, fd, sizeof(fixture->got)); /* reads to the end without sending */
     }
     (void)close(fd);
 }

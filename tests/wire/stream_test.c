@@ -257,7 +257,7 @@ static void test_request_window_opens_as_bytes_are_read(void **state)
     wire_headers(&world, 1, WIRE_ECHO, false, NULL, 0);
     bytes_put_be32(head + 1, (uint32_t)size);
     wire_data(&world, 1, slice_of(head, sizeof(head)), false);
-    for (size_t at = 0; at < size; at += 100000) { /* as the updates allow */
+    for (size_t at = 0; at < size; at += 100000) { /* within the window updates */
         wire_data(&world, 1, slice_of(body + at, 100000), at + 100000 == size);
         wire_run(&world);
     }

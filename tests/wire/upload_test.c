@@ -22,7 +22,7 @@ static uint8_t *patterned(size_t size)
     return bytes;
 }
 
-/* One message of an upload, counted as the server should. */
+/* Sends one message of an upload, counting like the server should. */
 static void send_counted(struct wire_world *world, uint32_t stream, struct wire_upload *upload,
                          struct slice message)
 {
@@ -194,7 +194,8 @@ static void test_too_large_message_is_refused_anywhere(void **state)
     wire_headers(&world, 5, WIRE_UPLOAD, false, NULL, 0);
     wire_data(&world, 5, slice_of(head, sizeof(head)), false);
     wire_run(&world);
-    assert_int_equal(call_server_stats(world.calls).body_bytes_live, 0); /* nothing has come yet */
+    assert_int_equal(call_server_stats(world.calls).body_bytes_live,
+                     0); /* nothing has been received */
     wire_data(&world, 3, slice_of(bytes, 900), false);
     wire_data(&world, 5, slice_of(bytes, 900), false);
     wire_run(&world);
@@ -399,7 +400,7 @@ static void test_compressed_message_is_bounded_by_its_inflated_size(void **state
     wire_headers(&world, 5, WIRE_UPLOAD, false, NULL, 0);
     wire_message(&world, 5, 1, buffer_slice(&packed), false);
     wire_run(&world);
-    assert_refused(&world, 5, STATUS_INTERNAL); /* no grpc-encoding */
+    assert_refused(&world, 5, STATUS_INTERNAL); /* without grpc-encoding */
     arena_deinit(&arena);
     free(bytes);
     wire_teardown(&world);

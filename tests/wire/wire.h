@@ -24,52 +24,52 @@
 #define WIRE_HELD_MAX 512
 /* Jobs of the pool that are under way at once, at most; above it the pool is full. */
 #define WIRE_JOBS_MAX 64
-/* What the world reads at once. */
+/* Maximum bytes that the world reads in one call. */
 #define WIRE_DRAIN_BYTES ((size_t)64 * 1024)
 
 /* Methods of the test server: index of method_info and path. */
 enum wire_method {
     WIRE_ECHO, /* the request again */
-    WIRE_SIZE, /* as many patterned bytes as the request's four say */
+    WIRE_SIZE, /* replies with as many patterned bytes as the request's four bytes specify */
     WIRE_FAIL, /* the status whose code is the request's first byte, the message the rest */
-    WIRE_EARLY, /* UNAUTHENTICATED as soon as the head is whole */
+    WIRE_EARLY, /* UNAUTHENTICATED after the complete head */
     WIRE_HOLD, /* stays open until the test finishes it */
     WIRE_WRITE, /* the same, but it is a write */
-    WIRE_META, /* metadata there and back; to "no reply" ABORTED, with metadata all the same */
-    WIRE_STREAM, /* server stream: eight bytes say how many messages of what size */
-    WIRE_BIDI, /* for each message one of 16 KiB that starts with it */
-    WIRE_UPLOAD, /* client stream and write: counts what came; enum wire_order is obeyed */
+    WIRE_META, /* returns the metadata; for "no reply" ABORTED with metadata */
+    WIRE_STREAM, /* server stream: eight bytes specify the number and size of messages */
+    WIRE_BIDI, /* replies to each message with one of 16 KiB that starts with it */
+    WIRE_UPLOAD, /* client stream and write: counts the messages, and executes enum wire_order */
     WIRE_METHODS
 };
 
 /* The first byte of an upload's message may be one of these. Without any, the reply comes at the
  * half-close. UNAUTHENTICATED as soon as the head is whole, where `authorization` is "no". */
 enum wire_order {
-    WIRE_REFUSE = 'X', /* INVALID_ARGUMENT now */
+    WIRE_REFUSE = 'X', /* INVALID_ARGUMENT immediately */
     WIRE_ENOUGH = 'O', /* the reply now, and OK */
     WIRE_WASTE = 'W', /* the reply now, and then INTERNAL */
     WIRE_HOLD_END = 'H' /* stays open from the half-close until the test finishes it */
 };
 
-/* What came of an upload: the reply's bytes are these three in big endian. */
+/* Result of an upload: the reply contains these three numbers in big endian. */
 struct wire_upload {
     uint32_t messages;
     uint32_t bytes;
-    uint32_t sum; /* of all bytes, in their order */
+    uint32_t sum; /* sum of all bytes, in order */
     bool hold; /* not in the reply */
 };
 
 #define WIRE_UPLOAD_REPLY_BYTES 12
 
-/* What came for one stream. */
+/* Data received for one stream. */
 struct wire_answer {
-    int http_status; /* 0: nothing yet */
+    int http_status; /* 0: none yet */
     int grpc_status; /* -1: none */
-    int blocks; /* of header fields: 1 for Trailers-Only */
-    int64_t reset; /* RST_STREAM's code, -1 for none */
+    int blocks; /* number of header blocks: 1 for Trailers-Only */
+    int64_t reset; /* code of RST_STREAM; -1: none */
     bool ended;
-    char fields[4096]; /* "name: value\n", all blocks */
-    uint8_t *body; /* DATA payloads */
+    char fields[4096]; /* "name: value */
+    uint8_t *body; /* payloads of DATA frames */
     size_t body_size;
     size_t body_capacity;
     size_t data_frames;
@@ -82,26 +82,27 @@ struct wire_bytes {
 };
 
 struct wire_client {
-    struct wire_bytes out; /* to be fed to the server */
-    struct wire_bytes in; /* from the server, not parsed yet */
+    struct wire_bytes out; /* bytes for the server */
+    struct wire_bytes in; /* bytes from the server that have not been parsed */
     nghttp2_hd_deflater *deflater;
     nghttp2_hd_inflater *inflater;
-    struct wire_answer *answers[WIRE_STREAMS_MAX]; /* by (id - 1) / 2; NULL until asked for */
+    struct wire_answer
+        *answers[WIRE_STREAMS_MAX]; /* indexed by (id - 1) / 2; NULL until requested */
     uint32_t goaways;
-    uint32_t goaway_code; /* of the last */
+    uint32_t goaway_code; /* code of the last GOAWAY */
     uint32_t goaway_last;
     char goaway_text[64];
     uint32_t settings_seen;
-    uint32_t streams_announced; /* MAX_CONCURRENT_STREAMS, from the server's SETTINGS */
+    uint32_t streams_announced; /* MAX_CONCURRENT_STREAMS in the server's SETTINGS */
     uint32_t pings_answered;
-    uint64_t window_opened; /* by WINDOW_UPDATE of the connection */
+    uint64_t window_opened; /* sum of the connection's WINDOW_UPDATEs */
     uint64_t stream_window_opened;
     bool answers_pings;
-    bool deaf; /* reads nothing of what comes: after damaged requests anything may */
+    bool deaf; /* ignores the server's bytes: after damaged requests they may be anything */
     uint32_t pings_received;
 };
 
-/* What was given to the pool. */
+/* A job passed to the pool. */
 struct wire_job {
     void (*work)(void *job);
     void (*done)(void *job, enum err result);
@@ -118,7 +119,7 @@ struct wire_world {
     struct net_link link;
     void *session; /* NULL once closed */
     bool woken;
-    size_t drain_bytes_max; /* of one call of drain that had any */
+    size_t drain_bytes_max; /* maximum of the calls of drain with output */
     struct wire_client client;
     struct call *held[WIRE_HELD_MAX];
     uint32_t held_count;
@@ -126,19 +127,19 @@ struct wire_world {
     uint32_t messages;
     uint32_t half_closes;
     uint32_t cancels;
-    enum err cancelled_why; /* of the last */
+    enum err cancelled_why; /* reason of the last one */
     struct wire_job jobs[WIRE_JOBS_MAX]; /* oldest first */
     uint32_t job_count;
-    uint32_t jobs_max; /* above it the pool is full: WIRE_JOBS_MAX, unless the test says less */
-    uint32_t jobs_taken; /* since the start */
+    uint32_t jobs_max; /* capacity of the pool: WIRE_JOBS_MAX, unless the test sets less */
+    uint32_t jobs_taken; /* number of jobs since the start */
     bool pool_waits; /* the pool does nothing but by wire_pool_step; else wire_run has it do all */
     uint32_t writables;
-    uint64_t live_max; /* calls that lived after a piece that was fed */
+    uint64_t live_max; /* maximum number of live calls after feeding a piece */
     size_t output_bytes_max; /* the most that a stream had queued */
     size_t input_bytes_max; /* the most that an upload's messages had in memory */
 };
 
-/* One field of a request. */
+/* A field of a request. */
 struct wire_field {
     const char *name;
     const char *value;
@@ -148,7 +149,7 @@ void wire_setup(struct wire_world *world, bool bytewise);
 /* The same with a config that the test changed (wire_config). */
 void wire_setup_with(struct wire_world *world, bool bytewise, const struct call_config *config);
 struct call_config wire_config(struct wire_world *world);
-/* One more client and connection to the server of `first`, which has the calls that are held. */
+/* Adds a client with another connection to the server of `first`, which owns the held calls. */
 void wire_join(struct wire_world *world, struct wire_world *first);
 /* Closes its connection; before the teardown of `first`. */
 void wire_leave(struct wire_world *world);
@@ -185,7 +186,7 @@ void wire_headers_raw(struct wire_world *world, uint32_t stream, uint8_t flags,
 struct wire_bytes wire_encode(struct wire_world *world, const struct wire_field *fields,
                               size_t count);
 void wire_data(struct wire_world *world, uint32_t stream, struct slice bytes, bool end);
-/* One length-prefixed message, in DATA frames of at most 16 KiB. */
+/* Sends a length-prefixed message, in DATA frames of at most 16 KiB. */
 void wire_message(struct wire_world *world, uint32_t stream, uint8_t flags, struct slice message,
                   bool end);
 /* HEADERS and one message. */

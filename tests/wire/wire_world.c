@@ -38,7 +38,7 @@ static const struct method_info methods[WIRE_METHODS] = {
                      .index = WIRE_UPLOAD},
 };
 
-/* Of a server stream, in the call's arena. */
+/* State of a server stream, in the call's arena. */
 struct producer {
     uint32_t left;
     uint32_t size;
@@ -319,7 +319,7 @@ static void on_writable(void *user, struct call *call)
     }
 }
 
-/* Held calls stay: they are finished after their end, as work elsewhere would. */
+/* Held calls stay live after their end, like calls with work elsewhere. */
 static void on_cancel(void *user, struct call *call, enum err why)
 {
     struct wire_world *world = user;

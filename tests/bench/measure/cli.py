@@ -37,10 +37,10 @@ from .servers import Servers
 from .stores import LEAST_EVENTS, Stores
 
 PARTS = ("lookup", "single", "store", "memory", "connections", "capture", "mixed", "pdf",
-         "lookup-under-pdf", "analytics", "match", "growth")  # in the order in which they run
+         "lookup-under-pdf", "analytics", "match", "growth")  # parts in the order of execution
 DOCUMENTS = ("pdf", "lookup-under-pdf")
 LEARNED = ("analytics", "match")
-SINGLE_PARTS = ("pdf", "growth", *LEARNED)  # with stores and servers of their own
+SINGLE_PARTS = ("pdf", "growth", *LEARNED)  # parts with separate stores and servers
 BUILD = os.path.join(machine.ROOT, "build", "release")
 TARGETS = ("erratad", "errata-bench", "errata-pdf-worker", "python_stubs", "bench")
 QUICK_SCALE, QUICK_SECONDS, QUICK_GROWN = 0.1, 1, 1_500_000
@@ -173,7 +173,7 @@ def main():
     right = False
     try:
         right = measure(options, parts, documents)
-    except Exception as failure:  # what was measured before is reported all the same
+    except Exception as failure:  # earlier measurements are reported regardless
         traceback.print_exc()
         load.problems.append(f"cut short: {failure}")
     finally:

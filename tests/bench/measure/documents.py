@@ -1,8 +1,6 @@
-"""What a document costs: the parts `pdf` and `lookup-under-pdf`.
-
-CPU of a document is what its child took, as the server counts it (GetServerInfo: pdf_cpu_us_total);
-the fork server's and erratad's own come beside. Children run in the idle class: on a machine that does
-other things, their rate says nothing.
+"""Measures the cost of documents: the parts `pdf` and `lookup-under-pdf`. The CPU time of a document is that of its
+child, as counted by the server (GetServerInfo: pdf_cpu_us_total); the CPU time of the fork server and of erratad is
+reported separately. Children run in the idle class, so their rate is meaningless on a busy machine.
 """
 import json
 import os
@@ -19,12 +17,12 @@ from .stores import LAYOUTS, ORGS
 sys.path.insert(0, os.path.join(machine.ROOT, "tests", "support"))
 
 METHOD = "errata.v1.LayoutService/IngestDocument"
-CONNECTIONS, IN_FLIGHT = 4, 4  # so many documents in flight keep both slots busy
+CONNECTIONS, IN_FLIGHT = 4, 4  # enough concurrent documents to keep both slots busy
 READABLE = ("layout", "invoice", "table-truth", "form", "rotated", "boxes", "script", "scanned")
 
 
 def invoices(pdf_data, generated=None):
-    """One-page invoices: generated ones, real ones, or both."""
+    """Returns one-page invoices: generated ones, real ones, or both."""
     return [row["path"] for row in pdf_data.rows("layout", "invoice")
             if row["page_count"] == "1" and row["layout_group"] != "nics"
             and generated in (None, row["layout_group"].startswith("gen-"))]
@@ -221,7 +219,7 @@ class Documents:
         row = load.measure(f"GetExamples at {LOOKUP_RATE:,}/s, {name}, {beside}", parts.errata, EXAMPLES,
                            opened(10, LOOKUP_RATE, parts.seconds), "--layouts", LAYOUTS, "--seed", seed)
         if running:
-            row["cpu_us"] = None  # others' is in it
+            row["cpu_us"] = None  # includes the time of other processes
             row["documents_rate"] = load.finish(running[0])["runs"][0]["rate"]
         for started in running[1:]:
             load.finish(started)

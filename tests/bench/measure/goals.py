@@ -1,5 +1,5 @@
-"""What was set out to be reached, and what was. Ratios are taken within a round, where both sides
-were measured one after the other, and the median of the rounds counts."""
+"""Compares measurements with the goals. Ratios are computed within a round, where both sides are measured one after the
+other; the median of the rounds counts."""
 import collections
 import dataclasses
 import statistics
@@ -9,7 +9,7 @@ from .load import LOOKUP_RATE
 
 @dataclasses.dataclass
 class Figure:
-    """One column of the rows with this name and shape."""
+    """A column of the rows with this name and shape."""
     what: str
     column: str
     connections: int = 0
@@ -159,7 +159,7 @@ def document_goals():
 
 
 def judge(rows, few, many):
-    """What came of each goal that was measured."""
+    """Returns the result for each goal that was measured."""
     goals = [*lookup_goals(), *store_goals(), *capture_goals(), *memory_goals(),
              *growth_goals(few, many), *learned_goals(), *document_goals()]
     return [found for found in (goal.judge(rows) for goal in goals) if found]

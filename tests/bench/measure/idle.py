@@ -54,7 +54,7 @@ class IdleConnections:
 
     @staticmethod
     def read_answer(connection):
-        """Until the call's stream ends; the server's settings are acknowledged."""
+        """Reads until the call's stream ends, and acknowledges the server's settings."""
         stream = connection.makefile("rb")
         data = 0
         while True:

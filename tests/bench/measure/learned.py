@@ -1,4 +1,4 @@
-"""What is learned of a year: analytics, and lines matched by mappings, on a store of its own."""
+"""Measures analytics of a year, and matching of lines, on a separate store."""
 import datetime
 import os
 import random
@@ -11,15 +11,15 @@ from .stores import LAYOUTS, ORGS, SMALL_EVENT_BYTES
 ANALYTICS = "errata.v1.AnalyticsService/GetLearningAnalytics"
 MATCH = "errata.v1.MappingService/MatchLines"
 DAYS = 90
-LINES = 200  # of a request
-CUSTOMERS = 100  # of each organisation, as errata-bench makes them
-REQUESTS = 100  # of each organisation, so that a run asks for many lines
+LINES = 200  # number of lines of a request
+CUSTOMERS = 100  # customers of each organisation, as errata-bench creates them
+REQUESTS = 100  # different requests of each organisation, so that a run covers many lines
 CANDIDATES_NONE = 0
 SHAPES = ((1, 1), (10, 1))
 
 
 def customer_sku(index):
-    """As tools/bench/preload/script_events.c names the customer's SKU of a mapping."""
+    """Returns the customer's SKU of a mapping, as tools/bench/preload/script_events.c names it."""
     mixed = index * 2654435761 & 0xFFFFFFFF
     return f"{chr(65 + mixed % 26)}{chr(65 + mixed // 26 % 26)}-{mixed // 676 % 1000:03d}-{index:08d}"
 
@@ -30,7 +30,7 @@ def exact(index):
 
 
 def alike(index):
-    """One that is not, but for a character that was read wrongly is."""
+    """Returns an unknown SKU that differs from a known one in one character."""
     sku = customer_sku(index)
     return sku[:-2] + "O" + sku[-1]
 
@@ -61,7 +61,7 @@ class Learned:
         parts.warm_up(self.server)
 
     def analytics(self):
-        """What 90 days learned, of any organisation."""
+        """Measures the analytics of 90 days of each organisation."""
         self.start()
         last = datetime.datetime.now(datetime.timezone.utc).date()
         first = last - datetime.timedelta(days=DAYS - 1)

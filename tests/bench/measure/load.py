@@ -1,4 +1,4 @@
-"""One run of errata-bench: a load on a server, and what came of it as a row of figures."""
+"""Runs errata-bench: creates a load on a server, and adds the results as a row of figures."""
 import json
 import os
 import subprocess
@@ -9,7 +9,7 @@ from . import machine
 
 EXAMPLES = ("--mix", "examples")
 CAPTURE = ("--mix", "capture")
-LOOKUP_RATE = 2000  # calls a second of lookups whose latency is measured beside something else
+LOOKUP_RATE = 2000  # calls per second of lookups whose latency is measured during another load
 
 
 def requests(method, path):
@@ -35,7 +35,7 @@ class Load:
         self.program = program
         self.rows = []
         self.problems = []
-        self.round = 0  # of the part that runs
+        self.round = 0  # round of the current part
 
     def command(self, server, call, shape, arguments, report):
         tokens = ("--tokens", server.tokens) if server.tokens else ()
@@ -65,11 +65,11 @@ class Load:
         return found
 
     def run(self, server, call, shape, *arguments, prefix=machine.ON_LOAD_CORE):
-        """One load by itself, without a row."""
+        """Runs a load without adding a row."""
         return self.finish(self.start(server, call, shape, *arguments, prefix=prefix))
 
     def measure(self, what, server, call, shape, *arguments, **more):
-        """One load by itself, as a row."""
+        """Runs a load and adds a row."""
         return self.add(what, self.run(server, call, shape, *arguments), shape, **more)
 
     def add(self, what, report, shape, **more):

@@ -1,4 +1,4 @@
-"""Where things run, and what processes take."""
+"""Placement of processes on CPUs, and their resource usage."""
 import contextlib
 import os
 import platform
@@ -24,7 +24,7 @@ LOWER_ON_LOAD_CORE = [*real_time(10), "taskset", "-c", LOAD_CORE]
 
 @contextlib.contextmanager
 def urgent():
-    """This program before what it measures: it could not look while both cores are busy."""
+    """Raises the priority of this program, so that it can sample while both cores are busy."""
     if REAL_TIME:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(30))
     try:
@@ -92,7 +92,7 @@ def package_versions(*names):
 
 
 def facts():
-    """What a figure can't be read without."""
+    """Returns the properties of the machine that are needed to interpret the figures."""
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, text=True,
                             capture_output=True, check=False).stdout.strip()
     return {"cpu": first_line("/proc/cpuinfo", "model name"), "cores": os.cpu_count(),

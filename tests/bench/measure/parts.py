@@ -1,4 +1,4 @@
-"""What is measured on the stores: each part is a method of Parts, and adds rows to the load's."""
+"""Parts of the measurement that use the stores: each part is a method of Parts, which adds rows to the results."""
 import json
 import os
 import subprocess
@@ -12,7 +12,7 @@ from .stores import (EVENT_BYTES, FLOOR_ANSWER, FLOOR_LAYOUTS, FLOOR_ORGS, LAYOU
 
 FLOOR_METHOD = "errata.anchor.Errata/GetFewShotExamples"
 CALLS = {(1, 1): 12_000, (1, 10): 60_000, (1, 100): 150_000, (10, 100): 200_000}
-PEER_SHARE = 0.12  # gRPC for C++ takes ten times as long for a call
+PEER_SHARE = 0.12  # share of the load, since gRPC for C++ needs ten times as long for a call
 WARM_UP_CALLS = 100_000
 CAPTURE_SHAPES = ((1, 1), (10, 1), (10, 10))
 IDLE_CONNECTIONS = 2000
@@ -124,7 +124,7 @@ class Parts:
                                        server=self.grpc)
 
     def single(self):
-        """One call in flight, ten, a hundred, on one connection."""
+        """Measures one, ten and a hundred concurrent calls on one connection."""
         answer = FLOOR_ANSWER + PREFIX_BYTES
         for _ in self.rounds():
             for shape in ((1, 1), (1, 10), (1, 100)):
@@ -146,7 +146,7 @@ class Parts:
         self.errata = self.servers.errata(data)
 
     def store_lookups(self, folders):
-        """Of the floor's store, first, and of data folders; with what their rows' names end in."""
+        """Measures lookups in the floor's store and in data folders; each has a suffix for the names of its rows."""
         floor, *data = folders
         done = subprocess.run(
             [*machine.ON_LOAD_CORE, self.programs("bench_store_lookup"), floor, str(LAYOUTS),
@@ -165,7 +165,7 @@ class Parts:
         self.load.rows.append(row)
 
     def fdatasync(self):
-        """One preallocated 4 KB write and its sync, as the disk does it at this moment."""
+        """Measures a preallocated write of 4 KB and its sync on the disk."""
         taken = []
         with open(self.stores.path("sync"), "wb", buffering=0) as f:
             f.write(bytes(4096) * 256)
@@ -180,7 +180,7 @@ class Parts:
                  max=taken[-1])
 
     def begin_captures(self):
-        """From now on the newest examples have other lengths than those that were loaded."""
+        """Starts captures, after which the newest examples have other lengths than the preloaded ones."""
         self.stores.note_captures(self.errata.data)
         machine.move_other_threads(self.errata.pid)
 
@@ -218,8 +218,7 @@ class Parts:
                 self.weigh("gRPC for C++", self.grpc, requests(FLOOR_METHOD, self.cold))
 
     def weigh(self, what, server, call, *arguments):
-        """Only the process, in the middle of the load: without a program beside it, such as the PDF
-        worker."""
+        """Measures the memory of the process during the load, without helper programs such as the PDF worker."""
         started = self.load.start(server, call, closed(10, 100, seconds=self.seconds), *arguments,
                                   prefix=machine.ON_LOAD_CORE)
         with machine.urgent():
@@ -229,7 +228,7 @@ class Parts:
         self.add(f"{what}, 1,000 in flight", anon_mb=anon_kb / 1024)
 
     def connections(self):
-        """What a connection takes that has made a call and waits."""
+        """Measures the memory of an idle connection that has made a call."""
         self.restart_errata()
         for server, what, method, body in (
                 (self.errata, "GetExamples", "errata.v1.PromptService/GetExamples",
@@ -238,7 +237,7 @@ class Parts:
             if not server:
                 continue
             idle = IdleConnections(server, method, wire.frame(body))
-            idle.open(10)  # memory of the first ones
+            idle.open(10)  # allocates the memory that is needed once
             before = [machine.status_kb(server.pid, name) for name in ("VmRSS", "RssAnon")]
             idle.open(int(IDLE_CONNECTIONS * self.options.scale))
             after = [machine.status_kb(server.pid, name) for name in ("VmRSS", "RssAnon")]
@@ -251,7 +250,7 @@ class Parts:
         """The same on a store of ten times as many smaller events."""
         few, many = self.options.grown // 10, self.options.grown
         self.stop()
-        self.stores.close()  # disks may have no room for all
+        self.stores.close()  # the disk may not have room for all stores
         floor = self.stores.floor()
         folders = [self.stores.errata(events, SMALL_EVENT_BYTES) for events in (few, many)]
         self.pinned = self.servers.pin(*(os.path.join(data, "db", "data.mdb") for data in folders))

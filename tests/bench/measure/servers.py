@@ -11,7 +11,7 @@ STOP_SECONDS = 30
 
 
 class Server:
-    """Where one listens; `tokens` is a file with a token a line, or None."""
+    """The address of a server; `tokens` is a file with one token per line, or None."""
 
     def __init__(self, process, port, tokens=None, data=None):
         self.process = process

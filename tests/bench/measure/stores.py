@@ -4,14 +4,14 @@ import shutil
 import subprocess
 import time
 
-ORGS, LAYOUTS = 10, 5000  # layouts an organisation: 50,000 in all, as the floor program has
+ORGS, LAYOUTS = 10, 5000  # layouts of each organisation: 50,000 in total, as in the floor program
 FLOOR_ORGS, FLOOR_LAYOUTS = 1000, 50
 FLOOR_EVENTS = 1_000_000
-FLOOR_ANSWER = 3735  # message bytes of the floor program's answer: three stored events
-EVENT_BYTES = 1217  # of an example: three and a reference make the floor's answer, but for some bytes
-SMALL_EVENT_BYTES = 300  # ten million larger ones would not fit a small disk
-EXTRACTIONS_ONE_IN = 10  # events of a learned store
-PREFIX_BYTES = 5  # gRPC's, before each message
+FLOOR_ANSWER = 3735  # message size of the floor program's response: three stored events
+EVENT_BYTES = 1217  # size of an example: three examples and a reference have about the size of the floor's response
+SMALL_EVENT_BYTES = 300  # ten million larger events would not fit on a small disk
+EXTRACTIONS_ONE_IN = 10  # one extraction per this number of events in a store with learned data
+PREFIX_BYTES = 5  # size of gRPC's prefix of each message
 LEAST_EVENTS = 3 * ORGS * LAYOUTS  # an answer has three examples
 
 

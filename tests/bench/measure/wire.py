@@ -26,7 +26,7 @@ def examples_request(layout):
 
 
 def mix64(x):
-    """As lm.h of the floor program."""
+    """The function mix64 of lm.h in the floor program."""
     mask = (1 << 64) - 1
     x = (x + 0x9E3779B97F4A7C15) & mask
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 & mask
@@ -43,7 +43,7 @@ def floor_request(org, layout):
 
 
 def frame(message):
-    """With gRPC's prefix: not compressed, and how long it is."""
+    """Adds gRPC's prefix: not compressed, and the length."""
     return b"\0" + struct.pack(">I", len(message)) + message
 
 

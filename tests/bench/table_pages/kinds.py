@@ -161,7 +161,7 @@ def long_headings(paper, draw, frame):
 
 
 def panels(paper, draw, frame):
-    """One table whose parts have blank rows, headings and wrapped cells."""
+    """Draws a table with blank rows, headings and wrapped cells between its parts."""
     titled(paper, draw, frame, Shape(
         header=2, spanning=True, spread=True, columns=draw.random.randint(4, 7), wrapped=draw.random.choice([0, 0.4]),
         group_every=draw.random.randint(3, 7), group_before=draw.random.uniform(0.8, 1.8), empty=0.15,
@@ -336,7 +336,7 @@ def equations(paper, draw, frame):
 
 
 def chart(paper, draw, frame):
-    """One or two charts with axes, ticks, labels, perhaps grid lines and a legend; prose below."""
+    """Draws one or two charts with axes, ticks, labels, and optionally grid lines and a legend; prose follows."""
     for _ in range(draw.random.randint(1, 2)):
         height = draw.random.uniform(130, 220)
         if frame.y + height > frame.bottom - 60:

@@ -15,7 +15,7 @@ TIMES = (
     "611 722 722 944 722 722 611 333 278 333 469 500 333 444 500 444 500 500 333 500 500 278 278 500 278 778 "
     "500 500 500 500 333 389 278 500 500 722 500 500 444 480 200 480 541")
 FIRST, LAST = 32, 126
-BULLET = "\x95"  # of WinAnsiEncoding
+BULLET = "\x95"  # bullet in WinAnsiEncoding
 
 
 class Font:
@@ -43,7 +43,7 @@ def escape(text):
 
 
 class Paper:
-    """One page; `truth` has the boxes of its tables."""
+    """A page; `truth` contains the boxes of its tables."""
 
     def __init__(self, font, size, width=595, height=842):
         self.font, self.size, self.width, self.height = FONTS[font], size, width, height

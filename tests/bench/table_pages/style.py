@@ -1,7 +1,6 @@
-"""What a page is drawn at random from: fonts, sizes, distances and words, in two parts.
-
-Rules are developed on `development`. `held_out` has other fonts, words and distances, and kinds of page
-that development lacks; it is measured, and never looked at while rules are changed.
+"""Parameters from which a page is drawn at random: fonts, sizes, distances and words, in two parts. Rules are developed
+with `development`. `held_out` has other fonts, words, distances and kinds of page; it is only measured, never used to
+change rules.
 """
 ENGLISH = """the of and to in for that with as was by on from were are this which at be have it or is an not their
 but more than other its has these also during such may between under used most two some over after new when into all one

@@ -3,29 +3,29 @@ from .prose import wrap
 
 
 class Shape:
-    """What a table is like; a field that is None is drawn at random."""
+    """Properties of a table; None: drawn at random."""
 
     def __init__(self, **fields):
         self.rows = self.columns = None
-        self.header = 1  # lines of the header
+        self.header = 1  # number of header lines
         self.spanning = False  # the header's first line has cells over several columns
-        self.blank_every = 0  # rows between blank rows
-        self.group_every = 0  # rows between headings over the whole width
+        self.blank_every = 0  # number of rows between blank rows; 0: none
+        self.group_every = 0  # number of rows between headings that span the whole width; 0: none
         self.group_side = "l"
-        self.group_before = 0.0  # of a row, above a group's heading
+        self.group_before = 0.0  # space above a group's heading, in rows
         self.wrapped = 0.0  # share of rows whose first cell has several lines
         self.empty = 0.0  # share of cells without text
         self.totals = False
         self.indented = False
-        self.texts = 0  # columns of text besides the first
-        self.wordy = 0  # words of a text cell, wrapped; 0 is short
-        self.first = "text"  # "number", "date"
+        self.texts = 0  # number of text columns in addition to the first
+        self.wordy = 0  # number of words of a wrapped text cell; 0: short
+        self.first = "text"  # content of the first column: "text", "number" or "date"
         self.leaders = False  # dots after the first cell
         self.signs = False  # a currency sign apart from the numbers of the first and last row
         self.group_words = (2, 4)
         self.rules = ""  # any of: header, ends, rows, columns, zebra, short
         self.gap = None
-        self.spread = None  # columns fill the width
+        self.spread = None  # None: the columns fill the width
         self.__dict__.update(fields)
 
 
@@ -101,7 +101,7 @@ class Writer:
         self.paper, self.draw, self.shape, self.grid, self.y = paper, draw, shape, grid, y
         self.step = draw.leading * paper.size
         self.boxes = []
-        self.borders = []  # baselines after which a row ends
+        self.borders = []  # baselines at the end of each row
 
     def write(self, column, baseline, text, side, right=None):
         if text:

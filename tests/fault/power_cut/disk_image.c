@@ -21,8 +21,8 @@
 struct picker {
     enum disk_choice choice;
     uint64_t seed;
-    uint64_t until; /* DISK_PREFIX: the order that is torn */
-    uint64_t tear; /* DISK_PREFIX: sectors below this one are there of it */
+    uint64_t until; /* DISK_PREFIX: number of the torn change */
+    uint64_t tear; /* DISK_PREFIX: sectors of it below this one are written */
     struct random_seeded random;
 };
 

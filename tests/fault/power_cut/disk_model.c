@@ -335,7 +335,7 @@ static void promise(struct disk_node *node, uint64_t from, uint64_t to)
             promise_version(node, version);
             for (size_t j = 0; j < kept; j++) {
                 if (node->versions[j].sector == version->sector) {
-                    node->versions[j].end = 0; /* older: gone */
+                    node->versions[j].end = 0; /* removed by an older change */
                 }
             }
         } else {
@@ -393,7 +393,7 @@ static void end_sync(struct disk_model *model, const struct disk_entry *entry)
     forget_namings(node);
 }
 
-/* What a shorter file no longer has. */
+/* Drops versions beyond the new end of a shortened file. */
 static void drop_versions(struct disk_node *node, uint64_t bytes)
 {
     size_t kept = 0;
@@ -424,8 +424,7 @@ static void set_length(struct disk_model *model, const struct disk_entry *entry)
     change_length(model, node, bytes);
 }
 
-/* What a call leads to begins with the call where it writes, and with its end elsewhere: there is no
- * moment between. */
+/* Applies a call: a write takes effect at its start, other calls at their end. */
 void disk_model_apply(struct disk_model *model, const struct disk_entry *entry)
 {
     bool has_ended = entry->record.phase == DISK_END;

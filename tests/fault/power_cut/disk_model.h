@@ -17,10 +17,10 @@
 
 #define DISK_SECTOR_BYTES 512
 
-/* One version of one sector that no sync has promised. */
+/* A version of a sector that is not guaranteed by a sync. */
 struct disk_version {
     uint64_t sector;
-    uint64_t order; /* of the change, over all files */
+    uint64_t order; /* number of the change, over all files */
     uint32_t end; /* bytes of it that lie within the file then */
     bool is_orphan; /* no later sync will write it */
     uint8_t bytes[DISK_SECTOR_BYTES];
@@ -46,9 +46,9 @@ struct disk_names {
 
 /* A change of names that no sync of the folder has promised; a rename is one change. */
 struct disk_naming {
-    char *removed; /* or NULL; owned */
-    char *added; /* or NULL; owned */
-    int node; /* what `added` names */
+    char *removed; /* removed name, or NULL; owned */
+    char *added; /* added name, or NULL; owned */
+    int node; /* node of `added` */
     uint64_t order;
 };
 
@@ -80,17 +80,17 @@ struct disk_model {
     struct disk_node *nodes; /* the first is the data folder; owned */
     size_t count;
     size_t room;
-    uint64_t order; /* of the last change */
-    uint64_t write_from; /* order of the first change of the write that is under way */
+    uint64_t order; /* number of the last change */
+    uint64_t write_from; /* number of the first change of the current write */
 };
 
-/* One record of a journal, borrowed from its bytes. */
+/* A record of a journal, borrowed from its bytes. */
 struct disk_entry {
     struct disk_record record;
-    const char *path; /* path_bytes of it, not ended */
+    const char *path; /* path_bytes bytes, without NUL */
     const char *other;
     const uint8_t *bytes;
-    size_t end; /* where the next one begins */
+    size_t end; /* start of the next record */
 };
 
 /* False at the end, and for an invalid record. */
@@ -102,12 +102,12 @@ void disk_model_deinit(struct disk_model *model);
 /* The journal's next record. */
 void disk_model_apply(struct disk_model *model, const struct disk_entry *entry);
 
-/* How much of the data without a guarantee an image has. */
+/* The part of the unsynced data that an image contains. */
 enum disk_choice {
-    DISK_NOTHING, /* only the promised writes */
+    DISK_NOTHING, /* only synced writes */
     DISK_EVERYTHING, /* the newest of all */
-    DISK_PREFIX, /* what came before a moment, the last write torn */
-    DISK_WRITES, /* some of the changes, each whole */
+    DISK_PREFIX, /* all changes before a moment, with the last write torn */
+    DISK_WRITES, /* some of the changes, each completely */
     DISK_PAGES, /* some pages of 4 KiB */
     DISK_SECTORS, /* some sectors, any version of each */
     DISK_CHOICE_COUNT

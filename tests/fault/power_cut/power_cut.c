@@ -41,7 +41,7 @@ static const char *const choice_names[] = {"nothing", "everything", "prefix",
 
 /* A moment of the journal: after a record. */
 struct moment {
-    size_t end; /* of the record, in bytes of the journal */
+    size_t end; /* end of the record, in bytes of the journal */
     bool in_commit;
     bool in_creation;
     bool is_answer; /* a client had an answer before the next record */
@@ -49,7 +49,7 @@ struct moment {
 
 struct image {
     enum cut_kind kind;
-    unsigned long number; /* within its kind */
+    unsigned long number; /* number within its kind */
     size_t moment;
     enum disk_choice choice;
     uint64_t seed;
@@ -60,13 +60,13 @@ struct run {
     size_t journal_bytes;
     struct moment *moments;
     size_t moment_count;
-    struct acknowledgement *acknowledgements; /* by position */
+    struct acknowledgement *acknowledgements; /* sorted by position */
     size_t acknowledged_count;
-    struct image *images; /* by moment */
+    struct image *images; /* sorted by moment */
     size_t image_count;
     uint64_t seed;
     unsigned long counts[CUT_KIND_COUNT];
-    const char *only; /* KIND:I, or NULL */
+    const char *only; /* KIND:I, or NULL for all */
     const char *into;
 };
 

@@ -26,7 +26,7 @@ struct check {
     struct store_txn *txn;
     struct org_id orgs[ORGS_MAX];
     size_t org_count;
-    struct sha256_digest names[NAMES_MAX]; /* of entities: each is written once */
+    struct sha256_digest names[NAMES_MAX]; /* names of entities, each written once */
     size_t name_count;
     bool failed;
 };
@@ -171,7 +171,7 @@ static enum err keep_nothing(void *user, struct slice text)
     return OK;
 }
 
-/* What a start does next: a store that was cut while it was made gets what it lacks. */
+/* Simulates a start: a store that was cut while being created is completed. */
 static void check_start(struct check *check, struct arena *arena, struct fault *fault)
 {
     struct ctx ctx = {arena, clock_system(), random_system(), fault};

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What a client had received before the journal had this many bytes. */
+/* A response that a client had received when the journal had this many bytes. */
 struct acknowledgement {
     size_t position;
     char kind; /* e: an event, o: an organisation */

@@ -16,7 +16,7 @@
 #define LONG_BYTES_MAX 20000
 #define COUNT_OF(table) (sizeof(table) / sizeof((table)[0]))
 
-/* How a value is meant. */
+/* Kind of a generated value. */
 enum manner {
     MANNER_ABSENT,
     MANNER_RIGHT,
@@ -26,10 +26,10 @@ enum manner {
 
 struct frame {
     const struct message_info *message;
-    const struct field_info *field; /* in the parent */
+    const struct field_info *field; /* field of the parent */
     struct buffer wire;
     uint32_t next; /* field */
-    uint32_t left; /* elements of the list before `next` that are still to come */
+    uint32_t left; /* elements of the list before `next` that are still missing */
     uint32_t oneofs; /* bit i: oneof i has its member */
 };
 
@@ -155,7 +155,7 @@ static struct slice draw_plain_text(struct maker *maker, const struct field_info
     if (within != NULL && within->map && field->number == 1) {
         return draw_key(maker);
     }
-    if (slice_starts_with(field->name, SLICE("exposure_ref"))) { /* or several of them */
+    if (slice_starts_with(field->name, SLICE("exposure_ref"))) { /* one or several references */
         return pool_draw(maker, &maker->pool->references, "forged");
     }
     choice = fuzz_take_byte(maker->input);
@@ -186,7 +186,7 @@ static struct slice draw_right_text(struct maker *maker, const struct field_info
     return draw_plain_text(maker, field);
 }
 
-/* As many bytes as the rules allow, or one more. */
+/* Draws as many bytes as the rules allow, or one more. */
 static struct slice draw_long_text(struct maker *maker, const struct field_info *field)
 {
     size_t size = field->rules.max_bytes > 0 ? field->rules.max_bytes : 128;
@@ -283,7 +283,7 @@ static void push(struct maker *maker, const struct message_info *message,
     buffer_init(&frame->wire, maker->arena, 0);
 }
 
-/* One value, or the message that is one is opened. */
+/* Writes a value, or opens a message. */
 static void put_value(struct maker *maker, const struct field_info *field, enum manner manner)
 {
     struct frame *frame = &maker->frames[maker->depth - 1];
@@ -324,7 +324,7 @@ static void visit(struct maker *maker, struct frame *frame)
     if (manner == MANNER_ABSENT) {
         return;
     }
-    /* Of a oneof one member, but for now and then. */
+    /* One member of a oneof, with few exceptions. */
     if (field->oneof >= 0 && field->oneof < 32 && manner == MANNER_RIGHT) {
         if ((frame->oneofs >> field->oneof & 1) != 0) {
             return;

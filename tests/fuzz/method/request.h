@@ -17,17 +17,17 @@
 /* Texts that came by; the newest take the place of the oldest. */
 struct pool_texts {
     char places[POOL_PLACES][POOL_TEXT_BYTES + 1];
-    unsigned count; /* ever added */
+    unsigned count; /* number of texts ever added */
 };
 
-/* What values are drawn from. Ids and tokens are kept by the one who calls, of all organisations.
- * */
+/* Values from which requests are built. The caller maintains ids and tokens, for all
+ * organisations. */
 struct pool {
     struct pool_texts uuids;
     struct pool_texts key_ids;
     struct pool_texts page_tokens;
     struct pool_texts fingerprints;
-    struct pool_texts references; /* to what was served */
+    struct pool_texts references; /* references of exposures */
     int64_t now_us;
 };
 

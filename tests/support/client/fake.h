@@ -11,14 +11,14 @@
 #define FAKE_REQUEST_BYTES_MAX 256
 #define FAKE_METADATA_MAX (ERRATA_METADATA_MAX + 1)
 
-/* One call that was started on it. */
+/* A call that was started on it. */
 struct client_call {
     struct client_handlers handlers;
     const struct method_info *method;
-    uint8_t request[FAKE_REQUEST_BYTES_MAX]; /* what was sent, one message after the other */
+    uint8_t request[FAKE_REQUEST_BYTES_MAX]; /* sent messages, one after the other */
     size_t request_bytes;
-    struct client_options options; /* its metadata are gone: */
-    char metadata[FAKE_METADATA_MAX][2][64]; /* keys and values, cut, with NULs */
+    struct client_options options; /* options, without the metadata: */
+    char metadata[FAKE_METADATA_MAX][2][64]; /* keys and values, truncated, with NULs */
     unsigned cancels;
     unsigned pauses;
     unsigned resumes;
@@ -30,12 +30,12 @@ struct fake {
     struct client_channel base; /* first */
     struct client_call calls[FAKE_CALLS_MAX];
     size_t call_count;
-    enum err start_result; /* of the next ones */
+    enum err start_result; /* result of the next starts */
     enum err send_result;
     enum err set_token_result;
     char token[128];
     bool is_closing;
-    const char *unreachable; /* why the server cannot be reached; NULL: it is reached */
+    const char *unreachable; /* reason why the server is unreachable; NULL: it is reachable */
     void (*on_closed)(void *user);
     void *on_closed_user;
     struct client_channel_statistics statistics;

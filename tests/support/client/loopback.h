@@ -27,7 +27,7 @@ void loopback_knock(const struct loopback *server);
 /* Waits until the last connection has been closed from the other side. What came over it can be looked
  * at then. */
 void loopback_wait(struct loopback *server);
-/* After loopback_wait. */
+/* Frees the server, after loopback_wait. */
 void loopback_free(struct loopback *server);
 /* An address where no one listens. */
 void loopback_nowhere(char address[32]);

@@ -1,2 +1,2 @@
-# What tests of JSON texts share: sanitised like any module, but with cmocka.
+# Shared by tests of JSON texts: sanitised like any module, but linked with cmocka.
 errata_module(json_support DIR tests/support/json USES domain_json PARTS cmocka)

@@ -11,7 +11,7 @@ struct fault_txn {
     struct store_txn txn; /* first */
     struct fault_store *store;
     struct store_txn *inner;
-    enum err broken; /* what an earlier change failed with */
+    enum err broken; /* error of an earlier failed change */
 };
 
 struct fault_cursor {

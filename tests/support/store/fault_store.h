@@ -11,22 +11,22 @@ enum fault_call {
     FAULT_BEGIN,
     FAULT_COMMIT,
     FAULT_GET,
-    FAULT_CHANGE, /* put, append, del */
-    FAULT_CURSOR, /* open, seek, last, next, prev */
+    FAULT_CHANGE, /* put, append and del */
+    FAULT_CURSOR, /* open, seek, last, next and prev */
     FAULT_RESTORE,
     FAULT_CALL_COUNT
 };
 
-/* What one kind of call does. */
+/* Faults of one kind of call. */
 struct fault_plan {
-    uint64_t calls; /* so far */
+    uint64_t calls; /* number of calls so far */
     uint64_t first; /* the first that fails, from 1; 0: none */
-    uint64_t count; /* how many fail from then on */
+    uint64_t count; /* number of failures from then on */
     enum err err;
 };
 
 struct fault_store {
-    struct store_backend backend; /* first: pass &fault.backend */
+    struct store_backend backend; /* must be the first member: pass &fault.backend */
     struct store_backend *inner; /* not owned */
     struct fault_plan plans[FAULT_CALL_COUNT];
 };

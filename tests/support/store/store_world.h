@@ -7,7 +7,7 @@
 #include "store/base/ctx.h"
 #include "store/key.h"
 
-/* Where the clock of a world starts: 2026-01-02T03:04:05Z. */
+/* Start of the clock of a world: 2026-01-02T03:04:05Z. */
 #define STORE_WORLD_START_US 1767323045000000ll
 
 struct store_world {
@@ -28,7 +28,7 @@ int store_world_tear_down(void **state);
 struct org_id store_world_org(uint8_t number);
 /* A write transaction of its own; ends the test if there is none. */
 struct store_txn *store_world_begin(struct store_world *world);
-/* How many rows an organisation has in a table. */
+/* Returns the number of rows of an organisation in a table. */
 size_t store_world_count_rows(struct store_txn *txn, enum store_table table, struct org_id org);
 
 #endif

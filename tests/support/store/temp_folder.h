@@ -10,7 +10,7 @@ struct temp_folder {
     char path[TEMP_FOLDER_PATH_BYTES];
 };
 
-/* Under TMPDIR or /tmp; aborts the program where it can't be made. */
+/* Creates the folder under TMPDIR or /tmp; aborts the program on failure. */
 void temp_folder_init(struct temp_folder *folder);
 /* Takes a zeroed one too. */
 void temp_folder_deinit(struct temp_folder *folder);

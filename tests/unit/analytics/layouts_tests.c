@@ -131,7 +131,7 @@ static void set_examples(struct store_world *world, struct store_txn *txn, struc
     assert_int_equal(layout_head_write(&world->arena, txn, &key, &head), OK);
 }
 
-/* What GetExperimentReport is made of. */
+/* The parts of the response of GetExperimentReport. */
 struct report {
     struct experiment_organization organization;
     struct experiment_layout layouts[50];

@@ -24,7 +24,7 @@ struct proportion_case {
     double p_value;
     double low;
     double high;
-    bool exact; /* 80 digits, else a library's */
+    bool exact; /* computed with 80 digits; otherwise by a library */
 };
 
 static const struct proportion_case cases[] = {
@@ -70,7 +70,7 @@ static void test_p_values_equal_a_statistics_library(void **state)
     }
 }
 
-/* What holds for any two proportions. */
+/* Checks properties of any two proportions. */
 static void check_any(const struct proportion *treated, const struct proportion *control)
 {
     struct proportion_improvement improvement;

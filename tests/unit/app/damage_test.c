@@ -22,18 +22,18 @@
 /* LMDB's head of a node, before its key: two halves of a size, flags, the key's size. */
 #define NODE_HEAD_BYTES 8
 #define NODE_FLAGS_AT 4
-#define NODE_DUPLICATES 0x04 /* of tables with several values a key, which no store has */
+#define NODE_DUPLICATES 0x04 /* flag of tables with several values per key, which no store has */
 #define PAGE_BYTES 4096
 
 struct world {
     struct temp_folder folder;
     char data[TEMP_FOLDER_PATH_BYTES + 8];
-    char path[TEMP_FOLDER_PATH_BYTES + 32]; /* of the file */
+    char path[TEMP_FOLDER_PATH_BYTES + 32]; /* path of the file */
     struct store_backend *backend;
-    struct key key; /* of the one row */
+    struct key key; /* key of the only row */
     const uint8_t *row; /* its value, in the map */
-    uint8_t *closed_page; /* without the right to read it */
-    int said; /* what the child wrote to standard error */
+    uint8_t *closed_page; /* a page without read permission */
+    int said; /* standard error of the child */
 };
 
 static void find_row(struct world *world)
@@ -139,7 +139,7 @@ static int end_of_child(struct world *world, void (*act)(struct world *))
     child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        (void)signal(SIGSEGV, SIG_DFL); /* not a sanitizer's */
+        (void)signal(SIGSEGV, SIG_DFL); /* removes the handler of a sanitizer */
         (void)signal(SIGBUS, SIG_DFL);
         (void)dup2(ends[1], STDERR_FILENO);
         app_damage_watch(world->data, store_lmdb_map(world->backend));

@@ -62,7 +62,7 @@ static void test_vectors_of_rfc_4648_round_trip(void **state)
         assert_read(rows[i].padded, BASE64_URL | BASE64_STANDARD | BASE64_PADDED, rows[i].bytes);
     }
     assert_read("Zh", BASE64_STANDARD,
-                SLICE("f")); /* without BASE64_EXACT left-over bits are lost */
+                SLICE("f")); /* without BASE64_EXACT, left-over bits are dropped */
 }
 
 /* Goal: text that is not base64 of a form is refused, and the size is unchanged. Method: one table

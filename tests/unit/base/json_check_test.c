@@ -112,13 +112,13 @@ static void test_invalid_json_is_refused_at_its_byte(void **state)
         {"\"\\U0041\"", 1},
         {"\"a\nb\"", 2},
         {"\"12345678\x1f\"", 9},
-        {"\"\\ud800\"", 1}, /* lone, by escape */
+        {"\"\\ud800\"", 1}, /* unpaired, as an escape */
         {"\"\\udc00\"", 1},
         {"\"x\\ud800\\ud800\"", 2},
         {"\"\\ud800\\n\"", 1},
         {"\"\\ud800\\u12\"", 1},
         {"\"\\ude00\\ud83d\"", 1},
-        {"\"\xed\xa0\x80\"", 1}, /* lone, by bytes */
+        {"\"\xed\xa0\x80\"", 1}, /* unpaired, as bytes */
         {"\"\xff\"", 1},
         {"\"12345678\xc3\"", 9},
         {"\xef\xbb\xbf{}", 0}, /* a byte order mark is not white space */

@@ -105,7 +105,7 @@ static void test_reset_keeps_first_chunk(void **state)
     arena_init(&arena, SIZE_MAX);
     assert_non_null(arena_alloc(&arena, 100));
     arena_reset(&arena);
-    assert_null(arena.chunks); /* every piece was a block of its own, and is freed */
+    assert_null(arena.chunks); /* every piece was a separate block, and is freed */
     arena_deinit(&arena);
 #else
     struct arena arena;
@@ -341,7 +341,7 @@ static void test_large_memory_is_freed_on_the_given_thread(void **state)
         while (round == 3 && arena_alloc(&arena, 16) != NULL) {
         }
         arena_reset_by(&arena, round == 2 ? NULL : run_slowly, &thread);
-        assert_int_equal(thread.count, 1); /* only of the first round */
+        assert_int_equal(thread.count, 1); /* only those of the first round */
         assert_true(arena.used_bytes < 1000);
         assert_int_equal(arena.limit_bytes, 2 * ARENA_FREE_HERE_BYTES);
         if (round == 0) {

@@ -94,7 +94,7 @@ static void test_fault_without_memory_is_still_counted(void **state)
     assert_int_equal(fault.message.size, 0);
     assert_int_equal(fault_shorten(&fault, SLICE("abc")).size, 0);
     assert_int_equal(fault_say_reason(&fault, ERR_INVALID, "damaged", "no"), ERR_INVALID);
-    assert_string_equal(fault.reason, "damaged"); /* programs hear it all the same */
+    assert_string_equal(fault.reason, "damaged"); /* the reason is set regardless */
     arena_deinit(&none);
 }
 
@@ -157,13 +157,13 @@ static void test_fault_values_are_shortened_and_cleaned(void **state)
     shown = fault_shorten(&fault, slice_of(text, 65));
     assert_int_equal(shown.size, 67);
     assert_memory_equal(shown.data + 63, "x...", 4);
-    memcpy(text + 62, "\xe2\x82\xac", 3); /* does not fit whole into 64 */
+    memcpy(text + 62, "\xe2\x82\xac", 3); /* does not fit completely into 64 bytes */
     shown = fault_shorten(&fault, slice_of(text, 70));
     assert_int_equal(shown.size, 65);
     assert_memory_equal(shown.data + 61, "x...", 4);
 }
 
-/* What `write_lines` writes to standard error. */
+/* Returns the output of `write_lines` to standard error. */
 static size_t capture(void (*write_lines)(void), char *text, size_t room)
 {
     int ends[2] = {-1, -1};

@@ -29,7 +29,7 @@ static const struct slice bad_texts[] = {
     {(const uint8_t *)"\xbf", 1},
     {(const uint8_t *)"\xc0\x80", 2}, /* overlong */
     {(const uint8_t *)"\xc1\xbf", 2},
-    {(const uint8_t *)"\xc2", 1}, /* cut short */
+    {(const uint8_t *)"\xc2", 1}, /* truncated */
     {(const uint8_t *)"\xc2\x41", 2},
     {(const uint8_t *)"\xc2\xc2", 2},
     {(const uint8_t *)"\xe0\x80\x80", 3}, /* overlong */
@@ -122,7 +122,7 @@ static void test_control_characters_are_found(void **state)
             assert_int_equal(text_has_control(slice_of(bytes, at + size)), expected);
         }
     }
-    assert_false(text_has_control(SLICE("\xe2\x82\xac"))); /* tails look like C1 */
+    assert_false(text_has_control(SLICE("\xe2\x82\xac"))); /* the continuation bytes resemble C1 */
     assert_false(text_has_control(slice_of(NULL, 0)));
 }
 

@@ -98,7 +98,7 @@ static void test_malformed_field_is_refused(void **state)
     check_malformed(SLICE("\x00\x01")); /* field number 0 */
     check_malformed(SLICE("\x80\x00\x01")); /* the same, in two bytes */
     check_malformed(SLICE("\x08")); /* no value */
-    check_malformed(SLICE("\x80")); /* half a tag */
+    check_malformed(SLICE("\x80")); /* incomplete tag */
     check_malformed(SLICE("\x08\x80\x80"));
     check_malformed(SLICE("\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02")); /* 65 bits */
     check_malformed(SLICE("\x08\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01")); /* 11 bytes */

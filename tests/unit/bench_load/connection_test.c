@@ -27,7 +27,7 @@ struct scene {
     struct answer answers[ANSWERS_MAX];
     char messages[ANSWERS_MAX][CONNECTION_MESSAGE_BYTES_MAX + 1];
     size_t answer_count;
-    enum err fed; /* how the last feed ended */
+    enum err fed; /* result of the last feed */
 };
 
 static void on_answer(void *owner, size_t connection, const struct answer *answer)
@@ -119,7 +119,7 @@ static void scene_close(struct scene *scene)
     free(scene);
 }
 
-/* One call of a kind, answered. */
+/* Runs a call of a kind until it is answered. */
 static const struct answer *call(struct scene *scene, uint32_t kind)
 {
     size_t before = scene->answer_count;
@@ -227,7 +227,7 @@ static void test_wrong_answer_is_counted_by_its_problem(void **state)
     script = plain_script;
     script.body_lacks = 1;
     expect_wrong(world, &script, ANSWER_FRAMING, 0, "");
-    script.body_lacks = 103; /* not even a prefix */
+    script.body_lacks = 103; /* less than a prefix */
     expect_wrong(world, &script, ANSWER_FRAMING, 0, "");
     script = plain_script;
     script.body_flag = 1; /* compressed, which was not offered */
@@ -264,7 +264,7 @@ static void test_answer_outside_of_the_expected_length_is_wrong(void **state)
     scene_close(scene);
 }
 
-/* Without gRPC the HTTP status counts, and there is no body to a GET. */
+/* Without gRPC, the HTTP status counts, and GET has no body. */
 static void test_plain_call_is_judged_by_its_http_status(void **state)
 {
     struct world *world = *state;
@@ -305,7 +305,7 @@ static void test_unusual_framing_is_read(void **state)
     script.table_bytes = 120;
     expect_wrong(world, &script, ANSWER_RIGHT, 0, "");
     script = plain_script;
-    script.body_bytes = 500000; /* many frames */
+    script.body_bytes = 500000; /* several frames */
     expect_wrong(world, &script, ANSWER_RIGHT, 0, "");
 }
 

@@ -65,7 +65,7 @@ static void test_descriptors_of_a_file_equal_the_contract(void **state)
 
         assert_non_null(message);
         if (message == wanted) {
-            continue; /* google.protobuf's are the contract's own */
+            continue; /* those of google.protobuf are in the contract itself */
         }
         compared++;
         assert_int_equal(message->count, wanted->count);

@@ -72,7 +72,7 @@ static void test_status_message_is_decoded(void **state)
     expect_message(world, "no %zz hex", "no %zz hex");
 }
 
-/* Of one call in a hundred, in what follows. */
+/* Delay of one call in a hundred, in the following tests. */
 #define LAG_NS UINT64_C(2000000)
 
 /* Goal: by default a generator may be 1 ms late, and on a machine that others share half of the
@@ -82,7 +82,7 @@ static void test_lag_limit_depends_on_shared_cores(void **state)
 {
     static const struct {
         double rate;
-        uint64_t waited_ns; /* of 10 s */
+        uint64_t waited_ns; /* part of 10 s */
         uint64_t lag_max_ns;
         bool valid;
         const char *says;

@@ -30,13 +30,13 @@ struct world_of_run {
     uint64_t
         server_stall_ns; /* the server reads and writes nothing from here, counted from the start */
     uint64_t server_resumes_ns;
-    uint64_t own_stall_ns; /* this program gets no time */
+    uint64_t own_stall_ns; /* time for which this program is stalled */
     uint64_t own_resumes_ns;
     uint64_t stop_ns; /* the run is interrupted; 0: never */
     uint64_t hang_up_ns; /* the server closes a connection; 0: never */
-    size_t answers_a_tick; /* of each connection */
+    size_t answers_a_tick; /* answers of each connection per tick */
     struct peer *peers;
-    struct engine_result result; /* what the run becomes */
+    struct engine_result result; /* result of the run */
     uint64_t now_ns;
 };
 
@@ -84,7 +84,7 @@ static void exchange(struct world_of_run *at, size_t connection)
     if (is_stalled(at->now_ns, at->server_stall_ns, at->server_resumes_ns)) {
         return;
     }
-    /* What came in a tick is answered in the next one. */
+    /* Requests of a tick are answered in the next one. */
     peer_answer(peer, at->answers_a_tick);
     peer_feed(peer, bytes);
     connection_sent(run->connections[connection], bytes.size);
@@ -96,7 +96,7 @@ static void exchange(struct world_of_run *at, size_t connection)
     }
 }
 
-/* Goes through a whole run, then makes its total and its judgement. */
+/* Runs a whole run, then computes its total and its judgement. */
 static void go(struct world_of_run *at, struct run_tally *total, struct judgement *judgement)
 {
     struct run *run = &at->result.run;
@@ -244,8 +244,8 @@ static void test_stall_is_hidden_in_a_closed_loop(void **state)
     close_world(at, &total);
 }
 
-/* It is this program that gets no time: the calls count from when they were due all the same, and the
- * run says that it is not valid. */
+/* This program is stalled: latency is measured from the scheduled times nevertheless, and the run
+ * is reported as invalid. */
 static void test_own_stall_makes_the_run_invalid(void **state)
 {
     struct world_of_run *at = open_world(*state);
@@ -263,7 +263,7 @@ static void test_own_stall_makes_the_run_invalid(void **state)
     close_world(at, &total);
 }
 
-/* It gets no time at the end: calls that it could not start are reported. */
+/* The program is stalled at the end: calls that it could not start are reported. */
 static void test_unstarted_calls_are_reported(void **state)
 {
     struct world_of_run *at = open_world(*state);
@@ -279,8 +279,8 @@ static void test_unstarted_calls_are_reported(void **state)
     close_world(at, &total);
 }
 
-/* If more calls are due than the server answers, the rate shows it, and calls without a stream
- * count with the time that they waited. */
+/* If more calls are due than the server answers, the rate shows it, and the latency of calls
+ * without a stream includes their waiting time. */
 static void test_overload_is_in_rate_and_latencies(void **state)
 {
     struct world_of_run *at = open_world(*state);
@@ -290,7 +290,7 @@ static void test_overload_is_in_rate_and_latencies(void **state)
     at->options.rate = 8000;
     at->options.duration_ns = SECOND;
     at->script.streams_max = 20;
-    at->answers_a_tick = 1; /* 2,000 a second on each connection */
+    at->answers_a_tick = 1; /* 2,000 per second on each connection */
     go(at, &total, &judgement);
     assert_int_equal(total.started, 8000);
     assert_in_range((uint64_t)run_rate(&at->result.run), 3900, 4010);

@@ -11,7 +11,7 @@
 struct model {
     double capacity;
     uint64_t idle_p99_ns;
-    size_t hiccup_run; /* this run shows nonsense; SIZE_MAX: none */
+    size_t hiccup_run; /* index of a run with invalid results; SIZE_MAX: none */
     bool always_wrong;
 };
 
@@ -59,7 +59,7 @@ static double knee_rate(const struct sweep *sweep)
     return sweep->points[index].offered;
 }
 
-/* At nine tenths of what it can do, this server's p99 is ten times that of an idle one. */
+/* At 90% of its capacity, this server's p99 is ten times that of an idle server. */
 static void test_knee_is_ten_times_the_lowest_p99(void **state)
 {
     const struct model model = {.capacity = 10000, .idle_p99_ns = MS, .hiccup_run = SIZE_MAX};
@@ -108,7 +108,8 @@ static void test_single_failed_runs_do_not_move_the_knee(void **state)
     }
 }
 
-/* Nothing is too much for it: the knee is the last rate. One that fails at once has none. */
+/* A server without a limit has its knee at the last rate; a server that fails immediately has
+ * none. */
 static void test_knee_is_the_last_rate_or_absent(void **state)
 {
     struct model model = {.capacity = 1e9, .idle_p99_ns = MS, .hiccup_run = SIZE_MAX};

@@ -271,7 +271,7 @@ static void test_invalid_placeholder_is_refused(void **state)
            "unterminated placeholder \"${uniform:1..2\"}\"; write $${");
 }
 
-/* Where a placeholder would not come out as it went in. */
+/* Placeholders at positions where they would be encoded differently. */
 static void test_placeholder_in_an_encoded_place_is_refused(void **state)
 {
     struct world *world = *state;

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* What a test works with. */
+/* State of a test. */
 struct world {
     struct arena arena;
     struct fault fault;

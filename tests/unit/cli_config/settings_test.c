@@ -26,7 +26,7 @@ static const char no_current[] = "{\"contexts\": {\"home\": {\"server\": \"home:
 struct expected {
     const char *server;
     enum settings_source server_source;
-    const char *token; /* its file, or its text after a colon */
+    const char *token; /* path of its file, or its text after a colon */
     enum settings_source token_source;
     bool withheld;
 };
@@ -105,7 +105,7 @@ static void test_closest_setting_wins_and_token_stays_with_its_server(void **sta
         {file,
          {.server_option = "opt:1", .server_variable = "env:1", .token_file_option = "/opt"},
          {"opt:1", SETTINGS_OPTION, "/opt", SETTINGS_OPTION, false}},
-        /* Another server than the context's does not get its token. */
+        /* A server other than the context's does not get its token. */
         {file, {.server_option = "opt:1"}, {"opt:1", SETTINGS_OPTION, "", SETTINGS_NOWHERE, false}},
         {file,
          {.server_option = "opt:1", .context_option = "far"},
@@ -116,7 +116,8 @@ static void test_closest_setting_wins_and_token_stays_with_its_server(void **sta
         {file,
          {.server_option = "far:1", .context_option = "far"},
          {"far:1", SETTINGS_OPTION, ":secret", SETTINGS_CONTEXT, false}},
-        /* Its own server is named in any form: with the default port or without, in any case. */
+        /* The context's server may be given in any form: with or without the default port, in any
+         * case. */
         {file,
          {.server_option = "127.0.0.1", .context_option = "local"},
          {"127.0.0.1", SETTINGS_OPTION, "/local", SETTINGS_CONTEXT, false}},

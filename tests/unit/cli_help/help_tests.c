@@ -21,7 +21,7 @@ static const struct option_spec global_options[] = {
     {"json", NULL, "as JSON"}, {"at", "PLACE", "where"}, {NULL, NULL, NULL}};
 static const struct option_spec eat_options[] = {
     {"with", "TOOL", "what it is eaten with"}, {"from", "FILE", "a bowl"}, {NULL, NULL, NULL}};
-/* Its own --json goes before that of every command. */
+/* A command's own --json has precedence over the global option. */
 static const struct option_spec list_options[] = {{"json", "FILE", "into a file"},
                                                   {NULL, NULL, NULL}};
 

@@ -29,13 +29,13 @@ static const char *const refusal[] = {":status",          "200",         "conten
                                       "application/grpc", "grpc-status", "3",
                                       "grpc-message",     "no%20PDF",    NULL};
 
-/* What is uploaded, and what the callback does beside that. */
+/* Messages of the upload, and further actions of the callback. */
 struct upload {
     size_t left;
     size_t given;
-    size_t stop_at; /* gives up at this message; 0: never */
-    size_t large_at; /* gives one over the limit there */
-    struct server *cut; /* loses its connection at the second message; NULL: none does */
+    size_t stop_at; /* stops at this message; 0: never */
+    size_t large_at; /* number of a message that exceeds the limit */
+    struct server *cut; /* server whose connection is lost at the second message; NULL: none */
 };
 
 static enum client_upload_step next(void *user, struct slice *ret_message)
@@ -59,7 +59,7 @@ static enum client_upload_step next(void *user, struct slice *ret_message)
     return CLIENT_UPLOAD_MESSAGE;
 }
 
-/* One upload to `port`, to its end; the texts of the result live in the arena. */
+/* Runs one upload to `port`; the texts of the result are allocated in the arena. */
 static enum err upload_once(uint16_t port, struct upload *upload, int64_t timeout_ms,
                             struct arena *arena, struct client_result *ret_result)
 {
@@ -201,7 +201,7 @@ int run_blocking_tests(void)
         cmocka_unit_test(test_lost_server_ends_the_upload_as_unavailable),
         cmocka_unit_test(test_upload_ends_if_the_caller_stops)};
 
-    /* As every program with a channel: a lost connection is an error, not a signal. */
+    /* As programs with a channel do: a lost connection is an error, not a signal. */
     assert_true(signal(SIGPIPE, SIG_IGN) != SIG_ERR);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

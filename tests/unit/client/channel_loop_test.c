@@ -40,7 +40,7 @@ struct caller {
     uint32_t attempts;
     char message[256];
     bool closes; /* the channel, when a call ends */
-    bool starts; /* another call, when one ends */
+    bool starts; /* starts another call when one ends */
     unsigned closed;
 };
 
@@ -115,7 +115,7 @@ static struct client_channel_statistics statistics(const struct caller *caller)
     return now;
 }
 
-/* After the channel was closed. */
+/* Ends the test after the channel was closed. */
 static void end(struct caller *caller)
 {
     (void)uv_run(&caller->loop, UV_RUN_DEFAULT);
@@ -320,7 +320,7 @@ static void test_new_token_is_used_by_later_calls(void **state)
     assert_non_null(strstr(server.request_fields, "authorization: Bearer third\n"));
 }
 
-/* Of an idempotency key, which is a UUID of version 7: what is drawn, after the time. */
+/* Position of the random part of an idempotency key, a UUID of version 7: after the time. */
 #define KEY_DRAWN_AT 19
 #define KEY_DRAWN_BYTES 17
 
@@ -333,7 +333,7 @@ static void on_write_end(void *user, const struct client_status *status)
     }
 }
 
-/* What a child of this process draws for the key of its first write; it needs no server for that. */
+/* Returns the random part of the key of the first write in a child process; no server is needed. */
 static void draw_in_child(uint16_t port, char ret_drawn[KEY_DRAWN_BYTES])
 {
     static const struct method_info writing = {

@@ -24,7 +24,7 @@
 static const struct method_info unary = {.path = SLICE("/test.Service/Unary"),
                                          .stream = METHOD_UNARY};
 
-/* One call to `host` at `port`, to its end. */
+/* Makes one call to `host` at `port`. */
 static struct client_status call_once(const char *host, uint16_t port, int64_t timeout_ms,
                                       struct arena *arena)
 {
@@ -86,7 +86,7 @@ struct ending {
     unsigned ends;
     uint32_t code;
     char message[256];
-    struct client_channel *close; /* closed at the end, unless NULL */
+    struct client_channel *close; /* channel to close at the end, or NULL */
     unsigned closed;
 };
 
@@ -224,12 +224,12 @@ static const char *const trailers_ok[] = {"grpc-status", "0", NULL};
 
 /* Reported events, a letter each, and the call's result. */
 struct reported {
-    char moves[16]; /* R ready, D draining, L lost, E the end of the call, in order */
-    char reason[256]; /* of L */
-    unsigned inside; /* functions of the connection that are being called */
+    char moves[16]; /* R ready, D draining, L lost, E end of the call, in order */
+    char reason[256]; /* reason of L */
+    unsigned inside; /* nesting of calls of the connection's functions */
     uint32_t code;
     bool unseen;
-    bool closes; /* at L */
+    bool closes; /* closes the connection at L */
     bool closed;
 };
 
@@ -593,7 +593,7 @@ static void test_unread_bytes_do_not_keep_the_loop(void **state)
     assert_string_equal(reported.moves, "REL");
     assert_non_null(strstr(reported.reason, "the server does not read"));
     close_notified(&loop, connection, &reported);
-    /* What it did not read is before the end of the connection. */
+    /* Unread bytes precede the end of the connection. */
     assert_int_equal(shutdown(atomic_load(&server.connection), SHUT_RDWR), 0);
     server_stop(&server);
     free(content);

@@ -131,7 +131,7 @@ static int on_frame(nghttp2_session *http2, const nghttp2_frame *frame, void *us
     return 0;
 }
 
-/* Its SETTINGS. */
+/* Sends the SETTINGS of the peer. */
 static void peer_greet(struct peer *peer)
 {
     nghttp2_settings_entry settings[2];

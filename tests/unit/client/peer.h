@@ -15,11 +15,11 @@
 /* Name, value, name, value, ..., NULL. */
 typedef const char *const *peer_fields;
 
-/* What a peer does to its connection. */
+/* Fault of the peer's connection. */
 enum peer_trouble {
     PEER_STAYS,
-    PEER_HANGS_UP, /* closes it once the request is complete */
-    PEER_FREEZES /* from the request's first bytes on reads and writes nothing, and keeps it open */
+    PEER_HANGS_UP, /* closes the connection after the complete request */
+    PEER_FREEZES /* stops reading and writing after the request's first bytes, and keeps the connection open */
 };
 
 struct peer_script {
@@ -28,34 +28,34 @@ struct peer_script {
     peer_fields trailers; /* NULL: the stream ends with the body, or the headers */
     bool silent; /* never answers */
     bool early; /* answers before the request is complete, */
-    size_t early_bytes; /* once so many bytes of it came */
-    bool stops_reading; /* gives no window back but by peer_read */
-    uint32_t reset; /* HTTP/2 error that answers the request; 0: none */
-    bool leaves; /* says GOAWAY before it answers */
-    enum peer_trouble trouble; /* of peer_serve, once there is a request */
-    size_t window_bytes; /* that it opens at the start; 0: the default of HTTP/2 */
-    uint32_t streams_max; /* that it takes at a time; 0: any number */
-    int64_t keepalive_ms; /* of the session */
+    size_t early_bytes; /* after this number of bytes */
+    bool stops_reading; /* updates no window except by peer_read */
+    uint32_t reset; /* HTTP/2 error that resets the request; 0: none */
+    bool leaves; /* sends GOAWAY before it answers */
+    enum peer_trouble trouble; /* fault of peer_serve, after it has received a request */
+    size_t window_bytes; /* initial window size; 0: default of HTTP/2 */
+    uint32_t streams_max; /* maximum concurrent streams; 0: unlimited */
+    int64_t keepalive_ms; /* keepalive of the session */
     int64_t keepalive_timeout_ms;
 };
 
 struct peer {
-    struct client_session *session; /* under test */
+    struct client_session *session; /* session under test */
     nghttp2_session *http2;
     struct peer_script script;
     size_t step; /* bytes that either side gets at a time */
-    bool mute; /* what it has to say stays with it */
+    bool mute; /* its output is not delivered */
     size_t body_sent;
     int32_t answered_stream; /* the last one */
     char request_fields[4096]; /* `name: value` lines of the last request */
     size_t request_fields_bytes;
     uint8_t request[PEER_BODY_BYTES_MAX]; /* the first bytes of the last request */
-    size_t request_bytes; /* all that came */
+    size_t request_bytes; /* number of received bytes */
     bool request_ended;
-    size_t unread_bytes; /* of a peer that stops reading */
-    uint32_t reset_by_client; /* error of the last RST_STREAM that came */
+    size_t unread_bytes; /* unread bytes of a peer that stops reading */
+    uint32_t reset_by_client; /* error of the last received RST_STREAM */
     unsigned resets_by_client;
-    unsigned requests; /* HEADERS that came */
+    unsigned requests; /* number of received HEADERS */
     unsigned pings;
 };
 
@@ -64,7 +64,7 @@ struct peer *peer_new(const struct peer_script *script, size_t step);
 void peer_free(struct peer *peer);
 /* Moves bytes both ways until neither side has any, and reports. */
 void peer_pump(struct peer *peer);
-/* What a peer that stops reading has not read yet, it reads now. */
+/* Reads the bytes that the peer has not read yet. */
 void peer_read(struct peer *peer, int32_t stream_id);
 /* Plays the server on a connected socket, in place of peer_pump, until the other side closes it, or the
  * script says so. The peer's own session stays unused. */

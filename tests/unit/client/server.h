@@ -16,8 +16,9 @@ struct server {
     const struct peer_script *scripts; /* borrowed: of the first connection, the second, ... */
     unsigned script_count;
     atomic_int connection; /* the one that is served */
-    atomic_uint served; /* connections whose end has come */
-    char request_fields[4096]; /* of the last peer's last request; after server_stop */
+    atomic_uint served; /* number of connections that have ended */
+    char request_fields
+        [4096]; /* fields of the last request of the last peer; valid after server_stop */
     pthread_t thread;
 };
 

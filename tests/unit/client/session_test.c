@@ -26,7 +26,7 @@ static const char *const grpc_headers[] = {":status", "200", "content-type", "ap
                                            NULL};
 static const char *const trailers_ok[] = {"grpc-status", "0", NULL};
 
-/* What became of a call. */
+/* State of a call. */
 struct outcome {
     struct peer *peer;
     struct client_call *call;
@@ -34,13 +34,13 @@ struct outcome {
     size_t reply_bytes;
     uint8_t first_reply[16];
     unsigned ends;
-    struct client_status status; /* its slices are gone; texts are copied below */
+    struct client_status status; /* its slices are invalid; texts are copied below */
     char message[256];
     char details[64];
     size_t details_bytes;
     char fields[512];
-    bool pause; /* after each reply */
-    bool cancel; /* at the first reply */
+    bool pause; /* pauses after each reply */
+    bool cancel; /* cancels at the first reply */
 };
 
 static void on_reply(void *user, struct slice message)

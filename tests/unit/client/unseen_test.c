@@ -96,7 +96,7 @@ static void test_call_is_unseen_until_its_first_byte(void **state)
     peer->mute = true;
     start(peer, &outcome);
     peer_pump(peer);
-    assert_int_equal(peer->requests, 0); /* it has sent no SETTINGS: no one knows what it is */
+    assert_int_equal(peer->requests, 0); /* it has sent no SETTINGS, so its protocol is unknown */
     assert_false(client_session_is_ready(peer->session));
     cut_off(peer);
     expect_end(&outcome, CLIENT_CODE_UNAVAILABLE, true);

@@ -42,11 +42,11 @@ struct sender {
     size_t left;
     size_t sent;
     bool never_closes;
-    bool cancels; /* in on_writable */
+    bool cancels; /* cancels in on_writable */
     unsigned rooms;
     unsigned replies;
     unsigned ends;
-    struct client_status status; /* its slices are gone */
+    struct client_status status; /* its slices are invalid */
     enum err send_at_end; /* result of sending at the end */
     enum err close_at_end;
 };
@@ -175,7 +175,7 @@ static void test_messages_to_a_stopped_peer_are_bounded(void **state)
     assert_true((sender.sent - 1) * MESSAGE_BYTES < CLIENT_SEND_BYTES_HIGH + WINDOW_BYTES);
     rooms = sender.rooms;
     peer_pump(peer);
-    assert_int_equal(sender.rooms, rooms); /* once each time */
+    assert_int_equal(sender.rooms, rooms); /* called once each time */
     while (sender.ends == 0) {
         size_t before = peer->request_bytes;
 
@@ -374,7 +374,7 @@ static void test_invalid_sends_are_refused(void **state)
     assert_int_equal(client_session_half_close(session, sender.call), ERR_INVALID);
     peer_pump(peer);
     assert_over(&sender, CLIENT_CODE_OK);
-    assert_int_equal(sender.rooms, 0); /* nothing to be sent any more */
+    assert_int_equal(sender.rooms, 0); /* there is nothing left to send */
     assert_int_equal(peer->request_bytes, 8);
     peer->body_sent = 0;
     call.method = &unary;

@@ -42,9 +42,9 @@ struct played {
     uint64_t ended;
     struct errata_channel *public;
     struct errata_captures *captures;
-    uint64_t close_at; /* so many stored, and no one adds any more */
-    _Atomic unsigned adders; /* threads that add */
-    _Atomic unsigned wrong_sums; /* that they saw */
+    uint64_t close_at; /* number of stored captures after which no one adds any more */
+    _Atomic unsigned adders; /* number of threads that add */
+    _Atomic unsigned wrong_sums; /* number of inconsistent sums that they saw */
     struct errata_captures_statistics last;
     unsigned closed;
     unsigned drops;
@@ -322,11 +322,11 @@ static void test_configuration_out_of_range_is_refused(void **state)
     run_out(&played);
     assert_int_equal(played.last.stored, 1);
     free(large);
-    errata_captures_close(NULL, 0, on_closed, &played); /* does nothing */
+    errata_captures_close(NULL, 0, on_closed, &played); /* has no effect */
     errata_captures_stop(NULL, 0, NULL);
 }
 
-/* Nothing is asserted here: cmocka's assertions belong to the main thread. */
+/* No assertions here: those of cmocka belong to the main thread. */
 static void add_many(void *user)
 {
     struct played *played = user;

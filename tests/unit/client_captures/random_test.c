@@ -17,9 +17,9 @@
 
 struct run {
     struct world *world;
-    struct random_seeded random; /* of the moves; the world has its own */
+    struct random_seeded random; /* random source of the moves; the world has a separate one */
     uint32_t next_tag;
-    bool fates[WORLD_TAGS_MAX]; /* by tag: stored; drops are the world's */
+    bool fates[WORLD_TAGS_MAX]; /* stored, by tag; drops are recorded by the world */
     uint64_t refused_adds;
 };
 
@@ -98,7 +98,7 @@ static void check_fates(struct run *run)
     for (uint32_t tag = 1; tag < run->next_tag; tag++) {
         bool dropped = world_drop_of(run->world, tag) != NULL;
 
-        assert_true(run->fates[tag] != dropped); /* exactly one of the two */
+        assert_true(run->fates[tag] != dropped); /* exactly one of the two is true */
         stored += run->fates[tag];
     }
     world_statistics(run->world, &statistics);

@@ -171,7 +171,7 @@ static int on_begin_headers(nghttp2_session *http2, const nghttp2_frame *frame, 
             return nghttp2_session_set_stream_user_data(http2, frame->hd.stream_id, stream);
         }
     }
-    return NGHTTP2_ERR_CALLBACK_FAILURE; /* more than its settings allow */
+    return NGHTTP2_ERR_CALLBACK_FAILURE; /* exceeds the limit of its settings */
 }
 
 static void copy_text(char *to, size_t capacity, const uint8_t *bytes, size_t size)
@@ -335,7 +335,7 @@ struct server *server_new(const struct server_habits *habits)
     for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
         server->connections[i].socket = -1;
     }
-    server_up(server); /* to choose a port */
+    server_up(server); /* chooses a port */
     server_down(server);
     return server;
 }

@@ -11,11 +11,11 @@
 
 #define SERVER_CAPTURES_MAX 20000
 
-/* What it does with a request; in percent, the rest is answered with OK. */
+/* Probabilities of its reactions to a request, in percent; otherwise it answers with OK. */
 struct server_habits {
-    unsigned unavailable; /* says so, with the capture stored or not */
-    unsigned hang_up; /* stores it, and ends the connection without an answer */
-    const char *token; /* anything else is UNAUTHENTICATED; NULL: anything goes */
+    unsigned unavailable; /* answers UNAVAILABLE, with or without storing the capture */
+    unsigned hang_up; /* stores the capture, and closes the connection without an answer */
+    const char *token; /* other tokens are UNAUTHENTICATED; NULL: any token is accepted */
 };
 
 struct server;
@@ -24,13 +24,14 @@ struct server;
 struct server *server_new(const struct server_habits *habits);
 /* Listens, at the same port as the last time. */
 void server_up(struct server *server);
-/* Ends its connections and listens no more. */
+/* Closes its connections and stops listening. */
 void server_down(struct server *server);
 void server_free(struct server *server);
 
 /* HOST:PORT. */
 const char *server_address(const struct server *server);
-/* Of a server that is down: captures that it stored; and mix-ups of keys and captures. */
+/* Return, for a server that is down, the number of stored captures, and of mismatches between keys
+ * and captures. */
 unsigned server_count_stored(const struct server *server);
 unsigned server_count_wrong(const struct server *server);
 

@@ -36,8 +36,8 @@ struct adder {
     struct errata_captures *captures;
     pthread_t thread;
     unsigned number;
-    unsigned full; /* refused for want of room */
-    unsigned wrong; /* what should not be */
+    unsigned full; /* number of captures refused because of the limit */
+    unsigned wrong; /* number of unexpected results */
 };
 
 static void on_drop(void *user, enum errata_drop why, struct errata_bytes request,
@@ -50,7 +50,7 @@ static void on_drop(void *user, enum errata_drop why, struct errata_bytes reques
     (void)snprintf(reported->message, sizeof(reported->message), "%s",
                    status != NULL ? status->message : "");
     if (request.size == 0) {
-        reported->drops[why] += 1000; /* each has its bytes */
+        reported->drops[why] += 1000; /* each includes its bytes */
     }
 }
 
@@ -165,7 +165,7 @@ static void test_captures_survive_server_restarts(void **state)
     server_down(server);
     assert_int_equal(last.added, THREADS * ADDS - full);
     assert_int_equal(last.stored, last.added);
-    assert_true(last.repeats > 0); /* else nothing happened */
+    assert_true(last.repeats > 0); /* otherwise the test is meaningless */
     assert_int_equal(last.queued, 0);
     assert_int_equal(last.dropped[ERRATA_DROP_FULL], full);
     for (size_t i = 0; i < 4; i++) {
@@ -233,7 +233,7 @@ static void test_captures_continue_with_a_replaced_token(void **state)
     server_free(server);
 }
 
-/* What the channel logged, a line each; read it after the queue has stopped. */
+/* Log lines of the channel; read them after the queue has stopped. */
 struct logged {
     char lines[8000];
 };

@@ -255,10 +255,10 @@ static size_t write_retry_info(uint8_t bytes[80], int64_t retry_ms)
     *at++ = 11;
     *at++ = 0x0a; /* retry_delay */
     *at++ = 9;
-    *at++ = 0x08; /* seconds, in two bytes */
+    *at++ = 0x08; /* seconds in two bytes */
     *at++ = (uint8_t)((retry_ms / 1000) & 0x7f) | 0x80;
     *at++ = (uint8_t)(retry_ms / 1000 >> 7);
-    *at++ = 0x10; /* nanos, in five */
+    *at++ = 0x10; /* nanos in five bytes */
     for (int64_t nanos = retry_ms % 1000 * 1000000, i = 0; i < 5; i++, nanos >>= 7) {
         *at++ = (uint8_t)(nanos & 0x7f) | (i < 4 ? 0x80 : 0);
     }

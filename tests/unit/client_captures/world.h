@@ -16,7 +16,7 @@
 struct world_call {
     struct capture *capture; /* NULL: this place is free */
     uint32_t tag;
-    uint64_t number; /* counts calls */
+    uint64_t number; /* number of calls */
     int64_t timeout_ms;
     bool cancelled;
 };
@@ -35,17 +35,17 @@ struct world {
     struct captures_queue queue;
     struct random_seeded random;
     int64_t now_ms;
-    int64_t due_ms; /* what the last step gave */
+    int64_t due_ms; /* result of the last step */
     unsigned wakes;
-    enum errata_result start_result; /* of calls that start; OK takes them */
-    const char *unreachable; /* why the server cannot be reached; NULL: it is reached */
-    struct world_call calls[WORLD_CALLS_MAX]; /* under way */
-    uint64_t call_count; /* started, ever */
+    enum errata_result start_result; /* result of starting calls; OK accepts them */
+    const char *unreachable; /* reason why the server is unreachable; NULL: it is reachable */
+    struct world_call calls[WORLD_CALLS_MAX]; /* running calls */
+    uint64_t call_count; /* number of started calls */
     char keys[WORLD_TAGS_MAX][CAPTURES_KEY_BYTES]; /* by tag; "": not sent yet */
     struct world_drop drops[WORLD_TAGS_MAX];
     size_t drop_count;
-    uint64_t attempts_ended; /* by what the ends of calls said */
-    void (*on_drop)(struct world *world, const struct world_drop *drop); /* may be NULL */
+    uint64_t attempts_ended; /* number of attempts reported by the ends of calls */
+    void (*on_drop)(struct world *world, const struct world_drop *drop); /* callback; may be NULL */
 };
 
 /* Zeros are: 100 captures, 1 MiB, 4 in flight, an age of 10 minutes. */
@@ -56,7 +56,7 @@ struct world_limits {
     int64_t age_ms_max;
 };
 
-/* On the heap; closes the queue and frees all in the end. */
+/* Allocates a world; its end closes the queue and frees everything. */
 struct world *world_new(const struct world_limits *limits, uint64_t seed);
 void world_free(struct world *world);
 
@@ -70,8 +70,7 @@ void world_close(struct world *world, int64_t drain_ms);
 /* The call of a tag that is under way; NULL: none is. */
 struct world_call *world_find(struct world *world, uint32_t tag);
 unsigned world_count_under_way(const struct world *world);
-/* Ends a call that was under way, after one attempt, with a message that is the code's name; a step
- * follows. */
+/* Ends a running call after one attempt, with the code's name as message; then runs a step. */
 void world_end(struct world *world, uint32_t tag, enum errata_code code);
 /* The same as the server says it with RetryInfo. */
 void world_end_retry(struct world *world, uint32_t tag, enum errata_code code, int64_t retry_ms);

@@ -41,7 +41,7 @@ static void test_connects_when_a_call_needs_it(void **state)
     assert_int_equal(fake_count(connection), 2);
     assert_true(fake_at(connection, 0)->method == &method_read);
     assert_string_equal(fake_at(connection, 0)->request, "please");
-    /* Made: a call is on its way before the next step. */
+    /* The connection is ready: a call starts before the next step. */
     assert_int_equal(ask(&world, &third, &method_read, NULL), OK);
     assert_int_equal(fake_count(connection), 3);
     answer_first(connection);

@@ -176,8 +176,8 @@ static void test_channel_may_be_closed_from_any_callback(void **state)
         }
         world_run(&world);
         connection = world_make_ready(&world);
-        fake_drain(connection); /* so that one connection drains */
-        fake_vanish(fake_at(connection, 0)); /* and one call sleeps */
+        fake_drain(connection); /* one connection is draining */
+        fake_vanish(fake_at(connection, 0)); /* and one call is waiting for its retry */
         assert_int_equal(
             ask(&world, &shutting, round % 4 == 2 ? &method_upload : &method_watch, NULL), OK);
         world_pass(&world, 120);
@@ -278,8 +278,8 @@ static void test_call_refused_after_waiting_has_the_reason(void **state)
     assert_int_equal(asked[0].attempts, 0);
     assert_int_equal(asked[1].ends, 0);
     assert_int_equal(fake_count(world_newest(&world)), 1);
-    /* Where the connection is about to be lost, calls wait for the next: whether they started in that
-     * moment or had waited before. */
+    /* If the connection is about to be lost, calls wait for the next one, whether they start at
+     * that moment or have waited before. */
     world_newest(&world)->refusal = ERR_UNAVAILABLE;
     assert_int_equal(ask(&world, &asked[0], &method_read, NULL), OK);
     fake_lose(world_newest(&world), true);

@@ -20,7 +20,7 @@ struct model {
     bool no_retry;
     bool cancelled;
     bool committed; /* a reply of a stream was passed on, or a message of an upload taken */
-    unsigned attempts; /* that connections saw */
+    unsigned attempts; /* number of attempts seen by connections */
     char key[WORLD_TEXT_BYTES];
     int64_t deadline_ms; /* INT64_MAX: none */
 };

@@ -101,7 +101,7 @@ static void test_restarted_server_loses_no_call(void **state)
     }
     world_run(&world);
     assert_int_equal(world_statistics(&world).calls_under_way, RESTART_CALLS * 3 / 4);
-    /* It comes back at the third try. */
+    /* The third attempt succeeds. */
     world_pass(&world, 120);
     fake_lose(world_newest(&world), true);
     world_pass(&world, 200);
@@ -399,7 +399,7 @@ static void test_repeats_are_limited_by_the_bucket(void **state)
     connection = world_make_ready(&world);
     fake_answer(fake_at(connection, 0), "again");
     assert_int_equal(asked.attempts, 2);
-    /* That it went well gave the fifth that was missing: for one repeat, and no second one. */
+    /* The success added the missing fifth of a token: enough for one retry, but not for two. */
     assert_int_equal(ask(&world, &asked, &method_read, &none), OK);
     fake_end(fake_at(connection, 0), CLIENT_CODE_UNAVAILABLE);
     assert_int_equal(asked.ends, 0);
@@ -454,7 +454,7 @@ static void test_reply_without_status_is_reported_once(void **state)
     world_end(&world);
 }
 
-/* Where a played connector finds a token. */
+/* Source of tokens for a fake connector. */
 struct token_source {
     unsigned reads;
     bool has_another;
@@ -539,7 +539,7 @@ static void test_unchanged_token_is_not_retried(void **state)
     world_end(&world);
 }
 
-/* What was logged, a letter for the level and a line each. */
+/* Log lines, each with a letter for the level. */
 static char logged[2000];
 
 static void write_log(void *user, enum errata_log_level level, const char *message)
@@ -563,7 +563,7 @@ static void test_connections_and_repeats_are_logged(void **state)
     logged[0] = '\0';
     world_init(&world, 1);
     world.config.log.write = write_log;
-    world.config.retry.backoff_initial_ms = 1; /* so that jitter is nothing */
+    world.config.retry.backoff_initial_ms = 1; /* makes the jitter negligible */
     world_open(&world);
     assert_int_equal(ask(&world, &asked, &method_read, NULL), OK);
     world_run(&world);

@@ -17,8 +17,8 @@ void *scarce_malloc(size_t size) __asm__("__wrap_malloc");
 void *scarce_calloc(size_t count, size_t size) __asm__("__wrap_calloc");
 void *scarce_realloc(void *memory, size_t size) __asm__("__wrap_realloc");
 
-/* How many allocations from now on the one that fails is; 0: none does. The allocator has no parameter
- * in which to hand it over. */
+/* Number of allocations until the one that fails; 0: none fails. A global, since the allocator has
+ * no parameter for it. */
 static unsigned failing; /* NOLINT(cppcoreguidelines-avoid-non-const-global-variables) */
 
 static bool fails_now(void)

@@ -99,7 +99,7 @@ static void test_upload_is_repeated_before_its_first_message(void **state)
     connection = world_make_ready(&world);
     assert_int_equal(asked.rooms, 2);
     assert_int_equal(ask_send(&asked, "piece"), OK);
-    /* Now it is committed, even where the server has not seen it. */
+    /* The call is committed now, even if the server has not seen it. */
     fake_lose(connection, true);
     assert_int_equal(asked.ends, 1);
     assert_int_equal(asked.code, CLIENT_CODE_UNAVAILABLE);

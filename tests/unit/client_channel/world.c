@@ -242,7 +242,7 @@ static void world_forget(struct world *world, size_t at)
     }
 }
 
-/* One turn of a connection; true if something happened. */
+/* Runs one turn of a connection; returns true if something happened. */
 static bool fake_turn(struct fake_connection *connection)
 {
     static const struct client_status cancelled = {.code = CLIENT_CODE_CANCELLED};

@@ -24,36 +24,36 @@
 struct world;
 struct fake_connection;
 
-/* One attempt, as the connection that it was started on sees it. */
+/* An attempt, as seen by its connection. */
 struct fake_call {
-    struct fake_call *next; /* in the connection's list, oldest first */
+    struct fake_call *next; /* next in the connection's list, oldest first */
     struct fake_connection *connection;
     const struct method_info *method;
     struct client_handlers handlers;
     int64_t timeout_ms;
     bool gzip;
     char request[WORLD_TEXT_BYTES];
-    char key[WORLD_TEXT_BYTES]; /* of `idempotency-key`; empty: none */
-    unsigned keys; /* how many there were */
-    unsigned messages; /* of an upload */
+    char key[WORLD_TEXT_BYTES]; /* value of `idempotency-key`; empty: none */
+    unsigned keys; /* number of keys */
+    unsigned messages; /* messages of an upload */
     bool half_closed;
     bool paused;
-    bool cancelled; /* its end is due in the connection's next turn */
+    bool cancelled; /* its end is reported in the connection's next turn */
     bool over; /* the server has answered: takes no more messages; the test reports the end */
-    bool owes_room; /* on_writable is due in the next turn */
-    bool busy; /* takes no messages */
+    bool owes_room; /* on_writable is called in the next turn */
+    bool busy; /* accepts no messages */
 };
 
 struct fake_connection {
-    struct client_channel base; /* first: what the channel sees */
+    struct client_channel base; /* must be the first member: the channel's view */
     struct world *world;
     struct client_connection_listener listener;
     struct fake_call *calls;
-    unsigned number; /* of all that were opened, from 1 */
-    unsigned room; /* calls that it takes before it says ERR_BUSY */
-    enum err refusal; /* of the next start, unless OK */
+    unsigned number; /* number among all opened connections, from 1 */
+    unsigned room; /* number of accepted calls before ERR_BUSY */
+    enum err refusal; /* result of the next start, unless OK */
     bool reported[CLIENT_CONNECTION_LOST + 1]; /* the moves that the channel knows */
-    bool closed; /* by the channel */
+    bool closed; /* closed by the channel */
 };
 
 struct world {
@@ -64,18 +64,18 @@ struct world {
     struct fake_connection *connections[WORLD_CONNECTIONS]; /* oldest first */
     size_t connection_count;
     unsigned opened;
-    enum err open_err; /* of the next opens, unless OK */
-    bool late_ends; /* calls of a closed connection end in a later turn, not at once */
+    enum err open_err; /* result of the next opens, unless OK */
+    bool late_ends; /* calls of a closed connection end in a later turn, not immediately */
     bool woken;
     bool may_close; /* the channel is in a step */
-    int64_t delay_ms; /* what the last step gave */
-    unsigned inside; /* functions of the channel that the caller is in */
-    unsigned attempts_alive; /* fake calls that have not ended */
+    int64_t delay_ms; /* result of the last step */
+    unsigned inside; /* nesting of the channel's functions */
+    unsigned attempts_alive; /* number of fake calls that have not ended */
     /* Looks at each attempt as it starts; NULL: no one does. */
     void (*on_attempt)(struct world *world, struct fake_call *call);
 };
 
-/* One call, as its caller sees it. */
+/* A call, as seen by its caller. */
 struct asked {
     struct world *world;
     struct client_call *call;
@@ -89,11 +89,11 @@ struct asked {
     uint32_t attempts;
     bool from_server;
     bool unseen;
-    /* What the caller does in its callbacks; NULL: nothing. */
+    /* Actions of the caller in its callbacks; NULL: none. */
     void (*in_reply)(struct asked *asked);
     void (*in_end)(struct asked *asked);
     void (*in_room)(struct asked *asked);
-    void *more; /* for those */
+    void *more; /* argument of these actions */
 };
 
 extern const struct method_info method_read;
@@ -124,7 +124,7 @@ void fake_report(struct fake_connection *connection, enum client_connection_stat
 /* The same, with a step afterwards. */
 void fake_ready(struct fake_connection *connection);
 void fake_drain(struct fake_connection *connection);
-/* Its calls end with UNAVAILABLE; `unseen` as their status says. */
+/* Loses the connection: its calls end with UNAVAILABLE; `unseen` sets their status. */
 void fake_lose(struct fake_connection *connection, bool unseen);
 /* The newest connection is made. */
 struct fake_connection *world_make_ready(struct world *world);
@@ -139,7 +139,7 @@ void fake_end(struct fake_call *call, uint32_t code);
 void fake_end_retry(struct fake_call *call, uint32_t code, uint32_t retry_ms);
 /* The server refused the stream. */
 void fake_refuse(struct fake_call *call);
-/* Its connection is lost, and no one knows what the server did. */
+/* Loses its connection, without information about the server. */
 void fake_vanish(struct fake_call *call);
 /* A reply, and OK. */
 void fake_answer(struct fake_call *call, const char *text);

@@ -3,7 +3,7 @@
  */
 #include "tests/unit/client_library/alloc.h"
 
-static _Thread_local size_t left; /* until the one that fails; 0: none does */
+static _Thread_local size_t left; /* number of allocations until the failing one; 0: none */
 static _Thread_local bool failed;
 
 /* NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): the linker's names for what it wraps */

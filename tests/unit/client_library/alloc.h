@@ -10,7 +10,7 @@
 
 /* Makes only allocation number `place` of this thread fail, counted from 1; 0: none. */
 void alloc_fail(size_t place);
-/* It has failed; and none will any more. */
+/* Returns whether the failure has occurred; later allocations succeed. */
 bool alloc_has_failed(void);
 
 #endif

@@ -41,8 +41,8 @@ struct world {
     struct loopback server;
     struct errata_blocking *blocking;
     struct errata_answer *answer;
-    size_t wanted; /* replies to take, or messages to give */
-    size_t count; /* of those */
+    size_t wanted; /* number of replies to take, or of messages to send */
+    size_t count; /* number of those so far */
     enum errata_upload_step last; /* result of the last message */
 };
 
@@ -432,7 +432,7 @@ static void test_pending_sigpipe_of_the_program_stays(void **state)
     world_free(&world);
 }
 
-/* One call with the allocation number `place` failing: gives whether there was one. */
+/* Makes one call with the allocation number `place` failing; returns whether it occurred. */
 static bool call_without_memory(size_t place)
 {
     struct errata_channel_config config = {.struct_bytes = sizeof(struct errata_channel_config),

@@ -28,7 +28,7 @@ struct world {
     char reply[16];
     enum errata_code code;
     char message[64];
-    bool cancels_in_end; /* on_end tries everything on its call */
+    bool cancels_in_end; /* on_end calls all functions on its call */
     bool closes_in_end; /* on_end closes the channel */
     bool cancels_in_reply;
 };

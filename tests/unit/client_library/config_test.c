@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-/* As errata_channel_config_init sets it. */
+/* Initializes like errata_channel_config_init. */
 #define SIZED .struct_bytes = sizeof(struct errata_channel_config)
 
 /* The message about the last refused configuration. */

@@ -35,7 +35,7 @@ struct world {
     uint32_t attempts;
     char reply[8];
     unsigned closed;
-    struct world *starts_other; /* started in on_end */
+    struct world *starts_other; /* world started in on_end */
 };
 
 static void on_closed(void *user)
@@ -296,7 +296,7 @@ int run_loop_tests(void)
         cmocka_unit_test(test_open_without_memory_leaves_the_loop_unchanged),
     };
 
-    /* As every program with a channel on a loop of its own. */
+    /* As programs with a separate loop do. */
     assert_true(signal(SIGPIPE, SIG_IGN) != SIG_ERR);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

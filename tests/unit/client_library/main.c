@@ -14,7 +14,7 @@ int main(void)
     failed += run_details_tests();
     failed += run_call_tests();
     failed += run_channel_tests();
-    failed += run_blocking_tests(); /* before the next, which ignores SIGPIPE */
+    failed += run_blocking_tests(); /* before the next group, which ignores SIGPIPE */
     failed += run_loop_tests();
     return failed == 0 ? 0 : 1;
 }

@@ -1,5 +1,5 @@
-"""What is installed compiles as users compile it: each public header by itself, in C and in C++,
-and the programs in client/README.md. Run by ctest, which gives the folder of the build."""
+"""Installed headers compile like in users' programs: each public header by itself, in C and in C++, and the programs in
+client/README.md. Run by ctest, which passes the build folder."""
 import os
 import re
 import subprocess

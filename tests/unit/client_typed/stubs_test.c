@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-/* One call of a stub, and what it reported. */
+/* A call of a stub, and its results. */
 struct world {
     struct fake fake;
     struct errata_channel *channel;
@@ -26,10 +26,10 @@ struct world {
     uint32_t ends;
     enum errata_code code;
     bool from_server;
-    uint64_t seq; /* of the last reply's event */
+    uint64_t seq; /* sequence number of the last reply's event */
     bool had_reply; /* the end of a call of one reply came with one */
     uint32_t rooms;
-    uint32_t page_count; /* of the ingested document */
+    uint32_t page_count; /* page count of the ingested document */
 };
 
 static void heard_end(void *user, const struct errata_status *status)
@@ -262,7 +262,7 @@ static void test_bloated_reply_is_refused(void **state)
     assert_non_null(bytes);
     /* Fields that the message has not are kept one by one. */
     for (size_t i = 0; i < size; i += 2) {
-        bytes[i] = 0x78; /* field 15, a varint that the message has not */
+        bytes[i] = 0x78; /* field 15, a varint that the message does not have */
         bytes[i + 1] = 0x01;
     }
     start_stream(&world);

@@ -28,7 +28,7 @@ struct world {
     struct loopback server;
     struct errata_blocking *blocking;
     struct errata_answer *answer;
-    size_t left; /* messages to give, or replies to take */
+    size_t left; /* number of messages to send, or of replies to take */
     size_t taken;
     uint64_t seq;
 };

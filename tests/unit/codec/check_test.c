@@ -42,7 +42,7 @@ static void test_every_type_of_field_is_accepted(void **state)
     struct world *world = *state;
     struct buffer *wire = &world->wire;
 
-    assert_int_equal(check_all(world), OK); /* nothing at all */
+    assert_int_equal(check_all(world), OK); /* an empty message */
     put_scalars(wire);
     wire_put_bytes(wire, 20, SLICE("\x01\x80\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"));
     wire_put_varint(wire, 20, 3);
@@ -60,10 +60,11 @@ static void test_every_type_of_field_is_accepted(void **state)
     wire_put_timestamp(wire, 29, WORLD_START_US);
     wire_put_bytes(wire, 30, SLICE("a"));
     wire_put_bytes(wire, 31, SLICE("\x0a\x01n"));
-    wire_put_bytes(wire, 9999, SLICE("\xff\xff")); /* unknown: its content is no one's */
+    wire_put_bytes(wire, 9999,
+                   SLICE("\xff\xff")); /* an unknown field: its content is not checked */
     wire_put_varint(wire, 10, 1);
     wire_put_double(wire, 19, 1);
-    put_scalars(wire); /* again, out of order: the last one counts */
+    put_scalars(wire); /* again, in another order: the last value counts */
     assert_int_equal(check_all(world), OK);
     world_expect_faults(world, "");
 }
@@ -77,10 +78,10 @@ static void test_malformed_message_is_refused_at_its_place(void **state)
         {(const uint8_t *)"\x1a\x01\x01", 3}, /* bytes for an int64 that is not repeated */
         {(const uint8_t *)"\x48\x01", 2}, /* a varint for a string */
         {(const uint8_t *)"\x58\x01", 2}, /* a varint for a message */
-        {(const uint8_t *)"\x4a\x05x", 3}, /* cut short */
-        {(const uint8_t *)"\x5a\x02\x0a\x05", 4}, /* cut short inside */
+        {(const uint8_t *)"\x4a\x05x", 3}, /* truncated */
+        {(const uint8_t *)"\x5a\x02\x0a\x05", 4}, /* truncated inside a message */
         {(const uint8_t *)"\x5a\x02\x08\x01", 4}, /* a varint for a string inside */
-        {(const uint8_t *)"\xa2\x01\x01\x80", 4}, /* half a varint in a packed field */
+        {(const uint8_t *)"\xa2\x01\x01\x80", 4}, /* incomplete varint in a packed field */
         {(const uint8_t *)"\xb2\x01\x03\x01\x02\x03", 6}, /* three bytes of fixed32 */
         {(const uint8_t *)"\xcd\x01\x01\x02\x03\x04", 6}, /* four bytes for a repeated string */
         {(const uint8_t *)"\x5b\x5c", 2}, /* a group where a message belongs */
@@ -177,8 +178,8 @@ static void test_elements_above_the_budget_are_refused(void **state)
                 static const uint8_t pieces[][3] = {
                     {0xe2, 0x01, 0}, /* empty messages */
                     {0x9a, 0x06, 0}, /* unknown */
-                    {0xa0, 0x01, 5}, /* numbers one by one */
-                    {5}, /* numbers packed */
+                    {0xa0, 0x01, 5}, /* separate numbers */
+                    {5}, /* packed numbers */
                 };
 
                 buffer_append(&world->wire, slice_of(pieces[kind], kind == 3 ? 1 : 3));

@@ -342,10 +342,10 @@ static void test_malformed_bytes_have_no_json(void **state)
     static const struct slice rows[] = {
         {(const uint8_t *)"\x08\x01", 2},
         {(const uint8_t *)"\x4a\x05x", 3},
-        {(const uint8_t *)"\x4a\x01\xff", 3}, /* no UTF-8 */
+        {(const uint8_t *)"\x4a\x01\xff", 3}, /* invalid UTF-8 */
         {(const uint8_t *)"\x5a\x01\xff", 3},
         {(const uint8_t *)"\xda\x01\x02\x08\x01", 5}, /* an entry with a key of another type */
-        {(const uint8_t *)"\xea\x01\x06\x10\x80\x94\xeb\xdc\x03", 9}, /* nanos of a second */
+        {(const uint8_t *)"\xea\x01\x06\x10\x80\x94\xeb\xdc\x03", 9}, /* nanos of a full second */
         {(const uint8_t *)"\xa2\x01\x01\x80", 4},
     };
     struct world *world = *state;

@@ -13,7 +13,7 @@ static enum err check_rules(struct world *world)
     return world_check(world, &codec_rules, buffer_slice(&world->wire));
 }
 
-/* One text in one field: OK if `expected` is NULL, else this fault. */
+/* Checks one text in one field: OK if `expected` is NULL, otherwise this fault. */
 static void expect_text(struct world *world, uint32_t field, struct slice text,
                         const char *expected)
 {
@@ -130,7 +130,7 @@ static void test_numbers_out_of_range_are_refused(void **state)
     expect_number(world, 9, 20, NULL);
     expect_number(world, 9, UINT64_MAX,
                   "count: 18446744073709551615 is out of range; expected 2 to 20");
-    expect_number(world, 11, 9, NULL); /* zigzag of -5 */
+    expect_number(world, 11, 9, NULL); /* zigzag encoding of -5 */
     expect_number(world, 11, 11, "zigzag: -6 is out of range; expected -5 to 5");
     expect_number(world, 11, 12, "zigzag: 6 is out of range;");
     for (size_t i = 0; i < COUNT(doubles); i++) {

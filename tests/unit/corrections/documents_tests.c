@@ -30,16 +30,16 @@
 /* A document, from number 1. Those of layout 4 are all scans, every third of layout 3 is one. */
 struct paper {
     uint64_t first_seq; /* 0: not ingested */
-    uint64_t seq; /* of the event with the fingerprint; 0: none */
+    uint64_t seq; /* sequence number of the event with the fingerprint; 0: none */
 };
 
 /* A captured event, by its seq. */
 struct fact {
     bool captured; /* false: an ingestion */
     bool example;
-    unsigned paper; /* 0: none named */
-    unsigned layout; /* as it must be stored; 0: none */
-    unsigned snippet; /* of which paper; 0: none or the caller's own */
+    unsigned paper; /* 0: no paper */
+    unsigned layout; /* expected layout; 0: none */
+    unsigned snippet; /* paper of the snippet; 0: none, or the caller's own */
     bool own_snippet;
 };
 
@@ -48,7 +48,7 @@ struct model {
     struct paper papers[PAPERS + 1];
     struct fact facts[EVENTS + 16];
     uint64_t count;
-    struct slice fingerprints[LAYOUTS + 1]; /* in `texts` */
+    struct slice fingerprints[LAYOUTS + 1]; /* allocated in `texts` */
     char texts[LAYOUTS + 1][2 * SHA256_BYTES];
 };
 
@@ -151,7 +151,7 @@ static void ingest(struct model *model, struct store_txn *txn)
     }
 }
 
-/* What an event will be, and what its caller sends. */
+/* Draws an event, and the input of its caller. */
 static struct fact draw_fact(struct model *model, struct capture_input *ret_input)
 {
     static const char *const metas[] = {
@@ -302,7 +302,8 @@ static void test_omitted_members_are_filled_in(void **state)
     assert_true(filled > SEEDS * 20);
 }
 
-/* Whether all papers of the layout that were counted up to `now` are scans, and there is one. */
+/* Returns whether all papers of the layout counted up to `now` are scans, and there is at least
+ * one. */
 static bool is_scanned(const struct model *model, unsigned layout, uint64_t now)
 {
     bool any = false;
@@ -330,7 +331,8 @@ static bool is_withheld(const struct model *model, unsigned layout, unsigned pap
     return is_scanned(model, layout, now);
 }
 
-/* Whether an event is of the document that is to be extracted, whose own examples are omitted. */
+/* Returns whether an event belongs to the document to be extracted, whose own examples are
+ * omitted. */
 static bool is_own(struct model *model, const struct examples_query *query, const struct fact *fact)
 {
     return fact->paper != 0 && !query->include_own &&
@@ -469,7 +471,7 @@ static uint64_t captured_before(const struct model *model, unsigned layout, uint
     return seq;
 }
 
-/* One page of a list, against the model from `seq` on; gives where the next one begins. */
+/* Compares one page of a list with the model from `seq` on; returns the start of the next page. */
 static uint64_t check_page(struct model *model, struct pages *pages,
                            const struct list_filter *filter, unsigned layout, uint64_t seq)
 {

@@ -25,7 +25,7 @@
 #define FIELD FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED
 #define CODES_MAX 3
 
-/* One capture, and what must come of it. */
+/* A capture, and its expected findings. */
 struct finding_case {
     enum feedback_event_type event_type;
     const char *layout;
@@ -34,7 +34,7 @@ struct finding_case {
     const char *after;
     const char *output;
     bool is_example;
-    enum warning_code codes[CODES_MAX]; /* in order; UNSPECIFIED ends them */
+    enum warning_code codes[CODES_MAX]; /* in order, terminated by UNSPECIFIED */
 };
 
 static const struct finding_case cases[] = {
@@ -148,7 +148,7 @@ static void check_warnings(const struct finding_case *wanted, struct slice run)
     assert_true(count == CODES_MAX || wanted->codes[count] == WARNING_CODE_UNSPECIFIED);
 }
 
-/* How many examples the layout abc has. */
+/* Returns the number of examples of the layout abc. */
 static size_t count_examples(struct world *world, struct store_txn *txn)
 {
     const struct examples_query query = {

@@ -40,7 +40,7 @@ struct fact {
     unsigned fields; /* bits */
     uint8_t values[FIELDS];
     unsigned snippet;
-    unsigned spelling; /* of the output: texts that are equal as JSON */
+    unsigned spelling; /* variant of the output: texts that are equal as JSON */
     bool backfilled;
     uint64_t retracted_by; /* seq of the retraction; 0: it was not retracted */
     bool is_retraction; /* not a feedback event: it retracted another */
@@ -136,7 +136,8 @@ static struct fact draw_fact(struct model *model, uint64_t seq)
     if (fact.backfilled) {
         fact.created_at_us -= (int64_t)draw(world, 300) * (DAY_US / 50);
     }
-    if (fact.backfilled && seq > 10 && draw(world, 3) == 0) { /* at the very time of another */
+    if (fact.backfilled && seq > 10 &&
+        draw(world, 3) == 0) { /* with the same time as another event */
         fact.created_at_us = model->facts[draw(world, (unsigned)seq - 6)].created_at_us;
     }
     return fact;
@@ -268,7 +269,7 @@ static void report(struct buffer *buffer, uint64_t seq, bool superseded)
     buffer_printf(buffer, " %llu%s", (unsigned long long)seq, superseded ? "!" : "");
 }
 
-/* Whether two examples show the same. */
+/* Returns whether two examples show the same correction. */
 static bool is_copy(const struct fact *a, const struct fact *b)
 {
     bool equal = a->fields == b->fields && a->snippet == b->snippet;
@@ -426,7 +427,7 @@ struct wanted {
     unsigned draft;
     unsigned entity;
     unsigned actor;
-    unsigned field; /* from 1 */
+    unsigned field; /* field number, from 1 */
     bool mappings;
     struct list_filter filter;
 };

@@ -339,7 +339,7 @@ static void test_reduce_takes_10_mb_in_under_a_second(void **state)
     assert_true(reduced);
     assert_true((clock() - start) / (CLOCKS_PER_SEC / 1000) < 5000);
     assert_int_equal(fields.count,
-                     2); /* qty and lines: the members of removed lines did not change */
+                     2); /* qty and lines: the members of removed lines have not changed */
     arena_deinit(&sides.arena);
     arena_deinit(&arena);
 }

@@ -37,9 +37,9 @@ struct pages {
 void world_begin_list(struct world *world, struct store_txn *txn, const struct pages *pages,
                       const struct list_filter *filter, struct page *page,
                       struct feedback_list *list);
-/* Ends a page; moves `pages` after it. */
+/* Ends a page and advances `pages`. */
 void world_end_page(struct world *world, struct page *page, struct pages *pages);
-/* What an ADMIN token without a user calls as. */
+/* Returns the caller of an ADMIN token without a user. */
 struct event_caller world_admin(void);
 /* Prepares and stores events in one write as an ADMIN, by a HUMAN unless an input has another kind of annotator.
  * Returns the first seq. */
@@ -49,7 +49,7 @@ uint64_t world_retract(struct world *world, uint64_t event_seq);
 /* True if a text is in another. */
 bool world_has(struct slice whole, const char *part);
 
-/* How many rows the organisation has in a table. */
+/* Returns the number of rows of the organisation in a table. */
 size_t world_count_rows(struct world *world, struct store_txn *txn, enum store_table table);
 /* Applies each event to a new store, with another clock and other randomness, and compares every
  * table that is made from events, byte for byte; returns how many rows there are. */

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-/* One question about an actor. */
+/* A check of an actor. */
 struct actor_case {
     enum role role;
     const char *user;

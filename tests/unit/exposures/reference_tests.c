@@ -292,7 +292,7 @@ static void test_reference_of_a_newer_version_is_refused(void **state)
         {2, 0x18, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, /* another version */
         {1, 0xf8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, /* another kind */
         {1, 0x18, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9}, /* a list that is not there */
-        {1, 0x19, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9}, /* its hash is not there */
+        {1, 0x19, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9}, /* its hash is missing */
     };
     struct exposure read = {0};
     struct bench bench;

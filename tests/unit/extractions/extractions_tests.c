@@ -146,7 +146,7 @@ static void test_examples_of_the_own_layout_are_credited_once(void **state)
     assert_true(view_next_number(&exposures, &exposure_seq) && exposure_seq == 6);
     assert_false(view_next_number(&exposures, &exposure_seq));
     assert_int_equal(facts.internal.confidence_millionths, 123457);
-    assert_int_equal(facts.extraction.arm, EXPERIMENT_ARM_NONE); /* no document is named */
+    assert_int_equal(facts.extraction.arm, EXPERIMENT_ARM_NONE); /* no document is given */
     assert_false(facts.internal.layout_ready);
     world_deinit(&world);
 }
@@ -174,7 +174,7 @@ static void test_extraction_without_own_examples_counts_as_without_examples(void
     assert_int_equal(store(&world, &input, &stored), OK);
     assert_false(read_facts(&world, stored.first_seq + 1).internal.bare);
     assert_int_equal(read_facts(&world, stored.first_seq + 1).example_count, 1);
-    /* One that replaces it cites the same; the uses of mappings are counted before it. */
+    /* The replacement cites the same reference; the uses of mappings are counted before it. */
     input.exposure_refs[1] = refer(&world, EXPOSURE_KIND_MATCHES, EXPERIMENT_ARM_NONE, NULL, 0);
     input.exposure_ref_count = 2;
     assert_int_equal(store(&world, &input, &stored), OK);

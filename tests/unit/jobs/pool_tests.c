@@ -18,7 +18,7 @@ struct job {
     struct pool *pool;
     int worked;
     int done;
-    struct job *next; /* submitted by the completion; or NULL */
+    struct job *next; /* next job, submitted by the completion; or NULL */
 };
 
 static void work(void *data)

@@ -240,7 +240,7 @@ static Errata__V1__DocumentIngested *ingested_of(struct store_world *world,
     struct buffer event_body;
     struct buffer body;
 
-    /* As EventService wraps it: an event with this payload. */
+    /* Wraps the payload into an event, like EventService. */
     buffer_init(&event_body, &world->arena, 256);
     if (with_content) {
         assert_int_equal(document_ingested_of_event(&world->arena, event, &view), OK);
@@ -297,7 +297,7 @@ static void test_event_has_the_document_without_content(void **state)
     errata__v1__ingest_document_response__free_unpacked(answer, NULL);
 }
 
-/* How many documents a profile has seen; 0 if there is none. */
+/* Returns the number of documents of a profile; 0 if there is none. */
 static uint64_t seen_count(struct store_world *world, const char *layout)
 {
     struct store_txn *txn = NULL;

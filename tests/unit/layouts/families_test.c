@@ -69,10 +69,10 @@ static void family_of(struct store_world *world, uint64_t seq, char id[37])
 struct model_document {
     uint64_t seq;
     uint64_t family; /* the seq of its family's first document; 0: none */
-    unsigned tables; /* its layout */
+    unsigned tables; /* determines its layout */
     struct family_sketch sketch;
-    bool kept; /* its family has its sketch under its seq */
-    bool first; /* in the place of the family's first sketch */
+    bool kept; /* its sketch is stored with its sequence number */
+    bool first; /* its sketch is stored as the family's first one */
 };
 
 struct model {
@@ -104,7 +104,8 @@ static uint64_t model_assign(const struct model *model, const struct family_sket
     return family;
 }
 
-/* Of the family's other kept sketches: drops the same one, or else the oldest if there are too many. */
+/* Of the family's other stored sketches, drops the equal one, or the oldest if there are too
+ * many. */
 static void model_keep(struct model *model, struct model_document *added)
 {
     struct model_document *oldest = NULL;

@@ -179,7 +179,7 @@ static void test_profiles_are_listed_once_in_both_orders(void **state)
 
     for (unsigned i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
         (void)ingest_number(world, i, layouts[i]);
-        (void)ingest_number(world, i, layouts[i]); /* again: it counts for nothing */
+        (void)ingest_number(world, i, layouts[i]); /* repeated: it does not count */
     }
     for (uint32_t page_size = 1; page_size <= 5; page_size++) {
         struct slice last = reported_profiles(world, PROFILE_ORDER_LAST_SEEN, page_size);

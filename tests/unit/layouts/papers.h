@@ -19,7 +19,7 @@ enum err paper_store(struct store_world *world, const struct document_measures *
 uint64_t paper_ingest(struct store_world *world, const struct document_measures *measures);
 /* The seq of the organisation's last event. */
 uint64_t paper_last_seq(struct store_world *world);
-/* What IngestDocument answers from an event; free with the function of protobuf-c. */
+/* Returns the response of IngestDocument from an event; free it with the function of protobuf-c. */
 Errata__V1__IngestDocumentResponse *paper_answer(struct store_world *world, uint64_t seq);
 /* A list that is read page by page. */
 struct paper_pages {
@@ -27,10 +27,10 @@ struct paper_pages {
     struct slice after;
     bool more;
 };
-/* What ListDocuments answers for the next page. */
+/* Returns the next page of ListDocuments. */
 Errata__V1__ListDocumentsResponse *paper_list(struct store_world *world, struct document_list *list,
                                               struct paper_pages *pages);
-/* Ends a page; moves `pages` after it. */
+/* Ends a page and advances `pages`. */
 void paper_end_page(struct store_world *world, struct page *page, struct paper_pages *pages);
 /* The organisation of all papers. */
 struct org_id paper_org(void);

@@ -30,7 +30,7 @@ static void draw_sku(struct world *world, char text[32])
                    (int)('a' + world_draw(world, 3)));
 }
 
-/* What a block says is what the list says, and no sum is below what is shared. */
+/* Checks that a block agrees with the list, and that no upper bound is below the shared number. */
 static void check_block(struct slice bytes, const struct model *model, const struct trigrams *text)
 {
     static struct similar_query query;

@@ -11,7 +11,8 @@
 
 #include <cmocka.h>
 
-/* By looking at each mapping of the customer: the numbers are those of their events, all of one org. */
+/* Computes the result by comparing each mapping of the customer; numbers are those of their events,
+ * all of one organisation. */
 static void find_plainly(struct world *world, struct store_txn *txn,
                          const struct similar_search *search, uint64_t last_seq,
                          struct similar_found *ret_found)
@@ -147,7 +148,7 @@ static void test_more_candidates_than_compared_are_incomplete(void **state)
     assert_int_equal(found.count, 5);
     assert_false(found.is_incomplete); /* all were compared */
     for (size_t i = 0; i < 5; i++) {
-        assert_int_equal(found.items[i].row.seq, i + 1); /* of equal ones the first made */
+        assert_int_equal(found.items[i].row.seq, i + 1); /* among equal ones, the oldest */
     }
     confirm_flanges(&world, txn, 1050, 50);
     search.rejected = &rejected;

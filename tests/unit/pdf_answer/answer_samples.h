@@ -18,7 +18,7 @@
 const struct pdf_text *sample_text(void);
 const struct pdf_explanation *sample_explanation(void);
 struct slice sample_picture(void);
-/* One counted table, and a sketch of eight features. */
+/* A counted table, and a sketch of eight features. */
 struct pdf_tables sample_tables(void);
 
 /* A frame as the generated code has it, right in all things. */

@@ -202,7 +202,7 @@ static void test_truncated_answer_keeps_its_whole_frames(void **state)
     }
 }
 
-/* What may be wrong in one frame. */
+/* Functions that make one frame invalid. */
 static void page_count_0(errata_worker_Frame *frame)
 {
     frame->text.page_count = 0;
@@ -583,7 +583,7 @@ static void test_answer_that_breaks_a_rule_is_refused(void **state)
  * follower. */
 static void test_frames_out_of_order_are_refused(void **state)
 {
-    /* What may follow the start (row 0) and after each kind (rows 1 to 5). */
+    /* Kinds that may follow the start (row 0) and each kind (rows 1 to 5). */
     static const bool follows[6][5] = {
         {true, true, false, false, false},  {false},
         {false, false, true, false, false}, {false, false, false, true, true},

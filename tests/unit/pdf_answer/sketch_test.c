@@ -12,7 +12,7 @@
 enum lie {
     LIE_NONE,
     LIE_WITH_CUT,
-    LIE_PARTIAL, /* not whole features */
+    LIE_PARTIAL, /* incomplete features */
     LIE_FEW,
     LIE_MANY,
     LIE_UNSORTED,

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-/* Of the kinds that are named in PDFs without being in them: the base fonts, others of Latin text, and
+/* Kinds of fonts that PDFs name without embedding them: the base fonts, other Latin fonts, and
  * those of East Asia. */
 static const char *const files[] = {
     "layout/gen-L00-0.pdf",          "layout/gen-L05-0.pdf",
@@ -100,7 +100,8 @@ static void measure_all(const char *fontconfig_file, struct measured *ret_measur
         if (fontconfig_file != NULL) {
             (void)setenv("FONTCONFIG_FILE", fontconfig_file, 1);
         }
-        (void)!freopen("/dev/null", "w", stderr); /* Poppler says each time that it has none */
+        (void)!freopen("/dev/null", "w",
+                       stderr); /* suppresses Poppler's messages about missing fonts */
         (void)measure_warm_up();
         for (size_t i = 0; i < FILE_COUNT; i++) {
             struct measured measured = measure_file(files[i]);

@@ -29,16 +29,16 @@ struct world {
     struct clock_manual clock;
 };
 
-/* One call's document. */
+/* The document of a call. */
 struct document {
     struct world *world;
     struct pdf_job *job;
-    const char *late; /* appended in work, or NULL */
+    const char *late; /* bytes appended in work, or NULL */
     struct arena arena;
     atomic_bool worked;
-    size_t done; /* which one it was, from 1; 0: not yet */
-    enum err result; /* of done */
-    enum err measured; /* of measure */
+    size_t done; /* position of its completion, from 1; 0: not done yet */
+    enum err result; /* result of done */
+    enum err measured; /* result of measure */
     struct sha256_digest sha256;
     uint64_t size_bytes;
     struct pdf_answer answer;
@@ -175,7 +175,8 @@ static void submit(struct document *document)
     size_t before = document->world->done_count;
 
     assert_int_equal(pdf_job_submit(document->job, work, done, document), OK);
-    assert_int_equal(document->world->done_count, before); /* never inside */
+    assert_int_equal(document->world->done_count,
+                     before); /* never called inside another function */
 }
 
 /* Goal: a document is measured, with the hash and size of the bytes appended in several pieces, in
@@ -227,7 +228,7 @@ static void test_document_is_measured_and_counted(void **state)
     assert_true(world->health[0]);
 }
 
-/* Has one document measured, from its opening to its end. */
+/* Measures one document, from its opening to its end. */
 static struct document measure_one(struct world *world, uint8_t of_org, const char *text)
 {
     struct document document;
@@ -481,7 +482,7 @@ static void test_jobs_end_if_no_worker_can_start(void **state)
     run_until_done(world, 2);
     assert_int_equal(arriving.result, ERR_UNAVAILABLE);
     assert_int_equal(pdf_jobs_read_stats(world->jobs).failed_total, 2);
-    /* Another name after the same path: a worker that is ready. */
+    /* The path refers to a working worker now. */
     assert_int_equal(symlink(FAKE_WORKER, path), 0);
     run_until_health(world, true);
     open_document(world, 1, "text tables", &next);
@@ -494,7 +495,7 @@ static void test_jobs_end_if_no_worker_can_start(void **state)
  * leaves none, while it is submitted. */
 static void test_job_without_descriptors_ends(void **state)
 {
-    static const rlim_t limits[] = {1, 0}; /* 0: the usual one */
+    static const rlim_t limits[] = {1, 0}; /* 0 selects the default */
     struct world *world = *state;
     struct document documents[2];
     struct rlimit usual;

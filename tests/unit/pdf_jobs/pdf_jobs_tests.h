@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-/* No test waits longer for one thing. */
+/* Maximum wait of any test for one condition. */
 #define TEST_WAIT_MS 20000
 
 /* A folder beside the fake worker, for programs under other names. */
@@ -27,7 +27,7 @@ void programs_init(struct programs *programs);
 const char *programs_make(struct programs *programs, const char *name);
 void programs_deinit(struct programs *programs);
 
-/* How many descriptors are open. */
+/* Returns the number of open descriptors. */
 size_t open_descriptors(void);
 /* Sealed bytes that hold `text`. */
 void make_bytes(struct pdf_bytes *ret_bytes, const char *text);

@@ -230,7 +230,7 @@ static void test_replaced_worker_is_gone(void **state)
     pid_t pid = 0;
 
     begin(world, FAKE_WORKER, 0, 0);
-    pdf_supervisor_replace(&world->supervisor); /* while it starts */
+    pdf_supervisor_replace(&world->supervisor); /* during the start */
     run_until(world, 2);
     assert_true(pdf_supervisor_is_ready(&world->supervisor));
     pid = world->supervisor.worker.pid;
@@ -238,7 +238,7 @@ static void test_replaced_worker_is_gone(void **state)
     pdf_supervisor_replace(&world->supervisor);
     assert_int_equal(kill(pid, 0), -1);
     assert_true(world->supervisor.worker.killed);
-    pdf_supervisor_replace(&world->supervisor); /* in the pause: there is none */
+    pdf_supervisor_replace(&world->supervisor); /* in the pause: there is no worker */
     run_until(world, 4);
     assert_true(pdf_supervisor_is_ready(&world->supervisor));
     assert_int_equal(world->supervisor.starts, 3);

@@ -151,10 +151,11 @@ static const struct ending {
     {"text cut", OK, PDF_READ, PDF_CUT_RULINGS, 0},
     {"refuse", OK, PDF_NO_PAGES, PDF_CUT_LIMIT, 0},
     {"password", OK, PDF_ENCRYPTED, PDF_CUT_LIMIT, 0},
-    /* Before the text. */
+    /* Ends before the text. */
     {"signal=24", OK, PDF_TEXT_LIMIT, PDF_CUT_LIMIT, 0}, /* SIGXCPU */
     {"half signal=24", OK, PDF_TEXT_LIMIT, PDF_CUT_LIMIT, 0},
-    {"signal=9", ERR_UNAVAILABLE, PDF_READ, PDF_CUT_NONE, 0}, /* from outside: no memory is left */
+    {"signal=9", ERR_UNAVAILABLE, PDF_READ, PDF_CUT_NONE,
+     0}, /* killed from outside for lack of memory */
     {"exit=2", OK, PDF_TEXT_LIMIT, PDF_CUT_LIMIT, 0}, /* PDF_EXIT_MEMORY */
     {"memory signal=6", OK, PDF_TEXT_LIMIT, PDF_CUT_LIMIT, 0}, /* SIGABRT */
     {"memory signal=5", OK, PDF_TEXT_LIMIT, PDF_CUT_LIMIT, 0}, /* SIGTRAP */
@@ -196,11 +197,11 @@ static const struct ending {
     {"text server-wall", OK, PDF_READ, PDF_CUT_LIMIT, 0},
     {"text server-wall-untold", OK, PDF_READ, PDF_CUT_LIMIT, 0},
     {"text server-starved-untold", OK, PDF_READ, PDF_CUT_LIMIT, 0},
-    /* Nothing is missing. */
+    /* Complete answers. */
     {"text cut server-starved", OK, PDF_READ, PDF_CUT_RULINGS, 0},
     {"text tables server-starved", OK, PDF_READ, PDF_CUT_NONE, 0},
     {"refuse server-starved", OK, PDF_NO_PAGES, PDF_CUT_LIMIT, 0},
-    /* Not the document's fault. */
+    /* Ends that are not caused by the document. */
     {"exit=3", ERR_UNAVAILABLE, PDF_READ, PDF_CUT_NONE, 0}, /* PDF_EXIT_SANDBOX */
     {"server-not-forked", ERR_UNAVAILABLE, PDF_READ, PDF_CUT_NONE, 0},
     {"server-closes", ERR_INTERNAL, PDF_READ, PDF_CUT_NONE, 0},
@@ -216,7 +217,7 @@ static const struct ending starved_endings[] = {
     {"server-starved-untold", OK, PDF_WALL_LIMIT, PDF_CUT_LIMIT, 0},
 };
 
-/* Has a document measured, compares what came, and has a good one measured after it. */
+/* Measures a document, compares the result, and measures a valid one afterwards. */
 static void expect_ending(struct pdf_worker *worker, const struct ending *ending, bool starved)
 {
     struct pdf_answer answer = {.reason = PDF_READ, .cut = PDF_CUT_NONE};

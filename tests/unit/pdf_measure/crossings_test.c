@@ -104,7 +104,7 @@ static void test_sweep_joins_exactly_the_crossing_rulings(void **state)
 static void test_rulings_within_3_points_cross(void **state)
 {
     static const struct {
-        double at; /* of the one down */
+        double at; /* position of the vertical ruling */
         double from;
         bool joined;
     } cases[] = {{103, 100, true},   {203, 100, true}, {203.1, 100, false}, {97, 100, true},

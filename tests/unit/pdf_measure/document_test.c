@@ -448,7 +448,7 @@ static void test_shifted_offsets_are_repaired(void **state)
     document = open_text(pdf_file(slice_of(shifted, size + 5)), &text);
     assert_false(text.damaged);
     measure_close(document);
-    /* After the header: the table is where `startxref` doesn't say. */
+    /* Inserted after the header: the table is not at the offset of `startxref`. */
     memcpy(shifted, bytes, 9);
     memcpy(shifted + 9, "\n\n\n\n\n", 5);
     memcpy(shifted + 14, bytes + 9, size - 9);

@@ -144,12 +144,12 @@ static void test_extreme_values_add_nothing(void **state)
     add_words_at(0, 0, text, FAMILY_WORD_GLYPHS_MAX);
     assert_int_equal(features.count, 1);
     for (size_t i = 0; i < FAMILY_WORD_GLYPHS_MAX; i++) {
-        text[i] = 0xFDFA; /* 18 code points, among them spaces */
+        text[i] = 0xFDFA; /* 18 code points, including spaces */
     }
     add_words_at(0, 0, text, FAMILY_WORD_GLYPHS_MAX);
     assert_int_equal(features.count, 2);
     family_add_words(&features, (struct glyph_list){.items = &far, .count = 1}, page);
-    text[0] = 0xD800; /* code points that UTF-8 does not have */
+    text[0] = 0xD800; /* code points that UTF-8 cannot encode */
     text[1] = 0x110000;
     add_words_at(0, 0, text, 2);
     family_add_font(&features, SLICE("Helvetica"), INFINITY);

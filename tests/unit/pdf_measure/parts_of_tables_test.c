@@ -42,7 +42,7 @@ static void test_parts_with_the_same_columns_are_one_table(void **state)
 {
     static const struct {
         int columns;
-        double space; /* between the boxes of the rows */
+        double space; /* space between the boxes of the rows */
         size_t tables;
     } cases[] = {{2, 36.3, 1}, {2, 36.5, 2}, {3, 45, 1}, {3, 45.1, 2}};
 

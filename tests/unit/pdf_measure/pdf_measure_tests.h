@@ -43,7 +43,7 @@ void page_add_line(struct page *page, double x1, double y1, double x2, double y2
 void page_turn(struct page *page);
 /* Finds words, rulings and tables. */
 void page_measure(struct page *page);
-/* How many tables of a kind were found; of those that count when `counted`. */
+/* Returns the number of tables of a kind; with `counted`, only of those that count. */
 size_t page_count(const struct page *page, enum pdf_table_kind kind, bool counted);
 
 #endif

@@ -11,7 +11,7 @@
 struct pdf_writer {
     struct arena arena;
     struct buffer bytes;
-    size_t offsets[PDF_WRITER_OBJECTS_MAX]; /* of object i + 1 */
+    size_t offsets[PDF_WRITER_OBJECTS_MAX]; /* offset of object i + 1 */
     size_t count;
 };
 

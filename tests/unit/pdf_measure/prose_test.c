@@ -40,7 +40,7 @@ static size_t find_lines(struct page *page, struct line *lines, struct row *rows
 static void test_covered_gap_is_a_stretched_space(void **state)
 {
     static const struct {
-        const char *right; /* of the gap */
+        const char *right; /* word to the right of the gap */
         double gap;
         unsigned free; /* bits of the lines that have the same gap */
         size_t cells;

@@ -251,7 +251,7 @@ static void test_ruled_table_needs_cells_per_row(void **state)
 static void test_grid_of_a_chart_is_not_a_table(void **state)
 {
     static const struct {
-        unsigned bands; /* bits of those with text */
+        unsigned bands; /* bits of the bands with text */
         size_t tables;
     } cases[] = {{0x0007, 1}, {0x0005, 1}, {0x0009, 1}, {0x0101, 0},
                  {0x0103, 0}, {0x0083, 1}, {0x0203, 0}, {0x0207, 1}};
@@ -289,7 +289,7 @@ static void test_grid_of_a_chart_is_not_a_table(void **state)
 static void test_rulings_may_cross_a_fifth_of_the_words(void **state)
 {
     static const struct {
-        double x; /* moves the words */
+        double x; /* offset of the words */
         double y;
         int moved;
         size_t tables;

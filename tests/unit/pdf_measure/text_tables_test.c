@@ -15,9 +15,9 @@
 struct block {
     int rows;
     int columns;
-    double pitch; /* from row to row */
-    int words; /* in a cell */
-    int digit_cells; /* so many cells of the block have a digit, those of the last columns first */
+    double pitch; /* distance of rows */
+    int words; /* number of words of a cell */
+    int digit_cells; /* number of cells of the block with a digit, from the last column on */
 };
 
 static void add_block(struct page *page, const struct block *block)
@@ -113,7 +113,7 @@ static void test_half_of_the_rows_need_three_cells(void **state)
 static void test_cells_of_a_table_are_aligned(void **state)
 {
     static const struct {
-        double left; /* how far the cells' left edges are moved */
+        double left; /* offset of the cells' left edges */
         const char *text;
         size_t tables;
     } cases[] = {

@@ -54,12 +54,12 @@ static void test_coverage_counts_rounded_boxes_once(void **state)
         {{1.5, 1, 3, 4}, 3},
         {{1, 1, 2.5, 4}, 6},
         {{1, 1, 2.49, 4}, 3},
-        {{5, 5, 5.1, 5.1}, 1}, /* nothing becomes a cell */
+        {{5, 5, 5.1, 5.1}, 1}, /* an empty box covers a cell */
         {{-3, -3, 2, 2}, 4},
         {{8, 18, 30, 30}, 4},
         {{-9, -9, -4, -4}, 0},
         {{40, 1, 50, 4}, 0},
-        {{9.6, 19.6, 9.9, 19.9}, 0}, /* rounded away from the page */
+        {{9.6, 19.6, 9.9, 19.9}, 0}, /* rounded to a place outside the page */
         {{-1e300, -1e300, 1e300, 1e300}, 200},
         {{NAN, NAN, NAN, NAN}, 0},
     };
@@ -233,7 +233,7 @@ static void test_cells_are_separated_by_wide_gaps(void **state)
 {
     static const struct {
         double height;
-        double scale; /* of all x */
+        double scale; /* scale of all x coordinates */
         double gap;
         size_t cells;
     } cases[] = {{10, 1, 7.5, 1}, {10, 1, 7.6, 2}, {4, 1, 6.5, 1},
@@ -357,7 +357,7 @@ static void test_list_markers_belong_to_their_text(void **state)
     static const struct {
         const char *first;
         const char *second;
-        double gap; /* after the second word */
+        double gap; /* gap after the second word */
         size_t cells;
     } cases[] = {{"Ab", "cd", 20, 3},  {"Ab", "*", 20, 2},  {"Ab", "*", 40, 2},
                  {"Ab", "*", 40.1, 3}, {"Ab", "1)", 20, 3}, {"1)", "cd", 20, 2}};

@@ -145,7 +145,7 @@ static void test_stage_passes_events_and_keeps_the_rest(void **state)
     assert_int_equal(store_begin(stage_backend(stage), STORE_WRITE, &txn), OK);
     assert_int_equal(store_append(txn, TABLE_EVENT, key_slice(&key), slice_of(world->value, 9)),
                      OK);
-    for (uint64_t i = 1; i <= 5000; i++) { /* several windows, and one that is not full */
+    for (uint64_t i = 1; i <= 5000; i++) { /* several windows, the last one incomplete */
         key = key_example_mark(world->org, i);
         assert_int_equal(
             store_put(txn, TABLE_EXAMPLE_MARK, key_slice(&key), slice_of(world->value, 5)), OK);
@@ -175,9 +175,9 @@ static void test_progress_has_the_remaining_time(void **state)
     progress_init(&progress, out, &clock.clock, 1000000);
     progress_add(&progress, 100000);
     clock_manual_advance(&clock, PROGRESS_LINE_US);
-    progress_add(&progress, 1); /* no line: the clock is not asked for each event */
+    progress_add(&progress, 1); /* no line: the clock is not read for each event */
     progress_add(&progress, 99999);
-    progress_add(&progress, 50000); /* no line: it is too early */
+    progress_add(&progress, 50000); /* no line: too early */
     progress_say(&progress, "the end");
     (void)fclose(out);
     assert_string_equal(text, "preload: 200000 of 1000000 events (20%), 40000 a second, "

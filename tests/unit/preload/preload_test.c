@@ -388,7 +388,7 @@ static void test_options_out_of_range_are_refused(void **state)
     options.layout_count = 0;
     assert_int_equal(preload_run(&options, &world->fault), ERR_INVALID);
     options = world->options;
-    options.event_count = 2; /* of three organisations */
+    options.event_count = 2; /* in three organisations */
     assert_int_equal(preload_run(&options, &world->fault), ERR_INVALID);
     options = world->options;
     options.event_bytes = PRELOAD_EVENT_BYTES_MIN - 1;

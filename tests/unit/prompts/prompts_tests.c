@@ -215,7 +215,7 @@ static void test_event_that_no_put_wrote_is_corrupt(void **state)
     }
     event.facts = SLICE("\x12\x01n\x18\x01");
     assert_int_equal(prompts_apply(&world->ctx, txn, &event), OK);
-    /* Without its text. */
+    /* An event without its text. */
     assert_int_equal(prompt_template_of_event(&event, &template), ERR_CORRUPT);
     event.content = SLICE("\xa2\x01\x01t");
     event.kind = EVENT_FEEDBACK;

@@ -42,7 +42,7 @@ static void test_random_writes_reach_every_table(void **state)
         struct slice value = {NULL, 0};
 
         if (table == TABLE_META) {
-            continue; /* nothing of it comes from events */
+            continue; /* not derived from events */
         }
         if (!world_find_row(&world, table, world.orgs[0].uuid, 0, &key, &value) &&
             !world_find_row(&world, table, zero, 0, &key, &value)) {
@@ -162,7 +162,7 @@ static void test_wrong_clock_loses_no_idempotency_key(void **state)
     world_deinit(&world);
 }
 
-/* What a caller saw of a run. */
+/* Observations of a caller during a run. */
 struct watch {
     uint64_t calls;
     uint64_t calls_max; /* the call that ends it; 0: none */

@@ -176,8 +176,8 @@ static void other_facts(struct event_record *record)
     record->facts = slice_of(facts, sizeof(facts));
 }
 
-/* Another actor would be another envelope: here a byte of the hash of the event before it, found by
- * its field (previous_sha256, whose bytes are the first event's in the second's). */
+/* Another actor would change the envelope. This changes a byte of the hash of the previous event,
+ * found by its field (previous_sha256; in the second event it contains the first event's hash). */
 static void other_chain(struct event_record *record)
 {
     struct slice bytes = record->envelope_bytes;

@@ -49,7 +49,7 @@ static struct slice write_reference(struct world *world, struct org_id org,
     return field.bytes;
 }
 
-/* What GetExamples of a layout answers. */
+/* Returns the reference of GetExamples for a layout. */
 static struct slice refer_to_examples(struct world *world, struct store_txn *txn, struct org_id org)
 {
     const struct examples_query query = {.org = org,
@@ -67,7 +67,7 @@ static struct slice refer_to_examples(struct world *world, struct store_txn *txn
     return write_reference(world, org, &exposure);
 }
 
-/* What MatchLines answers that applied one mapping, or none. */
+/* Returns the reference of MatchLines with one applied mapping, or none. */
 static struct slice refer_to_matches(struct world *world, struct org_id org)
 {
     struct exposed_artifact artifact = {.version = 1, .line_count = 1 + world_draw(world, 3)};

@@ -8,7 +8,8 @@
 #include "store/work.h"
 #include "tests/unit/replay/world.h"
 
-/* One write of one of them, in a write that was begun. Its count is 0 if it changed nothing. */
+/* Makes a write of a random kind within an open transaction. Its count is 0 if it changed
+ * nothing. */
 MUST_CHECK enum err learned_write(struct world *world, struct store_txn *txn, struct org_id org,
                                   struct work_result *ret_result);
 

@@ -17,9 +17,9 @@
 #define ARENA_BYTES (512u << 20)
 #define MAP_BYTES (1ull << 30)
 #define RESERVE_BYTES 4096
-#define NAMES 5 /* of documents and entities: few, so that they meet */
-#define LAYOUTS 2 /* fewer: so that some of their examples grow too old for the head row */
-#define TOKENS_MAX 4 /* that a world may revoke */
+#define NAMES 5 /* number of documents and entities; small, so that they coincide */
+#define LAYOUTS 2 /* smaller, so that some of their examples become too old for the head row */
+#define TOKENS_MAX 4 /* tokens that a world may revoke */
 
 void world_store_open(struct world_store *store, enum world_backend kind)
 {
@@ -38,7 +38,7 @@ void world_store_open(struct world_store *store, enum world_backend kind)
     arena_init(&arena, SIZE_MAX);
     fault_init(&fault, &arena);
     assert_int_equal(store_lmdb_open(&config, &fault, &store->backend), OK);
-    store_lmdb_begin_bulk(store->backend); /* what is tested is not what a power cut leaves */
+    store_lmdb_begin_bulk(store->backend); /* power cuts are not tested here */
     arena_deinit(&arena);
 }
 
@@ -219,7 +219,8 @@ static enum err write_document(struct world *world, struct store_txn *txn, struc
     assert_int_equal(log_read_head(txn, org, &before), OK);
     err = document_store(&world->ctx, txn, org, event, &ret_result->first_seq);
     assert_int_equal(log_read_head(txn, org, &after), OK);
-    ret_result->count = (uint32_t)(after.last_seq - before.last_seq); /* 0: it is known */
+    ret_result->count =
+        (uint32_t)(after.last_seq - before.last_seq); /* 0: the write was already known */
     return err;
 }
 

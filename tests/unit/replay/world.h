@@ -36,10 +36,10 @@ struct world {
     struct fault fault;
     struct ctx ctx;
     struct world_store stored;
-    struct world_store made; /* opened by world_replay, with nothing in it */
+    struct world_store made; /* opened by world_replay, initially empty */
     struct org_id orgs[WORLD_ORGS];
-    uint64_t keys; /* idempotency keys given so far */
-    struct replay_report report; /* of the last replay */
+    uint64_t keys; /* number of idempotency keys so far */
+    struct replay_report report; /* report of the last replay */
 };
 
 void world_store_open(struct world_store *store, enum world_backend kind);
@@ -49,11 +49,11 @@ void world_init(struct world *world, enum world_backend kind, uint64_t seed);
 void world_deinit(struct world *world);
 /* A random number below. */
 uint32_t world_draw(struct world *world, uint32_t below);
-/* One write to a random organisation: captures (live and backfilled, one or several), documents,
- * tokens made and revoked, and what is learned from them; some with an idempotency key. The clock
- * moves on. */
+/* Makes one write to a random organisation: captures (live and backfilled, one or several),
+ * documents, created and revoked tokens, and learned data; some with an idempotency key. Advances
+ * the clock. */
 void world_write(struct world *world);
-/* As many of them. */
+/* Makes this number of writes. */
 void world_write_many(struct world *world, size_t count);
 /* Verifies into a fresh store; fills world->report. */
 enum err world_verify(struct world *world);

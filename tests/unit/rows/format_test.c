@@ -28,7 +28,7 @@
 #define FORMAT_BYTES_MAX (1u << 20)
 #define HEX_DIGITS_A_LINE 64
 
-/* One example of the file: a heading, a key, and a record or nothing. */
+/* An example of the file: a heading, a key, and a record or nothing. */
 struct example {
     const char *heading;
     struct key key; /* size 0: a part of a record, which has no key */

@@ -9,7 +9,7 @@
 #include "store/base/err.h"
 
 struct record_kind {
-    const char *name; /* as in FORMAT.md's headings */
+    const char *name; /* name in the headings of FORMAT.md */
     enum err (*sample)(struct arena *arena, struct slice *ret_bytes);
     /* Decodes, and encodes what came out. */
     enum err (*again)(struct arena *arena, struct slice bytes, struct slice *ret_bytes);

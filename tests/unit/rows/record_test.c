@@ -488,7 +488,7 @@ static void test_subject_kinds(void **state)
     arena_deinit(&arena);
 }
 
-/* One rule of a record at a time: what breaks it is neither written nor, as bytes, read. */
+/* Checks one rule of a record: a violation is neither encoded nor decoded. */
 #define BROKEN(kind, change)                                                                       \
     do {                                                                                           \
         struct kind##_record record = sample_##kind();                                             \

@@ -190,7 +190,7 @@ static void test_facts_that_no_update_wrote_are_corrupt(void **state)
         {(const uint8_t *)"\x12\x03\x1a\x01\x04", 5}, /* an unknown kind of annotator */
         {(const uint8_t *)"\x12\x02\x0a\x00", 4}, /* percent as bytes */
         {(const uint8_t *)"\x12\x05\x08", 3}, /* cut */
-        {(const uint8_t *)"\x12\x01\x08", 3}, /* cut within */
+        {(const uint8_t *)"\x12\x01\x08", 3}, /* truncated */
     };
     struct store_world *world = *state;
     struct store_txn *txn = begin(world);

@@ -85,9 +85,9 @@ static void test_similarity_at_the_limits_is_exact(void **state)
     struct family_sketch full = range(0, 128, FAMILY_FEATURE_WORD);
     struct family_sketch high = range(100, 228, FAMILY_FEATURE_WORD);
     struct family_similarity similarity;
-    struct family_sketch three = range(7, 17, FAMILY_FEATURE_WORD); /* 3 of 17 with `ten` */
-    struct family_sketch six = range(4, 20, FAMILY_FEATURE_WORD); /* 6 of 20 with `ten` */
-    struct family_sketch five = range(5, 17, FAMILY_FEATURE_WORD); /* 5 of 17 with `ten` */
+    struct family_sketch three = range(7, 17, FAMILY_FEATURE_WORD); /* shares 3 of 17 with `ten` */
+    struct family_sketch six = range(4, 20, FAMILY_FEATURE_WORD); /* shares 6 of 20 with `ten` */
+    struct family_sketch five = range(5, 17, FAMILY_FEATURE_WORD); /* shares 5 of 17 with `ten` */
 
     (void)state;
     assert_int_equal(family_sketch_compare(&ten, &ten).shared, 10);
@@ -168,9 +168,9 @@ static void test_best_match_does_not_depend_on_order(void **state)
     struct family_match best = {.seq = 0};
 
     (void)state;
-    candidates[2].features[19] += 16 * 100; /* 19 of 21 */
+    candidates[2].features[19] += 16 * 100; /* shares 19 of 21 */
     candidates[1] = candidates[2];
-    candidates[1].features[19] += 16; /* as similar, and newer */
+    candidates[1].features[19] += 16; /* equally similar, and newer */
     assert_false(family_match_offer(&best, &document, &stranger, 9));
     assert_int_equal(best.similarity.of, 0);
     for (size_t i = 0; i < 6; i++) {
@@ -246,7 +246,7 @@ static void test_bytes_round_trip(void **state)
 
 /* A set of features, without hashes of texts: the builder's own hash of each is used. */
 struct model {
-    uint32_t features[MODEL_MAX]; /* all, sorted, distinct */
+    uint32_t features[MODEL_MAX]; /* all features, sorted and distinct */
     size_t count;
     struct family_sketch sketch;
 };

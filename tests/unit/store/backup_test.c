@@ -23,10 +23,10 @@
 #define CREATED_AT_US INT64_C(1767225600123456)
 
 struct world {
-    struct temp_folder folder; /* `data`, `file` and `restored` are in it */
+    struct temp_folder folder; /* contains `data`, `file` and `restored` */
     struct arena arena;
     struct fault fault;
-    uint8_t *bytes; /* of the backup */
+    uint8_t *bytes; /* bytes of the backup */
     size_t size;
 };
 
@@ -213,7 +213,7 @@ static void test_restored_backup_opens(void **state)
         check_rows(backend);
         store_lmdb_close(backend);
         expect_refused(world, ERR_PRECONDITION, "not empty");
-        backend = open_at(world, "restored"); /* and untouched */
+        backend = open_at(world, "restored"); /* the store is unchanged */
         check_rows(backend);
         store_lmdb_close(backend);
         assert_int_equal(rename(path.text, path_of(world, round == 0   ? "0"
@@ -292,7 +292,7 @@ static void test_foreign_file_is_named(void **state)
     write_file(world, world->size);
     expect_refused(world, ERR_INVALID, "cannot migrate");
     memmove(world->bytes, world->bytes + BACKUP_HEAD_BYTES, data_end - BACKUP_HEAD_BYTES);
-    write_file(world, data_end - BACKUP_HEAD_BYTES); /* LMDB's own file */
+    write_file(world, data_end - BACKUP_HEAD_BYTES); /* the file of LMDB */
     expect_refused(world, ERR_INVALID, "not a backup");
     assert_false(is_there(world, "restored"));
 }
@@ -329,7 +329,7 @@ static void test_folder_in_use_is_refused(void **state)
     expect_refused(world, ERR_PRECONDITION, "contains .mine");
     assert_true(is_there(world, "restored/.mine"));
     assert_int_equal(unlink(path_of(world, "restored/.mine").text), 0);
-    assert_int_equal(rmdir(path.text), 0); /* nothing else is in it */
+    assert_int_equal(rmdir(path.text), 0); /* the folder is empty */
 }
 
 int run_backup_tests(void)

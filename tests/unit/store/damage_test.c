@@ -23,7 +23,7 @@
 struct world {
     struct temp_folder folder;
     char data[TEMP_FOLDER_PATH_BYTES + 8];
-    char path[TEMP_FOLDER_PATH_BYTES + 32]; /* of the file */
+    char path[TEMP_FOLDER_PATH_BYTES + 32]; /* path of the file */
     struct store_lmdb_config config;
     struct store_backend *backend;
     struct random_seeded random;
@@ -108,7 +108,7 @@ static void change_row(struct world *world, struct store_txn *txn)
     assert_int_equal(store_put(txn, table, key, slice_of(value, size)), OK);
 }
 
-/* One transaction of random changes; some are thrown away. */
+/* Makes random changes in one transaction; some transactions are aborted. */
 static void change(struct world *world)
 {
     struct store_txn *txn = NULL;
@@ -293,8 +293,8 @@ static void test_damaged_page_is_found_anywhere(void **state)
 static void put_entry(uint8_t *bytes)
 {
     memset(bytes, 0, 15);
-    bytes[0] = 4; /* of the value */
-    bytes[6] = 4; /* of the key */
+    bytes[0] = 4; /* size of the value */
+    bytes[6] = 4; /* size of the key */
 }
 
 /* Goal: entries begin at even places, as LMDB reads them. Method: a leaf whose two entries fill it, by their
@@ -375,7 +375,7 @@ static uint64_t first_leaf(struct world *world, const struct lmdb_meta *meta)
     return page.number;
 }
 
-/* Where the number of a free page is in the file. */
+/* Returns the offset of a free page's number in the file. */
 static uint64_t place_of_free_page(struct world *world, const struct lmdb_meta *meta)
 {
     uint8_t bytes[PAGE];
@@ -386,7 +386,7 @@ static uint64_t place_of_free_page(struct world *world, const struct lmdb_meta *
     read_at(world, page.number * PAGE, bytes, PAGE);
     node = lmdb_page_node(&page, 0);
     assert_non_null(node.value.data);
-    assert_true(node.value.size >= 2 * sizeof(uint64_t)); /* their count, and one */
+    assert_true(node.value.size >= 2 * sizeof(uint64_t)); /* the number of pages, and one page */
     return page.number * PAGE + (uint64_t)(node.value.data - bytes) + sizeof(uint64_t);
 }
 

@@ -22,9 +22,9 @@ struct world {
     struct temp_folder folder; /* the data folder is its `data` */
     struct arena arena;
     struct fault fault;
-    struct store_backend *backend; /* of `data`; NULL: closed */
-    uint32_t writes; /* done by write_pair */
-    uint32_t calls_max; /* of on_progress until it ends the copy; 0: never */
+    struct store_backend *backend; /* back end of `data`; NULL: closed */
+    uint32_t writes; /* number of writes by write_pair */
+    uint32_t calls_max; /* calls of on_progress until it ends the copy; 0: unlimited */
     uint32_t calls;
 };
 
@@ -183,7 +183,7 @@ static void test_copy_stops_on_request_and_limits_its_rate(void **state)
     to.bytes_a_second = 50u << 20;
     start_us = clock_monotonic_us(clock_system());
     assert_int_equal(store_lmdb_copy_to(world->backend, path.text, &to), OK);
-    assert_true(clock_monotonic_us(clock_system()) - start_us > 60000); /* of 4.8 MB and more */
+    assert_true(clock_monotonic_us(clock_system()) - start_us > 60000); /* for 4.8 MB and more */
     store_lmdb_remove_folder(path.text);
 }
 
@@ -220,7 +220,7 @@ static void test_replaced_store_is_gone(void **state)
     assert_int_equal(store_lmdb_replace(path_of(world, "").text), OK);
     assert_false(is_there(world, "/db.old"));
     assert_false(is_there(world, "/" STORE_LMDB_REBUILD_FOLDER));
-    assert_int_equal(check_pairs(world->backend), 5); /* open, and without a name */
+    assert_int_equal(check_pairs(world->backend), 5); /* open, but unlinked */
     reopen(world);
     assert_int_equal(check_pairs(world->backend), 3);
 }

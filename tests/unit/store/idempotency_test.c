@@ -65,7 +65,7 @@ static void test_repeat_is_found_for_24_hours(void **state)
     assert_int_equal(idempotency_find(&world->ctx, txn, &other, &result), ERR_EXISTS);
     other = make_key(2, 5);
     assert_int_equal(idempotency_find(&world->ctx, txn, &other, &result), ERR_NOT_FOUND);
-    world->clock.wall_us -= 10 * 60 * 1000000; /* put back: the row is of the next hour */
+    world->clock.wall_us -= 10 * 60 * 1000000; /* stepped back: the row belongs to the next hour */
     assert_int_equal(idempotency_find(&world->ctx, txn, &key, &result), OK);
     world->clock.wall_us += 26 * HOUR_US;
     assert_int_equal(idempotency_find(&world->ctx, txn, &key, &result), ERR_NOT_FOUND);
@@ -114,7 +114,7 @@ static void test_empty_result_is_repeated(void **state)
     store_abort(txn);
 }
 
-/* What a writer does about keys, batch after batch. */
+/* Handles keys like a writer, batch by batch. */
 struct keeper {
     struct idempotency_time time;
     struct idempotency_sweep sweep;

@@ -177,7 +177,7 @@ static uint64_t next_seq(struct store_cursor *cursor)
 static void test_event_is_found_by_its_date(void **state)
 {
     static const int64_t steps_us[] = {0, 5000000, -5000000, 1000, 4999000, 1};
-    static const uint64_t apart[] = {5, 4, 3}; /* by created_at, newest first */
+    static const uint64_t apart[] = {5, 4, 3}; /* sorted by created_at, newest first */
     struct store_world *world = *state;
     struct key whole = key_org(store_world_org(1));
     struct store_txn *txn = begin(world->backend, STORE_WRITE);
@@ -486,7 +486,7 @@ static void test_replay_makes_the_same_rows(void **state)
 
 /* An engine that records what it is asked to make durable. */
 struct noting_engine {
-    struct log_engine engine; /* first: what the seam hands back */
+    struct log_engine engine; /* must be the first member: the log engine */
     struct log_range ranges[4];
     size_t count;
 };

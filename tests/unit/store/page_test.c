@@ -28,7 +28,7 @@ static struct store_txn *begin(struct store_world *world)
     return txn;
 }
 
-/* What each row writes: `item_bytes` of every `item_every`th. */
+/* Output of each row: `item_bytes` for every `item_every`th row. */
 struct page_case {
     enum store_order order;
     uint32_t page_size;

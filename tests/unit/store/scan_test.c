@@ -26,10 +26,10 @@ static struct store_txn *begin(struct store_world *world)
 
 struct scan_case {
     enum store_order order;
-    uint64_t after; /* seq; 0: none */
+    uint64_t after; /* sequence number; 0: none */
     uint32_t rows_max;
     uint32_t rows; /* expected */
-    uint64_t last; /* seq of the last one; 0: none */
+    uint64_t last; /* sequence number of the last row; 0: none */
     bool is_cut;
 };
 

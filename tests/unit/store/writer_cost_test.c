@@ -182,7 +182,7 @@ static void test_fast_disk_does_not_wait_for_callers(void **state)
     writer_gather_end(&gather, 64);
 }
 
-/* How many of the next commits have a wait, when `back` of ten callers come back in it. */
+/* Returns the number of the next commits with a wait, if `back` of ten callers return during it. */
 static uint32_t count_waits(struct writer_gather *gather, uint32_t commits, uint32_t back)
 {
     uint32_t count = 0;

@@ -17,7 +17,7 @@ static void submit_some(struct writer_world *world, uint32_t first, uint32_t cou
     }
 }
 
-/* What was acknowledged is there, what was refused is not, each exactly once. */
+/* Checks that acknowledged writes exist exactly once, and refused writes do not exist. */
 static void expect_no_lie(struct writer_world *world, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -93,7 +93,8 @@ static void test_full_disk_refuses_until_a_probe_succeeds(void **state)
     fault_store_plan(&world->fault, FAULT_COMMIT, 0, 0, OK);
     clock_manual_advance(&world->store.clock, SECOND_US / 2);
     assert_int_equal(writer_step(world->writer), 0);
-    assert_int_equal(writer_world_submit(world, 3, 1), ERR_DISK_FULL); /* not before its second */
+    assert_int_equal(writer_world_submit(world, 3, 1),
+                     ERR_DISK_FULL); /* not before the second attempt */
     clock_manual_advance(&world->store.clock, SECOND_US / 2);
     assert_int_equal(writer_step(world->writer), 0);
     assert_int_equal(writer_world_submit(world, 3, 1), OK);
@@ -149,7 +150,8 @@ static void test_writes_stop_once_the_reserve_is_used(void **state)
         uint32_t first = 5 * kind;
 
         submit_some(world, first, 4);
-        world->puts[first].fail_late = kind == 0 ? OK : ERR_INTERNAL; /* none is written together */
+        world->puts[first].fail_late =
+            kind == 0 ? OK : ERR_INTERNAL; /* none of them is written together with others */
         fault_store_plan(&world->fault, FAULT_COMMIT, full_members[kind], 1, ERR_DISK_FULL);
         fault_store_plan(&world->fault, FAULT_RESTORE, 0, 2, kind == 0 ? ERR_DISK_FULL : ERR_IO);
         writer_world_run(world);

@@ -15,7 +15,7 @@
  * while the following batch runs, as callers across a network do. */
 struct callers {
     struct writer_world *world;
-    uint32_t waiting[CALLERS_MAX]; /* have an answer, and send again */
+    uint32_t waiting[CALLERS_MAX]; /* callers that have an answer and will send again */
     uint32_t waiting_count;
     uint32_t answered;
 };
@@ -55,7 +55,7 @@ static size_t run_round(struct callers *callers, uint32_t caller_count)
     return taken;
 }
 
-/* How many requests are answered in a second of virtual time. */
+/* Returns the number of answered requests per second of virtual time. */
 static double measure_rate(struct writer_world *world, uint32_t caller_count)
 {
     struct callers callers = {.world = world};
@@ -120,12 +120,12 @@ static void test_request_that_misses_its_deadline_is_refused_at_once(void **stat
     struct writer_world *world = *state;
     int64_t now_us = world->store.clock.monotonic_us;
 
-    submit_at(world, 0, now_us + 10 * MS, OK); /* nothing is known */
+    submit_at(world, 0, now_us + 10 * MS, OK); /* nothing is known about the duration */
     writer_world_run(world);
     learn_slow_disk(world);
     now_us = world->store.clock.monotonic_us;
     submit_at(world, 0, now_us + 99 * MS, ERR_BUSY);
-    submit_at(world, 1, now_us, OK); /* has passed: its batch gives the reason */
+    submit_at(world, 1, now_us, OK); /* the deadline has passed: its batch sets the reason */
     submit_at(world, 0, now_us + 100 * MS, OK);
     for (uint32_t i = 2; i < WORK_BATCH_REQUESTS_MAX; i++) {
         submit_at(world, i, INT64_MAX, OK);

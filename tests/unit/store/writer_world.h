@@ -18,13 +18,13 @@
 struct put_request {
     struct work_request request; /* first */
     uint32_t number;
-    enum err refuse; /* its own decision, before its put */
-    enum err fail_late; /* after its put */
+    enum err refuse; /* result of the decision, before its put */
+    enum err fail_late; /* result after its put */
     int runs;
     int dones;
     enum err result; /* result passed to `done` */
     uint64_t order; /* the how-manyeth done it was, from 1 */
-    uint64_t version; /* of the table, when done ran */
+    uint64_t version; /* version of the table when `done` ran */
     struct writer_world *world;
 };
 
@@ -34,7 +34,7 @@ struct writer_world {
     const struct store_backend_ops *inner_ops;
     struct store_backend_ops ops; /* the fault store's, with a commit that takes time */
     int64_t sync_us; /* a commit advances the clock by this, */
-    int64_t page_us; /* and by this for each change */
+    int64_t page_us; /* further duration for each change */
     int64_t run_us; /* a run advances it by this */
     struct writer *writer;
     atomic_uint wakes;

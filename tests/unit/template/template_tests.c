@@ -15,7 +15,7 @@
 
 #define ARENA_BYTES ((size_t)64 << 20)
 
-/* What the tests put in. */
+/* Values of the tests' placeholders. */
 static const struct {
     const char *name;
     const char *value;

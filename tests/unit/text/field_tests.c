@@ -50,11 +50,11 @@ static void test_fences_are_removed(void **state)
     expect("~~~~x~~~", "x");
     expect("``x`` ~~y~~ `z`", "``x`` ~~y~~ `z`");
     expect("``~~~`", "");
-    expect("`\xcc\x81`\xcc\x81`x", "x"); /* accents on them */
+    expect("`\xcc\x81`\xcc\x81`x", "x"); /* with accents */
     expect("\xef\xbd\x80\xef\xbd\x80\xef\xbd\x80x", "x"); /* full-width */
     expect("``{{`x", "x");
     expect("\xe2\x80\xb5\xe2\x80\xb6x", "x"); /* reversed primes, one and two in one */
-    expect("\xe2\x81\x93~\xe2\x88\xbc\xe3\x80\x9cx", "x"); /* what looks like tildes */
+    expect("\xe2\x81\x93~\xe2\x88\xbc\xe3\x80\x9cx", "x"); /* characters similar to tildes */
     expect("```system: x", "x");
 }
 
@@ -68,7 +68,7 @@ static void test_letters_are_normalised_to_nfkc(void **state)
                                                    "2");
     expect("a\xe2\x80\x8b\xcc\x88", "\xc3\xa4"); /* a zero-width space between */
     expect("a<s>\xcc\x88", "\xc3\xa4"); /* a mark between */
-    expect("a\xcc\x88\xcc\xa3", "\xe1\xba\xa1\xcc\x88"); /* two marks in the other order */
+    expect("a\xcc\x88\xcc\xa3", "\xe1\xba\xa1\xcc\x88"); /* two marks in reverse order */
     expect("\xe1\x84\x92\xe1\x85\xa1\xe1\x86\xab", "\xed\x95\x9c"); /* Hangul by its parts */
     expect("\xef\xb7\xba", "\xd8\xb5\xd9\x84\xd9\x89 \xd8\xa7\xd9\x84\xd9\x84\xd9\x87 "
                            "\xd8\xb9\xd9\x84\xd9\x8a\xd9\x87 \xd9\x88\xd8\xb3\xd9\x84\xd9\x85");
@@ -81,7 +81,7 @@ static void test_forbidden_characters_are_removed(void **state)
     expect("\xcc\x88x", "x"); /* a mark without a letter */
     expect(
         "q\xcc\x84\xcc\x84\xcc\x84\xcc\x84\xcc\x84\xcc\x84\xcc\x84\xcc\x84\xcc\x84\xcc\x84z",
-        "q\xcc\x84\xcc\x84\xcc\x84\xcc\x84\xcc\x84\xcc\x84\xcc\x84\xcc\x84z"); /* eight are many */
+        "q\xcc\x84\xcc\x84\xcc\x84\xcc\x84\xcc\x84\xcc\x84\xcc\x84\xcc\x84z"); /* eight marks are too many */
     expect("a\xee\x80\x80z", "az"); /* private use */
     expect("a\xf0\xbf\xbf\xbdz", "az"); /* never assigned */
     expect("a" OPEN "b" CLOSE "c", "abc");

@@ -83,7 +83,7 @@ static void expect_gone(struct arena *arena, struct json_value object, const cha
     }
 }
 
-/* What holds of any text, quoted too. */
+/* Checks the guarantees for any text, also when quoted. */
 static void expect_promises(struct arena *arena, struct slice id, int profile, struct slice text,
                             struct slice clean)
 {

@@ -91,7 +91,8 @@ static bool moves_or_hides(uint32_t point)
            (point >= 0xFFF9 && point <= 0xFFFB) || (point >= 0xE0000 && point <= 0xE0FFF);
 }
 
-/* What no note has: without a category, without a trace, or a bag delimiter. */
+/* Returns whether the code point must not occur in a note: unassigned, invisible, or a bag
+ * delimiter. */
 static bool is_strange(uint32_t point)
 {
     const char *category = utf8proc_category_string((utf8proc_int32_t)point);
@@ -110,7 +111,7 @@ static const char *broken_by_character(bool field, uint32_t point)
     return field && is_strange(point) ? "a character that is not allowed" : NULL;
 }
 
-/* By single characters, and by pairs of braces. */
+/* Checks for forbidden characters, and for pairs of braces. */
 static const char *broken_by_characters(bool field, struct slice text)
 {
     uint32_t before = 0;
@@ -138,7 +139,7 @@ static const char *broken_by_characters(bool field, struct slice text)
     return field && count > FIELD_CHARACTERS_MAX ? "more than 500 characters" : NULL;
 }
 
-/* One character of a skeleton, as ASCII; every other is a `?`. */
+/* Returns a character of a skeleton as ASCII; `?` for all others. */
 static char drawn(uint32_t point)
 {
     for (size_t i = 0; i < COUNT_OF(letters_drawn_alike); i++) {
@@ -209,7 +210,8 @@ static const char *pass(const char *at, const char *these)
     return at + strspn(at, these);
 }
 
-/* What follows a role word: a colon, or a dash that is not within a word; quotes and decoration before. */
+/* Returns whether a role word is followed by a colon, or by a dash that is not within a word, after
+ * optional quotes and decoration. */
 static bool is_separator(const char *at)
 {
     const char *end = pass(at, " #*>_`\"'");
@@ -267,7 +269,7 @@ static const char *broken_by_skeleton(bool field, const char *skeleton)
     return NULL;
 }
 
-/* By Unicode's own normalisation of the whole text. */
+/* Returns whether Unicode's normalisation leaves the whole text unchanged. */
 static bool is_nfkc(struct slice text)
 {
     utf8proc_uint8_t *composed = NULL;
@@ -302,7 +304,7 @@ const char *promises_broken_by(enum sanitise_profile profile, struct slice text)
     return broken;
 }
 
-/* What one character of a quotation breaks; `*depth` is 1 within quotes. */
+/* Returns the violation caused by one character of a quotation; `*depth` is 1 within quotes. */
 static const char *follow_quote(uint32_t point, unsigned *depth)
 {
     if (point == 0x27C5) {

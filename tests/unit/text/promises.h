@@ -7,7 +7,7 @@
 
 #include "server/domain/text/sanitise.h"
 
-/* What a sanitised text has that its profile promises it has not; NULL if all is well. */
+/* Returns the violated guarantee of a sanitised text's profile; NULL if there is none. */
 const char *promises_broken_by(enum sanitise_profile profile, struct slice text);
 /* The same of a quotation made of `notes` notes. */
 const char *promises_broken_by_quote(struct slice quotation, size_t notes);

@@ -419,7 +419,7 @@ static void test_look_alikes_are_folded(void **state)
     assert_int_equal(fold_to_ascii('l'), 'i');
     assert_int_equal(fold_to_ascii(0xFF33), 's'); /* full-width */
     assert_int_equal(fold_to_ascii(0x0455), 's'); /* Cyrillic dze */
-    assert_int_equal(fold_to_ascii(0x0405), 's'); /* its capital */
+    assert_int_equal(fold_to_ascii(0x0405), 's'); /* upper-case Cyrillic dze */
     assert_int_equal(fold_to_ascii(0xFF1A), ':');
     assert_int_equal(fold_to_ascii(0x2236), ':'); /* ratio */
     assert_int_equal(fold_to_ascii(0x6570), 0);

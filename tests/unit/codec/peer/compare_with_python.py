@@ -206,14 +206,15 @@ ODD = [None, True, False, 0, -1, 1.5, 1.0, 100.0, 1e10, 2147483648, -2147483649,
 
 
 def python_is_lax(field, value):
-    """What Python takes though the page on proto JSON has no such form: we refuse it."""
+    """Returns whether Python accepts a form that the specification of proto JSON does not have, and that this codec
+    refuses."""
     kind = field.message_type.full_name if field.message_type else field.type
     value = value[0] if field.label == field.LABEL_REPEATED and value else value
     if kind in (field.TYPE_DOUBLE, field.TYPE_FLOAT, "google.protobuf.DoubleValue"):
         return isinstance(value, bool) or value in (" 5", "5 ")
     if kind in (field.TYPE_BYTES, "google.protobuf.BytesValue"):
         return isinstance(value, str) and not re.fullmatch(r"[-\w+/]*=*", value)
-    if kind == field.TYPE_ENUM:  # any number, by int(), cut to 32 bits
+    if kind == field.TYPE_ENUM:  # any number, by int(), truncated to 32 bits
         return value in ("5", "-5", " 5", "5 ") or not isinstance(value, str)
     return kind in (NAME, "google.protobuf.Empty") and value in ("", [])
 
@@ -279,7 +280,7 @@ def odd_values(tally):
         except (json_format.ParseError, ValueError, TypeError, AttributeError, OverflowError):
             expected = None
         if field.name == "r_value" and value is None:
-            tally.expect(wire == b"", "odd", shown)  # Python takes null for a Value, not the list
+            tally.expect(wire == b"", "odd", shown)  # Python reads null as a Value, not as the list
         elif expected is None or wire is None:
             lax = expected is not None and python_is_lax(field, value)
             tally.expect(wire is None and (expected is None or lax), "odd", shown,
@@ -307,7 +308,7 @@ def damaged_bytes(tally):
     answers = ask([("check", raw) for raw in raws])
     jsons = ask([("write", raw) for raw in raws])
     kept = os.dup(2)
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # Python's parser reports each bad text there
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # suppresses messages of Python's parser
     for raw, answer, shown in zip(raws, answers, jsons):
         tally.expect(answer is None or parses(raw), "check takes", raw.hex())
         tally.expect(shown is None or (json.loads(shown) is not None), "write", raw.hex())
@@ -315,7 +316,7 @@ def damaged_bytes(tally):
 
 
 def damaged_text(tally):
-    """What we take of damaged JSON is JSON for Python too."""
+    """Damaged JSON that this codec accepts must be JSON for Python too."""
     texts = []
     for _ in range(2000):
         shown = bytearray(json_format.MessageToJson(random_message(1)).encode())
@@ -327,7 +328,7 @@ def damaged_text(tally):
 
 
 def parsed(raw):
-    """What Python reads, as bytes in one order: merged durations may have no JSON."""
+    """Returns Python's result as bytes in a fixed order: merged durations may have no JSON form."""
     return Everything.FromString(raw).SerializeToString(deterministic=True)
 
 

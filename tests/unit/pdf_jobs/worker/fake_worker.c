@@ -47,7 +47,7 @@ static const struct wall {
 
 struct child {
     pid_t pid; /* 0: none */
-    int end; /* readable once it has ended */
+    int end; /* readable after its end */
     int socket;
     uint64_t memory_bytes;
 };
@@ -111,7 +111,7 @@ static enum err put_rest(struct buffer *buffer, bool explain, bool draw)
     return err;
 }
 
-/* What one word puts into the answer. */
+/* Appends the answer for one word. */
 static enum err put_word(struct buffer *buffer, const char *word, const struct job *job)
 {
     if (strcmp(word, "text") == 0) {
@@ -149,7 +149,7 @@ static enum err put_word(struct buffer *buffer, const char *word, const struct j
     return ERR_NOT_FOUND;
 }
 
-/* What one word makes the child do besides. */
+/* Executes the side effect of one word. */
 static void do_word(int answer, const char *word)
 {
     static const uint8_t zeros[4096];
@@ -261,7 +261,7 @@ static void say_wall(struct job *job, const struct wall *wall)
     (void)send(job->fds[PDF_JOB_SOCKET], &message, sizeof(message), MSG_NOSIGNAL);
 }
 
-/* What the fork server does itself; false if a child is to be forked. */
+/* Handles a job in the fork server; returns false if a child is to be forked. */
 static bool serve_itself(struct job *job)
 {
     int socket = job->fds[PDF_JOB_SOCKET];
@@ -392,7 +392,8 @@ static const char *own_name(void)
     return strrchr(path, '/') + 1;
 }
 
-/* What the fork server was given: descriptor 3 and the standard ones, LC_ALL, the root folder. */
+/* Checks the state passed to the fork server: descriptor 3 and the standard ones, LC_ALL, the root
+ * folder. */
 static bool start_is_clean(char **environment)
 {
     char folder[16] = "";

@@ -55,7 +55,7 @@ static void spin_for_ever(void)
     }
 }
 
-/* How many descriptors are open. */
+/* Returns the number of open descriptors. */
 static uint32_t count_descriptors(void)
 {
     uint32_t count = 0;

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What the program is called by itself. */
+/* Name that the program gives itself. */
 #define PDF_PEER_NAME "errata-pdf-worker"
 #define ARGUMENTS_MAX 4
 #define DESCRIPTORS_MAX 32

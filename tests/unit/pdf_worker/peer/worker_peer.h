@@ -11,7 +11,7 @@
 
 #include <sys/types.h>
 
-/* How long anything is waited for: a loaded machine is slow, a broken worker says nothing at all. */
+/* Time limit of every wait: a loaded machine is slow, and a broken worker sends nothing. */
 #define PEER_WAIT_MS 30000
 
 struct peer {
@@ -22,7 +22,7 @@ struct peer {
 
 /* A job under way; what is closed is -1. */
 struct peer_job {
-    int socket; /* our end of the job socket */
+    int socket; /* this side of the job socket */
     int answer; /* the read end of the pipe */
 };
 

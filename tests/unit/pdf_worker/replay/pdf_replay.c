@@ -26,7 +26,7 @@
 struct replay {
     struct peer peer;
     uint32_t flags;
-    uint8_t *bytes; /* of one answer */
+    uint8_t *bytes; /* bytes of one answer */
     uint64_t cpu_us[FILES_MAX];
     size_t count;
     size_t bad;

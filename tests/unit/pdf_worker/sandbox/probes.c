@@ -310,7 +310,7 @@ static int open_document_for_writing(void)
     return open_as("/proc/self/fd/11", O_WRONLY);
 }
 
-/* Of the parent, which has the same user as a fork server's children have. */
+/* Opens a file of the parent in /proc, which has the same user as a fork server's children. */
 static int open_parent(const char *part)
 {
     char path[64];
@@ -446,7 +446,7 @@ static int spin(void)
     return 0;
 }
 
-/* Without the warning: the hard limit. */
+/* Ignores the warning, so that the hard limit applies. */
 static int spin_on(void)
 {
     (void)signal(SIGXCPU, SIG_IGN);

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* What became of a probe: an errno (0: it succeeded), or the signal that ended it. */
+/* Result of a probe: an errno (0: it succeeded), or the signal that ended it. */
 #define KILLED(signal) (-(signal))
 /* Ended by some signal. */
 #define KILLED_SOMEHOW (-1000)
@@ -16,19 +16,19 @@
 struct probe {
     const char *name;
     int (*attempt)(void);
-    int with_landlock; /* what must become of it */
+    int with_landlock; /* expected result */
     int closed; /* the same without Landlock */
 };
 
 extern const struct probe probes[];
 extern const size_t probe_count;
 
-/* Who started the process; a probe can't ask. Set before it starts. */
+/* The parent of the probe's process, which the probe cannot query. Set before it starts. */
 extern pid_t probe_parent;
 
 /* A file that can be written, open since before the sandbox was closed. */
 #define PROBE_FILE_FD 10
-/* One that is sealed, as documents are. */
+/* A sealed descriptor, as used for documents. */
 #define PROBE_DOCUMENT_FD 11
 
 #endif

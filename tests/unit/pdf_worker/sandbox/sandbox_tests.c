@@ -53,7 +53,7 @@ static bool open_document(void)
            fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
 }
 
-/* What became of a process that entered the sandbox and made an attempt. */
+/* Returns the result of a process that entered the sandbox and ran the attempt. */
 static int run_probe(bool landlock, int (*attempt)(void))
 {
     struct sandbox sandbox;
@@ -353,7 +353,8 @@ static bool forbid_filters(void)
            seccomp_load(filter) == 0;
 }
 
-/* What trying the sandbox gives, in a process of its own; `forbidden`: one that may not be shut in. */
+/* Returns the result of trying the sandbox in a separate process; `forbidden`: a process that is
+ * not allowed to enter it. */
 static int try_sandbox(bool landlock, bool forbidden)
 {
     struct sandbox sandbox;

@@ -84,7 +84,7 @@ static void run_message(const struct peer *peer, const struct pdf_control_job *m
     arena_init(&arena, 4 * PDF_ANSWER_BYTES_MAX);
     assert_true(peer_send_job(peer, message, fake_document(text), &job));
     finish_job(&job, &arena, answer, end);
-    /* Only plain values are looked at after this. */
+    /* Only plain values may be read after this. */
     arena_deinit(&arena);
 }
 
@@ -373,7 +373,8 @@ static void test_starved_child_reports_its_waiting_time(void **state)
  * with so many others that its turn comes after several times the wall limit. */
 static void test_killed_child_without_cpu_does_not_delay_its_end(void **state)
 {
-    const int most_ms = STARVED_WALL_MS + 2000; /* and half a second for this process */
+    const int most_ms =
+        STARVED_WALL_MS + 2000; /* with a margin of half a second for this process */
     pid_t hogs[HOGS_MAX];
     struct peer peer;
     struct peer_job job;
@@ -529,7 +530,7 @@ static void test_invalid_message_starts_nothing(void **state)
     stop(&peer);
 }
 
-/* How many descriptors the process has; -1 where that may not be seen. */
+/* Returns the number of descriptors of the process; -1 if it is not permitted. */
 static int count_descriptors(pid_t pid)
 {
     char path[64];
@@ -716,8 +717,7 @@ static void test_program_started_by_hand_explains_itself(void **state)
     expect_with("--wall-ms=1x", 64, "--wall-ms: invalid value '1x'; expected 1 to 600000");
 }
 
-/* One page, a line of text and a table of two rows of two cells; Poppler makes the cross-reference
- * table again. */
+/* A page with text and a table of 2x2 cells; Poppler rebuilds the cross-reference table. */
 static const char real_document[] =
     "%PDF-1.4\n"
     "1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n"

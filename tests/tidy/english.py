@@ -64,7 +64,7 @@ VERBS = set("""
     rank reach read realign reap rebase rebuild receive recognise recompute record recover redact redirect reduce refer
     refresh refuse register reject release reload relocate rely remember remove rename render reopen reorder repair
     repeat replace replay reply report represent request require rerun reschedule reserve reset resize resolve respect
-    restart restore restrict retain retire retry return reuse reveal revert review revise revoke reword rewrite rotate
+    restart restore restrict retain retire retract retry return reuse reveal revert review revise revoke reword rewrite rotate
     round route run sample sanitise satisfy save say scale scan schedule score search seed select send separate
     serialise serve set shape share shift ship shorten show shrink shut sign silence simplify simulate skip sleep slice
     slow smooth snapshot sort specify speed spell split stage standardise start state stop store stream strengthen strip

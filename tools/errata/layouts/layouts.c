@@ -255,6 +255,10 @@ static const struct option_spec ingest_options[] = {
     {"text", "FOLDER", "write the text of each PDF to FOLDER/NAME.txt; - prints that of one"},
     {"jobs", "N", "files at once, 1 to 16 (default 2); a server measures one a core"},
     {NULL, NULL, NULL}};
+static const struct option_spec list_options[] = {{"layout", "LAYOUT", "only this layout"},
+                                                  {"family", "FAMILY", "only this layout family"},
+                                                  PAGING_OPTIONS,
+                                                  {NULL, NULL, NULL}};
 static const struct option_spec families_options[] = {PAGING_OPTIONS, {NULL, NULL, NULL}};
 static const struct option_spec nearest_options[] = {
     {"max", "N", "families to compare with, 1 to 20 (default 5)"}, {NULL, NULL, NULL}};

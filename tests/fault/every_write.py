@@ -15,12 +15,12 @@ import recount
 from erratad import (CHANNEL_OPTIONS, Client, admin, admin_grpc, event_log, event_service,
                      extraction, extraction_service, feedback, feedback_service, is_client_stream,
                      layout, event_service_grpc, mappings, methods, options, prompt_service,
-                     prompt_template, roles, sku_mapping)
+                     prompt_template, roles, sku_mapping, verdict_service, verdicts)
 
 WRITES = (("capture", 36), ("batch", 10), ("extraction", 16), ("suggest", 6), ("confirm", 10), ("reject", 4), ("judge", 6),
           ("matches", 6), ("template", 3), ("settings", 1), ("token", 6), ("document", 6), ("upload", 2),
           ("merge", 2), ("split", 2),
-          ("organization", 2))
+          ("organization", 2), ("verdict", 8), ("rule", 3))
 SUBJECTS = 12  # documents and drafts shared by the writes
 SKUS = 12  # SKUs of a customer shared by the writes
 CUSTOMERS = 3
@@ -48,6 +48,8 @@ PATHS = {"capture": "/errata.v1.FeedbackService/CaptureFeedbackEvent",
          "split": "/errata.v1.LayoutService/SplitFamily",
          "token": "/errata.v1.AdminService/CreateToken",
          "revoke": "/errata.v1.AdminService/RevokeToken",
+         "verdict": "/errata.v1.VerdictService/SubmitVerdict",
+         "rule": "/errata.v1.VerdictService/SetLearnedRuleEnabled",
          "organization": "/errata.v1.AdminService/CreateOrganization"}
 READS = {"examples": "/errata.v1.PromptService/GetExamples",
          "prompt": "/errata.v1.PromptService/PreparePrompt",
@@ -59,7 +61,9 @@ REPLIES = {"capture": feedback_service.CaptureFeedbackEventResponse, "batch": fe
            "confirm": mappings.ConfirmMappingResponse, "reject": mappings.RejectMappingResponse,
            "judge": mappings.BatchJudgeMappingsResponse,
            "matches": mappings.RecordMatchesResponse, "settings": admin.UpdateSettingsResponse,
-           "merge": layout.MergeFamiliesResponse, "split": layout.SplitFamilyResponse}
+           "merge": layout.MergeFamiliesResponse, "split": layout.SplitFamilyResponse,
+           "verdict": verdict_service.SubmitVerdictResponse,
+           "rule": verdict_service.SetLearnedRuleEnabledResponse}
 
 
 def draw(moments, table):
@@ -94,6 +98,7 @@ class Load:
         self.orgs = []  # (id, an administrator's token)
         self.suggested = {}  # org -> ids of mappings
         self.families = {}  # org -> ids of layout families
+        self.rules = {}  # org -> ids of learned rules
         self.served = {}  # (kind, org) -> [(request, id of what it stored)]
         self.repeats = 0
         self.problems = []
@@ -325,6 +330,27 @@ class Load:
                                                       text="{{A}} {{hint_examples}} " + key, comment=key)),
             lambda reported: [reported.prompt_template.id])
 
+    def verdict(self, key, org, token):
+        """A verdict with one indicator, of few that all share, in one of the lists."""
+        one = verdicts.VerdictSubmission(
+            receipt_id=key, original_verdict=1 + number_of(key + "o", 3), correct_verdict=1 + number_of(key + "c", 3),
+            original_score=number_of(key, 101) / 100, actor_user_id=key)
+        lists = one.confirmed_indicators, one.rejected_indicators, one.missed_indicators
+        lists[number_of(key + "l", 3)].append(f"indicator-{number_of(key + 'i', 6)}")
+        reported = self.write("verdict", key, org, token, verdict_service.SubmitVerdictRequest(submission=one),
+                              lambda reply: [reply.submission.id])
+        with self.lock:
+            self.rules.setdefault(org, []).extend(change.rule.id for change in reported.submission.rule_changes)
+
+    def rule(self, key, org, token):
+        """Enables or disables a rule that a submission reported."""
+        with self.lock:
+            ids = self.rules.get(org, [])
+            one = ids[number_of(key, len(ids))] if ids else None
+        if one:
+            self.write("rule", key, org, token, verdict_service.SetLearnedRuleEnabledRequest(
+                id=one, enabled=bool(number_of(key, 2))), lambda reported: [])
+
     def settings(self, key, org, token):
         self.write("settings", key, org, token, admin.UpdateSettingsRequest(
             settings=admin.OrganizationSettings(holdout_percent=number_of(key, 5) * 10)), lambda reported: [])
@@ -436,6 +462,8 @@ class Log:
             return reported.change.mapping.customer_sku.removeprefix("SKU-")
         if payload in ("extraction_recorded", "mapping_applied"):
             return f"{payload} {event.actor_user_id}"
+        if payload == "verdict_submission":
+            return reported.receipt_id
         if payload == "prompt_template":
             return reported.comment
         if payload == "document_ingested":
@@ -467,7 +495,7 @@ def names_of(ack):
         return [("revoked " + ack.ids[0], None)]
     if ack.kind in ("merge", "split"):
         return [("changed " + ack.ids[0], ack.ids[0])]
-    if ack.kind in ("organization", "settings"):
+    if ack.kind in ("organization", "settings", "rule"):
         return []
     return [(NAMED.get(ack.kind, "") + ack.key, None if ack.kind in ("document", "suggest") else ack.ids[0])]
 

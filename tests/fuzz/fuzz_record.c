@@ -14,6 +14,7 @@
 #include "server/domain/mappings/records.h"
 #include "server/domain/prompts/records.h"
 #include "server/domain/settings/records.h"
+#include "server/domain/verdicts/records.h"
 #include "store/base/assert.h"
 #include "store/log.h"
 #include "store/records.h"
@@ -62,6 +63,8 @@ ROUND_TRIP(mapping_confirmed)
 ROUND_TRIP(prompt_template)
 ROUND_TRIP(settings)
 ROUND_TRIP(artifact)
+ROUND_TRIP(learned_rule)
+ROUND_TRIP(verdict)
 
 /* The short reading of a layout's head finds the same marks as the whole one. */
 static void check_layout_marks(struct arena *arena, struct slice bytes)
@@ -184,6 +187,7 @@ static void (*const checks[])(struct arena *arena, struct slice bytes) = {
     check_organization,      check_token,           check_idempotency,    check_meta,
     check_layout_stats,      check_extraction,      check_extraction_key, check_mapping,
     check_mapping_confirmed, check_prompt_template, check_settings,       check_artifact,
+    check_learned_rule,      check_verdict,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

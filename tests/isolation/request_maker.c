@@ -83,6 +83,20 @@ bool is_mapping_id(const struct field_info *field)
     return slice_equal(field->name, SLICE("mapping_id"));
 }
 
+bool is_rule_id(const struct field_info *field)
+{
+    static const struct message_info *const messages[] = {
+        &contract_errata_v1_learned_rule, &contract_errata_v1_get_learned_rule_request,
+        &contract_errata_v1_set_learned_rule_enabled_request};
+
+    for (size_t i = 0; i < sizeof(messages) / sizeof(messages[0]); i++) {
+        if (is_target_in(messages[i], field)) {
+            return slice_equal(field->name, SLICE("id"));
+        }
+    }
+    return false;
+}
+
 bool is_family_id(const struct field_info *field)
 {
     return slice_equal(field->name, SLICE("layout_family_id")) ||
@@ -95,6 +109,9 @@ static struct pool *pool_of_uuids(struct pools *pools, const struct field_info *
 {
     if (is_family_id(field)) {
         return &pools->family_ids;
+    }
+    if (is_rule_id(field)) {
+        return &pools->rule_ids;
     }
     return is_mapping_id(field) ? &pools->mapping_ids : &pools->uuids;
 }

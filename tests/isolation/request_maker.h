@@ -25,6 +25,7 @@ struct pools {
     struct pool uuids;
     struct pool mapping_ids; /* UUIDs of mappings */
     struct pool family_ids; /* UUIDs of layout families */
+    struct pool rule_ids; /* UUIDs of learned rules */
     struct pool key_ids;
     struct pool page_tokens;
     struct pool references; /* references of exposures */
@@ -37,6 +38,8 @@ size_t pool_size(const struct pool *pool);
 struct pool *pools_of(struct pools *pools, const struct field_info *field);
 /* Returns whether the field is the id of a mapping, in a request or a response. */
 bool is_mapping_id(const struct field_info *field);
+/* Returns whether the field is the id of a learned rule. */
+bool is_rule_id(const struct field_info *field);
 /* Returns whether the field is the id of a layout family. */
 bool is_family_id(const struct field_info *field);
 

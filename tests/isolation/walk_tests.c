@@ -367,6 +367,25 @@ static void make_experiments(struct side *side)
     }
 }
 
+/* A submission that makes two rules. */
+static void make_rules(struct side *side)
+{
+    Errata__V1__VerdictSubmission submission = ERRATA__V1__VERDICT_SUBMISSION__INIT;
+    Errata__V1__SubmitVerdictRequest submit = ERRATA__V1__SUBMIT_VERDICT_REQUEST__INIT;
+    char *missed[] = {(char[]){"missed"}};
+
+    submission.receipt_id = missed[0];
+    submission.original_verdict = ERRATA__V1__VERDICT__VERDICT_REAL;
+    submission.correct_verdict = ERRATA__V1__VERDICT__VERDICT_FAKE;
+    submission._original_score_case =
+        ERRATA__V1__VERDICT_SUBMISSION___ORIGINAL_SCORE_ORIGINAL_SCORE;
+    submission.original_score = 0.25;
+    submission.missed_indicators = missed;
+    submission.n_missed_indicators = 1;
+    submit.submission = &submission;
+    expect_ok(side, "errata.v1.VerdictService/SubmitVerdict", &submit.base);
+}
+
 /* Two mappings and two templates. */
 static void make_pairs(struct side *side)
 {
@@ -430,6 +449,8 @@ static void test_foreign_page_token_is_refused_like_a_forged_one(void **state)
     make_experiments(&sides->strange);
     make_pairs(&sides->real);
     make_pairs(&sides->strange);
+    make_rules(&sides->real);
+    make_rules(&sides->strange);
     for (uint32_t i = 0; i < contract_method_count; i++) {
         const struct method_info *method = &contract_methods[i];
         struct answer answers[2];

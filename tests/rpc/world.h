@@ -24,6 +24,7 @@
 #include <errata/v1/prompt_service.pb-c.h>
 #include <errata/v1/role.fields.h>
 #include <errata/v1/text_service.pb-c.h>
+#include <errata/v1/verdict_service.pb-c.h>
 
 /* 2026-01-01T00:00:00Z. */
 #define WORLD_START_US INT64_C(1767225600000000)

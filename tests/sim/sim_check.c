@@ -121,6 +121,7 @@ static void check_event(struct tally *tally, const struct event *event)
     case EVENT_FEEDBACK:
     case EVENT_DOCUMENT_INGESTED:
     case EVENT_MAPPING_SUGGESTED:
+    case EVENT_VERDICT_SUBMITTED:
         tally_mark(tally, event, event->facts);
         return;
     case EVENT_EXTRACTION_RECORDED:
@@ -144,6 +145,8 @@ static void check_event(struct tally *tally, const struct event *event)
     case EVENT_SETTINGS_UPDATED:
     case EVENT_FAMILIES_MERGED:
     case EVENT_FAMILY_SPLIT:
+    case EVENT_LEARNED_RULE_CREATED:
+    case EVENT_LEARNED_RULE_ENABLED_SET:
         return;
     }
 }
@@ -242,7 +245,8 @@ static void check_writes(struct tally *tally)
 {
     for (const struct sim_write *at = tally->sim->model->writes; at != NULL; at = at->next) {
         if (at->org != tally->org || at->kind == SIM_WRITE_TOKEN || at->kind == SIM_WRITE_REVOKE ||
-            at->kind == SIM_WRITE_ORG || at->kind == SIM_WRITE_SETTINGS) {
+            at->kind == SIM_WRITE_ORG || at->kind == SIM_WRITE_SETTINGS ||
+            at->kind == SIM_WRITE_RULE) {
             continue;
         }
         for (unsigned item = 0; item < at->items; item++) {

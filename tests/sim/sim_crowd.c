@@ -68,6 +68,10 @@ static const struct habit habits[] = {
     {SIM_REPORT, 2, ROLE(INTEGRATOR) | ROLE(ADMIN)},
     {SIM_FOREIGN_REFERENCE, 2, MEASURERS},
     {SIM_RETRACT, 8, ROLE(ADMIN)},
+    {SIM_VERDICT, 6, MEASURERS},
+    {SIM_RULE, 2, ROLE(REVIEWER) | ROLE(ADMIN)},
+    {SIM_LIST_RULES, 2, ALL},
+    {SIM_VERDICT_STATS, 1, ROLE(OPERATOR) | ROLE(REVIEWER) | ROLE(INTEGRATOR) | ROLE(ADMIN)},
 };
 
 static enum sim_op draw_op(struct sim *sim, const struct sim_member *member)

@@ -65,6 +65,10 @@ enum sim_op {
     SIM_REPORT,
     SIM_FOREIGN_REFERENCE, /* what another organisation was served */
     SIM_RETRACT, /* an acknowledged event, perhaps again */
+    SIM_VERDICT,
+    SIM_RULE, /* a rule is enabled or disabled */
+    SIM_LIST_RULES,
+    SIM_VERDICT_STATS,
     SIM_OPS
 };
 
@@ -90,6 +94,7 @@ struct sim_member {
     bool watches;
     unsigned calls_under_way;
     char references[SIM_REFERENCES][SIM_REFERENCE_BYTES]; /* empty: none yet */
+    char rule_id[SIM_ID_BYTES]; /* of the rule that was listed last; empty: none yet */
 };
 
 struct sim_call {
@@ -193,6 +198,12 @@ bool sim_request_learning(struct sim_member *member, enum sim_op op);
 /* Reads a mapping that a write suggested. */
 void sim_request_mapping(struct sim_member *member, const struct sim_write *write);
 void sim_judge_learning(struct sim_call *call, struct slice reply);
+/* Requests about verdicts and rules. Returns false if there is no rule to enable. */
+bool sim_request_verdicts(struct sim_member *member, enum sim_op op);
+/* Judges a list of rules or statistics. */
+void sim_judge_verdicts(struct sim_call *call, struct slice reply);
+/* Keeps the id that a submission was answered with. */
+void sim_keep_verdict_id(struct sim *sim, struct sim_write *write, struct slice answer);
 /* Served content is cited later. */
 void sim_keep_reference(struct sim_call *call, enum sim_reference kind, const char *reference);
 

@@ -320,6 +320,8 @@ static void write_done(struct sim_call *call, struct slice reply)
     case SIM_WRITE_TEMPLATE:
     case SIM_WRITE_SETTINGS:
     case SIM_WRITE_RETRACT:
+    case SIM_WRITE_VERDICT:
+    case SIM_WRITE_RULE:
         if (sim_draw(sim, 2) == 0) {
             sim_request_about(call->member, write);
         }
@@ -417,6 +419,8 @@ static void judge_ok(struct sim_call *call)
     case SIM_TEMPLATE:
     case SIM_SETTINGS:
     case SIM_RETRACT:
+    case SIM_VERDICT:
+    case SIM_RULE:
         write_done(call, reply);
         return;
     case SIM_MATCH:
@@ -425,6 +429,10 @@ static void judge_ok(struct sim_call *call)
     case SIM_LIST_MAPPINGS:
     case SIM_ANALYTICS:
         sim_judge_learning(call, reply);
+        return;
+    case SIM_LIST_RULES:
+    case SIM_VERDICT_STATS:
+        sim_judge_verdicts(call, reply);
         return;
     case SIM_FOREIGN_REFERENCE:
         wrong(call, "another organisation's reference was taken");

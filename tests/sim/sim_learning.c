@@ -637,7 +637,9 @@ void sim_keep_learning_ids(struct sim *sim, struct sim_write *write, struct slic
     if (write->kind == SIM_WRITE_SUGGEST || write->kind == SIM_WRITE_CONFIRM ||
         write->kind == SIM_WRITE_REJECT || write->kind == SIM_WRITE_JUDGE) {
         keep_mapping_ids(sim, write, answer);
-    } else if (write->kind != SIM_WRITE_SETTINGS) {
+    } else if (write->kind == SIM_WRITE_VERDICT) {
+        sim_keep_verdict_id(sim, write, answer);
+    } else if (write->kind != SIM_WRITE_SETTINGS && write->kind != SIM_WRITE_RULE) {
         keep_other_ids(sim, write, answer);
     }
     if (write->twin != NULL && write->twin->acknowledged &&

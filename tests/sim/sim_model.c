@@ -157,6 +157,10 @@ static void count(struct sim_org *org, const struct sim_write *write)
     case SIM_WRITE_TEMPLATE:
     case SIM_WRITE_SETTINGS:
     case SIM_WRITE_RETRACT:
+    case SIM_WRITE_RULE:
+        return;
+    case SIM_WRITE_VERDICT:
+        org->acknowledged_verdicts++;
         return;
     }
 }

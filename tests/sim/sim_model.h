@@ -30,7 +30,9 @@ enum sim_write_kind {
     SIM_WRITE_EXTRACTION,
     SIM_WRITE_TEMPLATE,
     SIM_WRITE_SETTINGS,
-    SIM_WRITE_RETRACT /* stores nothing if another one retracted the event before */
+    SIM_WRITE_RETRACT, /* stores nothing if another one retracted the event before */
+    SIM_WRITE_VERDICT,
+    SIM_WRITE_RULE
 };
 
 /* A write with one idempotency key, regardless of how often it is sent. */
@@ -79,6 +81,7 @@ struct sim_org {
     uint64_t acknowledged_suggestions;
     uint64_t
         acknowledged_by_layout[SIM_LAYOUTS]; /* captures, without those that may be retracted */
+    uint64_t acknowledged_verdicts;
 };
 
 struct sim_model {

@@ -29,6 +29,7 @@
 #define MAPPING "/errata.v1.MappingService/"
 #define PROMPT "/errata.v1.PromptService/"
 #define ANALYTICS "/errata.v1.AnalyticsService/"
+#define VERDICT "/errata.v1.VerdictService/"
 
 static const char *const paths[SIM_OPS] = {
     [SIM_CAPTURE] = FEEDBACK "CaptureFeedbackEvent",
@@ -74,6 +75,10 @@ static const char *const paths[SIM_OPS] = {
     [SIM_REPORT] = ANALYTICS "GetExperimentReport",
     [SIM_FOREIGN_REFERENCE] = MAPPING "RecordMatches",
     [SIM_RETRACT] = EVENT "RetractEvent",
+    [SIM_VERDICT] = VERDICT "SubmitVerdict",
+    [SIM_RULE] = VERDICT "SetLearnedRuleEnabled",
+    [SIM_LIST_RULES] = VERDICT "ListLearnedRules",
+    [SIM_VERDICT_STATS] = VERDICT "GetVerdictStats",
 };
 
 static struct sim *sim_of(const struct sim_member *member)
@@ -124,6 +129,10 @@ static enum sim_op op_of(const struct sim_write *write)
         return SIM_SETTINGS;
     case SIM_WRITE_RETRACT:
         return SIM_RETRACT;
+    case SIM_WRITE_VERDICT:
+        return SIM_VERDICT;
+    case SIM_WRITE_RULE:
+        return SIM_RULE;
     }
     return SIM_OPS;
 }
@@ -744,6 +753,11 @@ bool sim_request(struct sim_member *member, enum sim_op op)
     case SIM_REPORT:
     case SIM_FOREIGN_REFERENCE:
         return sim_request_learning(member, op);
+    case SIM_VERDICT:
+    case SIM_RULE:
+    case SIM_LIST_RULES:
+    case SIM_VERDICT_STATS:
+        return sim_request_verdicts(member, op);
     case SIM_WATCH:
     case SIM_CREATE_ORG:
     case SIM_GET_MAPPING:

@@ -54,6 +54,10 @@ from errata.v1 import prompt_service_pb2_grpc as prompt_service_grpc  # noqa: E4
 from errata.v1 import prompt_template_pb2 as prompt_template  # noqa: E402
 from errata.v1 import role_pb2 as roles  # noqa: E402
 from errata.v1 import sku_mapping_pb2 as sku_mapping  # noqa: E402
+from errata.v1 import learned_rule_pb2 as learned_rule  # noqa: E402
+from errata.v1 import verdict_service_pb2 as verdict_service  # noqa: E402
+from errata.v1 import verdict_service_pb2_grpc as verdict_service_grpc  # noqa: E402
+from errata.v1 import verdict_submission_pb2 as verdicts  # noqa: E402
 from google.api import field_behavior_pb2  # noqa: E402
 from google.rpc import error_details_pb2, status_pb2  # noqa: E402
 from grpc.health.v1 import health_pb2, health_pb2_grpc  # noqa: E402
@@ -238,6 +242,7 @@ class Client:
         self.prompts = prompt_service_grpc.PromptServiceStub(self.channel)
         self.analytics = analytics_grpc.AnalyticsServiceStub(self.channel)
         self.learning = learning_grpc.LearningServiceStub(self.channel)
+        self.verdicts = verdict_service_grpc.VerdictServiceStub(self.channel)
         self.health = health_pb2_grpc.HealthStub(self.channel)
 
     def raw(self, path, body, timeout=10, metadata=()):
@@ -288,6 +293,12 @@ class Client:
 
     def prompt(self, **fields):
         return self.prompts.PreparePrompt(prompt_service.PreparePromptRequest(**fields))
+
+    def submit_verdict(self, **fields):
+        """Submits a verdict and returns the whole response."""
+        fields.setdefault("original_score", 0.5)
+        return self.verdicts.SubmitVerdict(verdict_service.SubmitVerdictRequest(
+            submission=verdicts.VerdictSubmission(**fields)))
 
     def record_extraction(self, **fields):
         """Records an extraction and answers it as stored."""

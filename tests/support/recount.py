@@ -8,7 +8,7 @@ import hashlib
 import math
 import uuid
 
-from erratad import analytics, event_log, extraction, feedback, internal, mappings, sku_mapping
+from erratad import analytics, event_log, extraction, feedback, internal, learned_rule, mappings, sku_mapping, verdict_service, verdicts
 
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 FIELD = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED
@@ -21,6 +21,17 @@ FIELDS_MAX = 256  # that are distinguished of one extraction
 CORRECTIONS_MAX = 256  # that mark one extraction
 Z = 1.959963984540054  # of 95%
 CHI = Z * Z
+
+
+FALSE_NEGATIVE = learned_rule.LEARNED_RULE_TYPE_FALSE_NEGATIVE
+FALSE_POSITIVE = learned_rule.LEARNED_RULE_TYPE_FALSE_POSITIVE
+MISSED_INDICATOR = learned_rule.LEARNED_RULE_TYPE_MISSED_INDICATOR
+ADJUSTMENTS = {FALSE_NEGATIVE: 0.05, FALSE_POSITIVE: -0.03, MISSED_INDICATOR: 0.04}
+
+
+def rule_of(reported):
+    return ((reported.rule_type, reported.pattern), reported.confidence_adjustment, reported.learned_from_feedback_count,
+            round(reported.accuracy_on_validation, 9), reported.enabled)
 
 
 def day_of(timestamp):
@@ -82,6 +93,16 @@ class Mapping:
         self.customer_sku, self.internal_sku = customer_sku, internal_sku
         self.status, self.confidence = None, None
         self.support = self.uses = 0
+
+
+class Rule:
+    def __init__(self, id, key, adjustment):
+        self.id, self.key, self.adjustment = id, key, adjustment
+        self.count = self.reinforcements = 0
+        self.enabled = True
+
+    def reported(self):
+        return (self.key, self.adjustment, self.count, round(min(1, 0.5 + 0.02 * self.reinforcements), 9), self.enabled)
 
 
 class Extraction:
@@ -158,6 +179,9 @@ class Recount:
         self.uses = {}  # sequence number -> MAPPING_APPLIED event
         self.example_ids = {}  # sequence number -> (id, layout)
         self.settings = None
+        self.rules = {}  # id -> Rule
+        self.rules_by_key = {}  # (type, pattern) -> Rule
+        self.submissions = []
         self.templates = collections.Counter()
         self.outcomes = collections.Counter()  # (exposure seq, kind, subject)
         self.problems = []  # impossible events
@@ -328,6 +352,42 @@ class Recount:
         found = one.served_us, one.from_us, one.ready, one.exclusion
         if found != (served, start, ready, exclusion):
             self.problems.append(f"extraction {one.seq}: {found}, should be {(served, start, ready, exclusion)}")
+
+    # --- verdicts ---
+
+    def on_learned_rule_created(self, event, reported):
+        key = reported.rule.rule_type, reported.rule.pattern
+        if key in self.rules_by_key:
+            self.problems.append(f"rule {event.seq}: {key} was created before")
+        self.rules[event.id] = self.rules_by_key[key] = Rule(event.id, key, ADJUSTMENTS[key[0]])
+
+    def on_learned_rule_enabled_set(self, event, reported):
+        rule = self.rules[reported.rule.id]
+        if rule.enabled != reported.was_enabled:
+            self.problems.append(f"event {event.seq}: the rule was not {reported.was_enabled}")
+        rule.enabled = reported.rule.enabled
+
+    def on_verdict_submission(self, event, reported):
+        """Counts by the contract's table; the event lists the same rules."""
+        self.submissions.append(reported)
+        pair = reported.original_verdict, reported.correct_verdict
+        learned = []
+        if pair == (verdicts.VERDICT_REAL, verdicts.VERDICT_FAKE):
+            learned += [(FALSE_NEGATIVE, one) for one in reported.missed_indicators]
+        if pair == (verdicts.VERDICT_FAKE, verdicts.VERDICT_REAL):
+            learned += [(FALSE_POSITIVE, one) for one in reported.rejected_indicators]
+        learned += [(MISSED_INDICATOR, one) for one in reported.missed_indicators]
+        reinforced = [(kind, one) for one in reported.confirmed_indicators
+                      for kind in (FALSE_NEGATIVE, MISSED_INDICATOR) if (kind, one) in self.rules_by_key]
+        for key in learned + reinforced:
+            rule = self.rules_by_key[key]
+            rule.count += 1
+            rule.reinforcements += key in reinforced
+        wanted = [(self.rules_by_key[key].reported(), key in reinforced) for key in learned + reinforced]
+        found = [(rule_of(change.rule), change.effect == learned_rule.LEARNED_RULE_EFFECT_REINFORCED)
+                 for change in reported.rule_changes]
+        if sorted(found) != sorted(wanted):
+            self.problems.append(f"verdict {event.seq}: changed {found}, should be {wanted}")
 
     def sum_up_extractions(self):
         """Adds up the extractions that were not replaced; again after further events."""
@@ -682,6 +742,35 @@ def check_mappings(client, counted, problems):
     problems += [f"mappings: {count} confirmed for {key}" for key, count in confirmed.items() if count > 1]
 
 
+def check_rules(client, counted, problems):
+    reported = {one.id: rule_of(one) for one in client.all_pages(
+        client.verdicts.ListLearnedRules, verdict_service.ListLearnedRulesRequest(page_size=1000), "rules")}
+    wanted = {id: rule.reported() for id, rule in counted.rules.items()}
+    problems += [f"rule {id}: {reported.get(id)}, should be {wanted.get(id)}"
+                 for id in sorted(set(reported) | set(wanted)) if reported.get(id) != wanted.get(id)]
+
+
+def check_verdicts(client, counted, problems):
+    """Statistics of a year: histories of tests are shorter."""
+    submissions = counted.submissions
+    total = len(submissions)
+    right = sum(one.original_verdict == one.correct_verdict for one in submissions)
+    missed = collections.Counter(name for one in submissions for name in one.missed_indicators)
+    pairs = collections.Counter((one.original_verdict, one.correct_verdict) for one in submissions)
+    correct = collections.Counter(one.correct_verdict for one in submissions)
+    wanted = verdict_service.GetVerdictStatsResponse(
+        total_feedback=total, accuracy=(2000 * right + total) // (2 * total) / 10 if total else None,
+        false_positives=pairs[verdicts.VERDICT_FAKE, verdicts.VERDICT_REAL],
+        false_negatives=pairs[verdicts.VERDICT_REAL, verdicts.VERDICT_FAKE],
+        real_receipts=correct[verdicts.VERDICT_REAL], fake_receipts=correct[verdicts.VERDICT_FAKE],
+        suspicious_receipts=correct[verdicts.VERDICT_SUSPICIOUS],
+        common_missed_indicators=[verdict_service.IndicatorCount(indicator=name, count=count) for name, count in
+                                  sorted(missed.items(), key=lambda one: (-one[1], one[0].encode()))[:10]])
+    reported = client.verdicts.GetVerdictStats(verdict_service.GetVerdictStatsRequest(days=RANGE_DAYS_MAX))
+    if reported != wanted:
+        problems.append(f"verdicts: {reported} where {wanted} should be")
+
+
 def check_improvements(client, counted, problems):
     """Checks the newest 20 examples of each layout."""
     for name in sorted(counted.layouts):
@@ -710,7 +799,8 @@ def check(client, counted=None):
         counted = Recount(reversed(client.events()))
     counted.sum_up_extractions()
     problems += counted.problems
-    for look in (check_analytics, check_coverage, check_experiment, check_mappings, check_improvements):
+    for look in (check_analytics, check_coverage, check_experiment, check_mappings, check_improvements, check_rules,
+                 check_verdicts):
         look(client, counted, problems)
     check_once(counted, problems)
     return problems

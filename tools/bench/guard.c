@@ -77,6 +77,9 @@ static enum err read_event(struct slice event, enum evidence *ret_evidence)
     case EVENT_KIND_EXTRACTION_RECORDED:
     case EVENT_KIND_PROMPT_TEMPLATE_PUT:
     case EVENT_KIND_RETRACTED:
+    case EVENT_KIND_LEARNED_RULE_CREATED:
+    case EVENT_KIND_VERDICT_SUBMITTED:
+    case EVENT_KIND_LEARNED_RULE_ENABLED_SET:
         break;
     }
     *ret_evidence = is_own ? EVIDENCE_OWN : EVIDENCE_OTHERS;

@@ -26,6 +26,8 @@ static bool is_always_main(enum subject_kind kind)
     case SUBJECT_ORGANIZATION:
     case SUBJECT_TOKEN:
     case SUBJECT_PROMPT_TEMPLATE:
+    case SUBJECT_RECEIPT:
+    case SUBJECT_LEARNED_RULE:
         return true;
     case SUBJECT_DOCUMENT:
     case SUBJECT_DRAFT_ORDER:

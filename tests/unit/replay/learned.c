@@ -10,12 +10,14 @@
 #include "server/domain/prompts/prompt_templates.h"
 #include "server/domain/retractions/retractions.h"
 #include "server/domain/settings/settings.h"
+#include "server/domain/verdicts/verdicts.h"
 #include "store/base/wire.h"
 
 #define LAYOUTS 2
 #define NAMES 5
 #define MAPPINGS 6
 #define REFERENCES_MAX 3
+#define INDICATORS 8
 
 static struct slice name_of(struct world *world, const char *kind, uint32_t count)
 {
@@ -210,9 +212,62 @@ static enum err write_retraction(struct world *world, struct store_txn *txn, str
     return err == ERR_PRECONDITION ? OK : err;
 }
 
+/* One indicator in one of the three lists, and another in another. */
+static void draw_indicators(struct world *world, struct verdict_input *input)
+{
+    struct verdict_indicators *lists[] = {&input->confirmed, &input->rejected, &input->missed};
+    uint32_t first = world_draw(world, 3);
+
+    for (uint32_t i = 0; i < 2; i++) {
+        struct verdict_indicators *list = lists[(first + i) % 3];
+
+        list->items[list->count++] =
+            arena_printf(&world->arena, "indicator-%u-%u", i, world_draw(world, INDICATORS));
+    }
+}
+
+static enum err write_verdict(struct world *world, struct store_txn *txn, struct org_id org)
+{
+    struct verdict_input *input = arena_calloc(&world->arena, 1, sizeof(*input));
+    const struct verdict_request request = {.org = org, .caller = caller_of_all(), .input = input};
+    struct work_result result = {.first_seq = 0};
+
+    assert_non_null(input);
+    input->receipt_id = name_of(world, "receipt", NAMES);
+    input->original_verdict = (enum verdict)(1 + world_draw(world, 3));
+    input->correct_verdict = (enum verdict)(1 + world_draw(world, 3));
+    input->has_original_score = true;
+    input->original_score = 0.5;
+    input->reviewer_notes = SLICE("notes");
+    input->time.is_given = world_draw(world, 4) == 0;
+    if (input->time.is_given) {
+        input->time.created_at_us = draw_past(world);
+    }
+    draw_indicators(world, input);
+    return verdict_submit(&world->ctx, txn, &request, &result);
+}
+
+/* Changes a rule that exists; else submits a verdict. */
+static enum err write_rule(struct world *world, struct store_txn *txn, struct org_id org)
+{
+    struct learned_rule_switch request = {.org = org, .caller = caller_of_all()};
+    struct slice pattern = arena_printf(&world->arena, "indicator-%u-%u", world_draw(world, 2),
+                                        world_draw(world, INDICATORS));
+    struct learned_rule_row row;
+    uint64_t seq = 0;
+    enum err err = learned_rule_find(txn, org, pattern, LEARNED_RULE_TYPE_MISSED_INDICATOR, &row);
+
+    if (err == ERR_NOT_FOUND) {
+        return write_verdict(world, txn, org);
+    }
+    assert_int_equal(err, OK);
+    request.id = row.record.id;
+    return learned_rule_set_enabled(&world->ctx, txn, &request, &seq);
+}
+
 static enum err write_any(struct world *world, struct store_txn *txn, struct org_id org)
 {
-    switch (world_draw(world, 11)) {
+    switch (world_draw(world, 13)) {
     case 8:
     case 9:
     case 10:
@@ -226,6 +281,10 @@ static enum err write_any(struct world *world, struct store_txn *txn, struct org
     case 3:
     case 4:
         return write_judgement(world, txn, org);
+    case 11:
+        return write_verdict(world, txn, org);
+    case 12:
+        return write_rule(world, txn, org);
     default:
         return write_extraction(world, txn, org);
     }

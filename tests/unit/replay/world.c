@@ -257,7 +257,7 @@ static enum err write_one(struct world *world, struct store_txn *txn, struct org
                           struct work_result *ret_result)
 {
     ret_result->org = org;
-    switch (world_draw(world, 12)) {
+    switch (world_draw(world, 13)) {
     case 0:
         return write_token(world, txn, org, ret_result);
     case 1:
@@ -267,6 +267,7 @@ static enum err write_one(struct world *world, struct store_txn *txn, struct org
     case 4:
     case 5:
     case 6:
+    case 7:
         return learned_write(world, txn, org, ret_result);
     default:
         return write_captures(world, txn, org, ret_result);

@@ -16,6 +16,7 @@
 #include "server/domain/layouts/keys.h"
 #include "server/domain/mappings/keys.h"
 #include "server/domain/prompts/keys.h"
+#include "server/domain/verdicts/keys.h"
 #include "store/base/buffer.h"
 #include "store/log.h"
 #include "tests/unit/rows/kinds.h"
@@ -214,6 +215,10 @@ static void test_examples_of_the_format_are_current(void **state)
         {"mapping_similar", key_mapping_similar(org, SLICE("customer-7"), 1), empty},
         {"prompt_template", key_prompt_template(org, SLICE("invoices"), 2),
          sample_of(&arena, "prompt_template")},
+        {"learned_rule", key_learned_rule(org, 2), sample_of(&arena, "learned_rule")},
+        {"learned_rule_pattern", key_learned_rule_pattern(org, SLICE("font"), 2),
+         slice_of(seq, sizeof(seq))},
+        {"verdict", key_verdict(org, SAMPLE_TIME_US, 2), sample_of(&arena, "verdict")},
         {"settings", key_org(org), sample_of(&arena, "settings")},
         {"organization", key_organization_global(sample_uuid(0x11)),
          sample_of(&arena, "organization")},

@@ -16,6 +16,7 @@
 #include "server/domain/layouts/keys.h"
 #include "server/domain/mappings/keys.h"
 #include "server/domain/prompts/keys.h"
+#include "server/domain/verdicts/keys.h"
 #include "store/keys.h"
 #include "tests/support/store/store_world.h"
 
@@ -199,6 +200,10 @@ static void test_keys_begin_with_their_org(void **state)
         key_mapping_similar(org, SLICE("x"), 1),
         key_prompt_template_prefix(org, SLICE("x")),
         key_prompt_template(org, SLICE("x"), 1),
+        key_learned_rule(org, 1),
+        key_learned_rule_pattern_prefix(org, SLICE("x")),
+        key_learned_rule_pattern(org, SLICE("x"), 1),
+        key_verdict(org, 1, 1),
         key_token_by_org(org, 1),
         key_idempotency(org, 1, hash),
     };

@@ -40,6 +40,8 @@ KIND(extraction_key)
 KIND(mapping)
 KIND(mapping_confirmed)
 KIND(prompt_template)
+KIND(learned_rule)
+KIND(verdict)
 KIND(settings)
 KIND(organization)
 KIND(token)
@@ -99,6 +101,8 @@ const struct record_kind record_kinds[RECORD_KIND_COUNT] = {
     {"mapping", sample_of_mapping, mapping_again},
     {"mapping_confirmed", sample_of_mapping_confirmed, mapping_confirmed_again},
     {"prompt_template", sample_of_prompt_template, prompt_template_again},
+    {"learned_rule", sample_of_learned_rule, learned_rule_again},
+    {"verdict", sample_of_verdict, verdict_again},
     {"settings", sample_of_settings, settings_again},
     {"organization", sample_of_organization, organization_again},
     {"token", sample_of_token, token_again},

@@ -286,6 +286,34 @@ struct prompt_template_record sample_prompt_template(void)
     return record;
 }
 
+struct learned_rule_record sample_learned_rule(void)
+{
+    struct learned_rule_record record = {
+        .id = sample_uuid(0x22),
+        .rule_type = 2,
+        .pattern = SLICE("font"),
+        .action = 2,
+        .adjustment = -30000000,
+        .count = 3,
+        .reinforcement_count = 1,
+        .accuracy = 500000000,
+        .disabled = true,
+        .auto_learned = true,
+        .created_at_us = SAMPLE_TIME_US,
+        .updated_at_us = SAMPLE_TIME_US + 1,
+    };
+
+    return record;
+}
+
+struct verdict_record sample_verdict(void)
+{
+    struct verdict_record record = {
+        .original_verdict = 2, .correct_verdict = 1, .missed = SLICE("\x52\4font\x52\1a")};
+
+    return record;
+}
+
 struct settings_record sample_settings(void)
 {
     struct settings_record record = {

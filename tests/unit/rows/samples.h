@@ -15,6 +15,7 @@
 #include "server/domain/mappings/records.h"
 #include "server/domain/prompts/records.h"
 #include "server/domain/settings/records.h"
+#include "server/domain/verdicts/records.h"
 #include "store/records.h"
 
 /* 2026-01-02T03:04:05.678901Z */
@@ -43,6 +44,8 @@ struct extraction_key_record sample_extraction_key(void);
 struct mapping_record sample_mapping(void);
 struct mapping_confirmed_record sample_mapping_confirmed(void);
 struct prompt_template_record sample_prompt_template(void);
+struct learned_rule_record sample_learned_rule(void);
+struct verdict_record sample_verdict(void);
 struct settings_record sample_settings(void);
 struct organization_record sample_organization(void);
 struct token_record sample_token(void);

@@ -79,6 +79,15 @@ static struct slice two_skus(struct cli *cli, struct json_value mapping)
     return arena_printf(&cli->arena, "%.*s as %.*s", SLICE_ARGS(theirs), SLICE_ARGS(ours));
 }
 
+/* `FAKE to REAL` */
+static struct slice cell_verdicts(struct cli *cli, struct json_value submission)
+{
+    struct slice original = reply_word(cli, submission, "originalVerdict", "VERDICT_");
+    struct slice correct = reply_word(cli, submission, "correctVerdict", "VERDICT_");
+
+    return arena_printf(&cli->arena, "%.*s to %.*s", SLICE_ARGS(original), SLICE_ARGS(correct));
+}
+
 /* A word or two on what was recorded; empty where its kind says it. */
 struct slice cell_event_summary(struct cli *cli, struct json_value object, const char *name)
 {
@@ -90,8 +99,12 @@ struct slice cell_event_summary(struct cli *cli, struct json_value object, const
         reply_member(reply_member(reply_member(object, "mappingSuggested"), "change"), "mapping");
     struct slice version = reply_text(cli, reply_member(object, "promptTemplate"), "version");
 
+    struct json_value verdict = reply_member(object, "verdictSubmission");
+
     (void)name;
-    if (what.size == 0 && extraction.text.size > 2) {
+    if (what.size == 0 && verdict.text.size > 2) {
+        what = cell_verdicts(cli, verdict);
+    } else if (what.size == 0 && extraction.text.size > 2) {
         what = arena_printf(&cli->arena, "confidence %.*s",
                             (int)measures_number(cli, extraction, "confidence").size,
                             (const char *)measures_number(cli, extraction, "confidence").data);
@@ -382,7 +395,8 @@ static enum cli_exit run_watch(struct cli *cli)
 static const struct option_spec list_options[] = {
     {"subject", "KIND:ID",
      "only events of this subject: document:invoice-17, layout:..., draft_order:..., entity:..., "
-     "organization:..., token:..., exposure:... or prompt_template:..."},
+     "organization:..., token:..., exposure:..., prompt_template:..., receipt:... or "
+     "learned_rule:..."},
     {"kind", "KIND", "only events of this kind"},
     PAGING_OPTIONS,
     {NULL, NULL, NULL}};

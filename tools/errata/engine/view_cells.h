@@ -41,6 +41,13 @@ struct slice cell_rules(struct cli *cli, struct json_value object, const char *n
 /* mappings/ */
 /* the time, or `never` */
 struct slice cell_last_used(struct cli *cli, struct json_value object, const char *name);
+/* verdicts/ */
+/* `+0.05` */
+struct slice cell_adjustment(struct cli *cli, struct json_value object, const char *name);
+/* `enabled` or `disabled` */
+struct slice cell_enabled(struct cli *cli, struct json_value object, const char *name);
+/* `learned from submissions` */
+struct slice cell_rule_source(struct cli *cli, struct json_value object, const char *name);
 /* analytics/ */
 /* share of an arm, such as `91.2% of 320` */
 struct slice cell_arm(struct cli *cli, struct json_value object, const char *name);

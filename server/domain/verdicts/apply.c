@@ -1,0 +1,127 @@
+/*
+ * apply.c: applies the events of verdicts to rules and to the list of submissions. A submission adds to the counts of
+ * the rules that it lists, and copies nothing else of them.
+ */
+#include "server/domain/verdicts/keys.h"
+#include "server/domain/verdicts/rules.h"
+#include "store/base/assert.h"
+
+#include <errata/payload/payload.views.h>
+#include <errata/v1/event.views.h>
+#include <errata/v1/verdict_submission.views.h>
+#include <event_apply.h>
+
+static enum err apply_created(struct ctx *ctx, struct store_txn *txn, const struct event *event)
+{
+    struct learned_rule_created_internal_view internal;
+    struct learned_rule_created_view facts;
+    struct learned_rule_view rule;
+    struct learned_rule_row row = {.seq = event->seq};
+    enum err err = learned_rule_created_view_read(event->facts, &facts);
+
+    if (err == OK) {
+        err = learned_rule_created_internal_view_read(facts.internal, &internal);
+    }
+    if (err == OK) {
+        err = learned_rule_view_read(facts.rule, &rule);
+    }
+    if (err != OK) {
+        return err;
+    }
+    row.record = (struct learned_rule_record){
+        .id = event->id,
+        .rule_type = (uint32_t)rule.rule_type,
+        .pattern = rule.pattern,
+        .action = (uint32_t)rule.action,
+        .adjustment = internal.adjustment_billionths,
+        .accuracy = internal.accuracy_billionths,
+        .disabled = !rule.enabled,
+        .auto_learned = rule.auto_learned,
+        .created_at_us = event->created_at_us,
+        .updated_at_us = event->created_at_us,
+    };
+    err = learned_rule_write(ctx->arena, txn, event->org, &row);
+    return err != OK ? err : learned_rule_enter(txn, event->org, &row);
+}
+
+/* Counts the submission for one rule. */
+static enum err count_one(struct ctx *ctx, struct store_txn *txn, const struct event *event,
+                          struct slice message)
+{
+    struct learned_rule_change_view change;
+    struct learned_rule_row row;
+    enum err err = learned_rule_change_view_read(message, &change);
+
+    if (err == OK) {
+        err = learned_rule_read(txn, event->org, change.seq, &row);
+    }
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    learned_rule_count(event->created_at_us, event->source == SOURCE_BACKFILL, change.effect,
+                       &row.record);
+    return learned_rule_write(ctx->arena, txn, event->org, &row);
+}
+
+static enum err list_submission(struct ctx *ctx, struct store_txn *txn, const struct event *event,
+                                const struct verdict_submission_view *view)
+{
+    const struct verdict_record record = {
+        .original_verdict = (uint32_t)view->original_verdict,
+        .correct_verdict = (uint32_t)view->correct_verdict,
+        .missed = view->missed_indicators.run,
+    };
+    struct key key = key_verdict(event->org, event->created_at_us, event->seq);
+    struct slice value = {NULL, 0};
+    enum err err = record_encode_verdict(ctx->arena, &record, &value);
+
+    return err != OK ? err : store_put(txn, TABLE_VERDICT, key_slice(&key), value);
+}
+
+static enum err apply_submitted(struct ctx *ctx, struct store_txn *txn, const struct event *event)
+{
+    struct verdict_submission_view view;
+    struct slice changes = {NULL, 0};
+    struct slice change = {NULL, 0};
+    enum err err = verdict_submission_view_read(event->facts, &view);
+
+    if (err == OK) {
+        changes = view.rule_changes.run;
+        err = list_submission(ctx, txn, event, &view);
+    }
+    while (err == OK && view_next(&changes, &change)) {
+        err = count_one(ctx, txn, event, change);
+    }
+    return err;
+}
+
+static enum err apply_enabled_set(struct ctx *ctx, struct store_txn *txn, const struct event *event)
+{
+    struct learned_rule_enabled_set_view facts;
+    struct learned_rule_view rule;
+    struct learned_rule_row row;
+    enum err err = learned_rule_enabled_set_view_read(event->facts, &facts);
+
+    if (err == OK) {
+        err = learned_rule_view_read(facts.rule, &rule);
+    }
+    if (err == OK) {
+        err = learned_rule_read(txn, event->org, facts.seq, &row);
+    }
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    row.record.disabled = !rule.enabled;
+    row.record.updated_at_us = event->created_at_us;
+    return learned_rule_write(ctx->arena, txn, event->org, &row);
+}
+
+enum err verdicts_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
+{
+    ASSERT(verdicts_applies(event->kind));
+    if (event->kind == EVENT_LEARNED_RULE_CREATED) {
+        return apply_created(ctx, txn, event);
+    }
+    return event->kind == EVENT_VERDICT_SUBMITTED ? apply_submitted(ctx, txn, event)
+                                                  : apply_enabled_set(ctx, txn, event);
+}

@@ -1,0 +1,84 @@
+/*
+ * list.c: see list.h.
+ */
+#include "server/domain/verdicts/list.h"
+
+#include "server/domain/verdicts/keys.h"
+#include "store/base/bytes.h"
+
+static bool by_id(const struct learned_rule_list *list)
+{
+    return list->id_prefix.digit_count > 0;
+}
+
+enum err learned_rule_list_begin(struct store_txn *txn, const struct learned_rule_list *list)
+{
+    struct scan_range range = {
+        .table = TABLE_LEARNED_RULE,
+        .prefix = key_org(list->org),
+        .after = list->page->after,
+    };
+
+    if (by_id(list)) {
+        return id_prefix_open_page(&list->id_prefix, txn, TABLE_EVENT_ID, key_org(list->org),
+                                   list->page);
+    }
+    if (list->pattern.size > 0) {
+        range.table = TABLE_LEARNED_RULE_PATTERN;
+        range.prefix = key_learned_rule_pattern_prefix(list->org, list->pattern);
+    }
+    return page_open(list->page, txn, &range);
+}
+
+/* The seq of the event that created the next rule; by id, of the next event. */
+static enum err next_seq(const struct learned_rule_list *list, uint64_t *ret_seq)
+{
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    enum err err = by_id(list) ? id_prefix_next_row(&list->id_prefix, list->page, &key, &value)
+                               : page_next(list->page, &key, &value);
+
+    if (err != OK) {
+        return err;
+    }
+    if (by_id(list)) {
+        return log_read_id_row(value, ret_seq);
+    }
+    if (list->pattern.size == 0) {
+        return key_read_learned_rule(key, ret_seq);
+    }
+    if (value.size != sizeof(uint64_t)) {
+        return ERR_CORRUPT;
+    }
+    *ret_seq = bytes_get_be64(value.data);
+    return OK;
+}
+
+static bool matches(const struct learned_rule_list *list, const struct learned_rule_record *record)
+{
+    return (list->rule_type == LEARNED_RULE_TYPE_UNSPECIFIED ||
+            record->rule_type == (uint32_t)list->rule_type) &&
+           (list->pattern.size == 0 || slice_equal(list->pattern, record->pattern)) &&
+           (!list->has_enabled || list->enabled != record->disabled);
+}
+
+enum err learned_rule_list_next(struct store_txn *txn, const struct learned_rule_list *list,
+                                struct learned_rule_row *ret_row)
+{
+    uint64_t seq = 0;
+    enum err err = next_seq(list, &seq);
+
+    while (err == OK) {
+        err = learned_rule_read(txn, list->org, seq, ret_row);
+        if (err == OK && matches(list, &ret_row->record)) {
+            return OK;
+        }
+        if (err == ERR_NOT_FOUND && !by_id(list)) {
+            return ERR_CORRUPT;
+        }
+        if (err == OK || err == ERR_NOT_FOUND) { /* by id: an event that created no rule */
+            err = next_seq(list, &seq);
+        }
+    }
+    return err;
+}

@@ -1,0 +1,134 @@
+/*
+ * records.c: see records.h.
+ */
+#include "server/domain/verdicts/records.h"
+
+#include "store/base/assert.h"
+#include "store/base/wire.h"
+#include "store/record_pb.h"
+
+#include <errata/v1/verdict_submission.fields.h>
+#include <record/verdicts.pb.h>
+
+static bool rule_fits(const struct learned_rule_record *record)
+{
+    return !record_is_zero(record->id.bytes, UUID_BYTES) && record->rule_type != 0 &&
+           record->rule_type <= UINT8_MAX && record->pattern.size > 0 && record->action != 0 &&
+           record->adjustment >= -VERDICT_UNIT && record->adjustment <= VERDICT_UNIT &&
+           record->reinforcement_count <= record->count && record->accuracy <= VERDICT_UNIT;
+}
+
+/* Whether the bytes are fields of one number that are texts. */
+static bool is_list(struct slice run, uint32_t number)
+{
+    struct wire_reader reader = wire_reader_of(run);
+    struct wire_field field;
+    enum err err = wire_next(&reader, &field);
+
+    while (err == OK && field.number == number && field.type == WIRE_BYTES) {
+        err = wire_next(&reader, &field);
+    }
+    return err == ERR_NOT_FOUND;
+}
+
+static bool verdict_fits(const struct verdict_record *record)
+{
+    return record->original_verdict != 0 && record->correct_verdict != 0 &&
+           is_list(record->missed, VERDICT_SUBMISSION_MISSED_INDICATORS_FIELD);
+}
+
+enum err record_decode_learned_rule(struct slice bytes, struct learned_rule_record *ret_record)
+{
+    struct record_check check = {.whole = bytes};
+    errata_record_LearnedRuleRow message;
+    struct learned_rule_record record;
+    enum err err = OK;
+
+    memset(&message, 0, sizeof(message));
+    err = record_pb_decode(bytes, &errata_record_LearnedRuleRow_msg, &message);
+    if (err != OK) {
+        return err;
+    }
+    record = (struct learned_rule_record){
+        .rule_type = message.rule_type,
+        .pattern = record_take(&check, message.pattern),
+        .action = message.action,
+        .adjustment = message.adjustment,
+        .count = message.count,
+        .reinforcement_count = message.reinforcement_count,
+        .accuracy = message.accuracy,
+        .disabled = message.disabled,
+        .auto_learned = message.auto_learned,
+        .created_at_us = message.created_at_us,
+        .updated_at_us = message.updated_at_us,
+    };
+    memcpy(record.id.bytes, message.id, UUID_BYTES);
+    record_need(&check, rule_fits(&record));
+    if (!check.failed) {
+        *ret_record = record;
+    }
+    return record_check_result(&check);
+}
+
+enum err record_encode_learned_rule(struct arena *arena, const struct learned_rule_record *record,
+                                    struct slice *ret_bytes)
+{
+    errata_record_LearnedRuleRow message = {
+        .rule_type = record->rule_type,
+        .pattern = record->pattern,
+        .action = record->action,
+        .adjustment = record->adjustment,
+        .count = record->count,
+        .reinforcement_count = record->reinforcement_count,
+        .accuracy = record->accuracy,
+        .disabled = record->disabled,
+        .auto_learned = record->auto_learned,
+        .created_at_us = record->created_at_us,
+        .updated_at_us = record->updated_at_us,
+    };
+
+    if (UNEXPECTED(!rule_fits(record))) {
+        return ERR_INTERNAL;
+    }
+    memcpy(message.id, record->id.bytes, UUID_BYTES);
+    return record_pb_encode(arena, &errata_record_LearnedRuleRow_msg, &message, ret_bytes);
+}
+
+enum err record_decode_verdict(struct slice bytes, struct verdict_record *ret_record)
+{
+    struct record_check check = {.whole = bytes};
+    errata_record_VerdictRow message;
+    struct verdict_record record;
+    enum err err = OK;
+
+    memset(&message, 0, sizeof(message));
+    err = record_pb_decode(bytes, &errata_record_VerdictRow_msg, &message);
+    if (err != OK) {
+        return err;
+    }
+    record = (struct verdict_record){
+        .original_verdict = message.original_verdict,
+        .correct_verdict = message.correct_verdict,
+        .missed = record_take(&check, message.missed),
+    };
+    record_need(&check, !check.failed && verdict_fits(&record));
+    if (!check.failed) {
+        *ret_record = record;
+    }
+    return record_check_result(&check);
+}
+
+enum err record_encode_verdict(struct arena *arena, const struct verdict_record *record,
+                               struct slice *ret_bytes)
+{
+    errata_record_VerdictRow message = {
+        .original_verdict = record->original_verdict,
+        .correct_verdict = record->correct_verdict,
+        .missed = record->missed,
+    };
+
+    if (UNEXPECTED(!verdict_fits(record))) {
+        return ERR_INTERNAL;
+    }
+    return record_pb_encode(arena, &errata_record_VerdictRow_msg, &message, ret_bytes);
+}

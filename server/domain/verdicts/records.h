@@ -1,0 +1,51 @@
+/*
+ * records.h: rows of verdicts as plain C, and their bytes: messages of proto/record/verdicts.proto.
+ * The rules of store/records.h hold: slices are borrowed from the bytes, and what does not decode is
+ * ERR_CORRUPT.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_VERDICTS_RECORDS_H
+#define ERRATA_SERVER_DOMAIN_VERDICTS_RECORDS_H
+
+#include "store/base/arena.h"
+#include "store/key.h"
+
+/* The unit of adjustments and accuracies in rows and sums: one billionth, so that .05, -.03, .04, .02 and .5, and
+ * .65 times each adjustment, are whole numbers. */
+#define VERDICT_UNIT INT64_C(1000000000)
+
+/* LEARNED_RULE: a rule as it is now. */
+struct learned_rule_record {
+    struct uuid id; /* of the event that created it */
+    uint32_t rule_type; /* errata.v1.LearnedRuleType; 1 to 255 */
+    struct slice pattern; /* not empty */
+    uint32_t action; /* errata.v1.LearnedRuleAction; not 0 */
+    int64_t adjustment; /* in units; -VERDICT_UNIT to VERDICT_UNIT */
+    uint64_t
+        count; /* submissions that learned or reinforced it; 0 only until the first one is applied */
+    uint64_t reinforcement_count; /* those of them that reinforced it */
+    uint64_t accuracy; /* in units, without reinforcements; at most VERDICT_UNIT */
+    bool disabled; /* by a person */
+    bool auto_learned;
+    int64_t created_at_us;
+    int64_t updated_at_us;
+};
+
+/* VERDICT: what statistics count of a submission. */
+struct verdict_record {
+    uint32_t original_verdict; /* errata.v1.Verdict; not 0 */
+    uint32_t correct_verdict; /* the same */
+    struct slice
+        missed; /* the encoded field missed_indicators of the VerdictSubmission; or empty */
+};
+
+MUST_CHECK enum err record_decode_learned_rule(struct slice bytes,
+                                               struct learned_rule_record *ret_record);
+MUST_CHECK enum err record_decode_verdict(struct slice bytes, struct verdict_record *ret_record);
+
+MUST_CHECK enum err record_encode_learned_rule(struct arena *arena,
+                                               const struct learned_rule_record *record,
+                                               struct slice *ret_bytes);
+MUST_CHECK enum err record_encode_verdict(struct arena *arena, const struct verdict_record *record,
+                                          struct slice *ret_bytes);
+
+#endif

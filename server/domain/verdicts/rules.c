@@ -1,0 +1,115 @@
+/*
+ * rules.c: see rules.h.
+ */
+#include "server/domain/verdicts/rules.h"
+
+#include "server/domain/verdicts/keys.h"
+#include "store/base/bytes.h"
+
+enum err learned_rule_read(struct store_txn *txn, struct org_id org, uint64_t seq,
+                           struct learned_rule_row *ret_row)
+{
+    struct key key = key_learned_rule(org, seq);
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, TABLE_LEARNED_RULE, key_slice(&key), &value);
+
+    if (err == OK) {
+        err = record_decode_learned_rule(value, &ret_row->record);
+    }
+    if (err == OK) {
+        ret_row->seq = seq;
+    }
+    return err;
+}
+
+enum err learned_rule_find_id(struct store_txn *txn, struct org_id org, struct uuid id,
+                              struct learned_rule_row *ret_row)
+{
+    uint64_t seq = 0;
+    enum err err = log_find(txn, org, id, &seq);
+
+    return err != OK ? err : learned_rule_read(txn, org, seq, ret_row);
+}
+
+enum err learned_rule_find(struct store_txn *txn, struct org_id org, struct slice pattern,
+                           enum learned_rule_type rule_type, struct learned_rule_row *ret_row)
+{
+    struct key key = key_learned_rule_pattern(org, pattern, (uint32_t)rule_type);
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, TABLE_LEARNED_RULE_PATTERN, key_slice(&key), &value);
+
+    if (err != OK) {
+        return err;
+    }
+    if (value.size != sizeof(uint64_t)) {
+        return ERR_CORRUPT;
+    }
+    err = learned_rule_read(txn, org, bytes_get_be64(value.data), ret_row);
+    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+}
+
+enum err learned_rule_write(struct arena *arena, struct store_txn *txn, struct org_id org,
+                            const struct learned_rule_row *row)
+{
+    struct key key = key_learned_rule(org, row->seq);
+    struct slice value = {NULL, 0};
+    enum err err = record_encode_learned_rule(arena, &row->record, &value);
+
+    return err != OK ? err : store_put(txn, TABLE_LEARNED_RULE, key_slice(&key), value);
+}
+
+enum err learned_rule_enter(struct store_txn *txn, struct org_id org,
+                            const struct learned_rule_row *row)
+{
+    struct key key = key_learned_rule_pattern(org, row->record.pattern, row->record.rule_type);
+    uint8_t seq[sizeof(uint64_t)];
+
+    bytes_put_be64(seq, row->seq);
+    return store_put(txn, TABLE_LEARNED_RULE_PATTERN, key_slice(&key), slice_of(seq, sizeof(seq)));
+}
+
+void learned_rule_count(int64_t created_at_us, bool is_backfill, enum learned_rule_effect effect,
+                        struct learned_rule_record *record)
+{
+    record->count++;
+    record->reinforcement_count += effect == LEARNED_RULE_EFFECT_REINFORCED;
+    if (!is_backfill || record->updated_at_us < created_at_us) {
+        record->updated_at_us = created_at_us;
+    }
+}
+
+uint64_t learned_rule_accuracy(const struct learned_rule_record *record)
+{
+    uint64_t missing = (uint64_t)VERDICT_UNIT - record->accuracy;
+    uint64_t reinforcement = (uint64_t)LEARNED_RULE_REINFORCEMENT;
+
+    return record->reinforcement_count >= missing / reinforcement + 1
+               ? (uint64_t)VERDICT_UNIT
+               : record->accuracy + record->reinforcement_count * reinforcement;
+}
+
+enum err learned_rule_view_of(struct org_id org, const struct learned_rule_record *record,
+                              struct learned_rule_view *ret_view)
+{
+    struct learned_rule_view view = {
+        .id = record->id,
+        .org_id = org.uuid,
+        .pattern = record->pattern,
+        .confidence_adjustment = (double)record->adjustment / (double)VERDICT_UNIT,
+        .learned_from_feedback_count = record->count,
+        .accuracy_on_validation = (double)learned_rule_accuracy(record) / (double)VERDICT_UNIT,
+        .enabled = !record->disabled,
+        .auto_learned = record->auto_learned,
+        .created_at_us = record->created_at_us,
+        .has_created_at = true,
+        .updated_at_us = record->updated_at_us,
+        .has_updated_at = true,
+    };
+
+    if (!learned_rule_type_from_wire((int32_t)record->rule_type, &view.rule_type) ||
+        !learned_rule_action_from_wire((int32_t)record->action, &view.action)) {
+        return ERR_CORRUPT;
+    }
+    *ret_view = view;
+    return OK;
+}

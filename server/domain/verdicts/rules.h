@@ -1,0 +1,47 @@
+/*
+ * rules.h: rows of learned rules in their tables: by number, and by pattern and type.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_VERDICTS_RULES_H
+#define ERRATA_SERVER_DOMAIN_VERDICTS_RULES_H
+
+#include "server/domain/verdicts/records.h"
+#include "store/log.h"
+
+#include <errata/v1/learned_rule.views.h>
+
+/* What each reinforcement adds to a rule's accuracy, in units; the sum ends at VERDICT_UNIT. */
+#define LEARNED_RULE_REINFORCEMENT (VERDICT_UNIT / 50)
+
+/* One rule: the number of the event that created it, and its state. */
+struct learned_rule_row {
+    uint64_t seq;
+    struct learned_rule_record record; /* its slices are borrowed from the transaction */
+};
+
+/* ERR_NOT_FOUND for an unknown number. */
+MUST_CHECK enum err learned_rule_read(struct store_txn *txn, struct org_id org, uint64_t seq,
+                                      struct learned_rule_row *ret_row);
+/* ERR_NOT_FOUND for an unknown id. */
+MUST_CHECK enum err learned_rule_find_id(struct store_txn *txn, struct org_id org, struct uuid id,
+                                         struct learned_rule_row *ret_row);
+/* Finds the rule of a pattern and type. ERR_NOT_FOUND if there is none. */
+MUST_CHECK enum err learned_rule_find(struct store_txn *txn, struct org_id org,
+                                      struct slice pattern, enum learned_rule_type rule_type,
+                                      struct learned_rule_row *ret_row);
+/* Writes the row of a rule. */
+MUST_CHECK enum err learned_rule_write(struct arena *arena, struct store_txn *txn,
+                                       struct org_id org, const struct learned_rule_row *row);
+/* Writes the row by which a new rule is found by its pattern. */
+MUST_CHECK enum err learned_rule_enter(struct store_txn *txn, struct org_id org,
+                                       const struct learned_rule_row *row);
+/* Counts a submission of that time in a rule. A backfilled one sets `updated_at_us` only to a later time. */
+void learned_rule_count(int64_t created_at_us, bool is_backfill, enum learned_rule_effect effect,
+                        struct learned_rule_record *record);
+/* Returns the accuracy with what reinforcements add, in units. */
+uint64_t learned_rule_accuracy(const struct learned_rule_record *record);
+/* Returns the rule as a message; its slices are those of the record. ERR_CORRUPT for unknown enum values. */
+MUST_CHECK enum err learned_rule_view_of(struct org_id org,
+                                         const struct learned_rule_record *record,
+                                         struct learned_rule_view *ret_view);
+
+#endif

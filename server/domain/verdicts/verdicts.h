@@ -1,0 +1,71 @@
+/*
+ * verdicts.h: reviewers' verdicts on scored receipts, and the rules that are learned from them. One write makes an
+ * event for each new rule, then the event of the submission, which lists the rules that it counts: what a
+ * submission added can be subtracted again by its facts. No limit on rules is checked here.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_VERDICTS_VERDICTS_H
+#define ERRATA_SERVER_DOMAIN_VERDICTS_VERDICTS_H
+
+#include "server/domain/events/actor.h"
+#include "server/domain/events/draft.h"
+#include "server/domain/verdicts/learners.h"
+#include "server/domain/verdicts/rules.h"
+#include "store/work.h"
+
+/* The longest indicator, and all corrections together, in bytes, as in the contract. */
+#define VERDICT_INDICATOR_BYTES_MAX 256
+#define VERDICT_CORRECTIONS_BYTES_MAX 32768
+
+/* What a caller sends. Empty slices are absent. Borrowed for the length of the call. */
+struct verdict_input {
+    struct slice actor_user_id;
+    struct slice receipt_id;
+    enum verdict original_verdict;
+    enum verdict correct_verdict;
+    bool has_original_score;
+    double original_score;
+    struct verdict_indicators confirmed;
+    struct verdict_indicators rejected;
+    struct verdict_indicators missed;
+    bool has_profile;
+    bool has_profile_confidence;
+    double profile_confidence;
+    struct slice profile_subtype;
+    bool has_missing_fields_enabled;
+    bool missing_fields_enabled;
+    enum annotator_kind annotator_kind;
+    struct event_time time;
+    struct slice corrections; /* the encoded field of the message */
+    struct slice reviewer_notes;
+    struct slice original_features_json;
+    struct slice text;
+};
+
+/* Who sends it, and where it is stored. */
+struct verdict_request {
+    struct org_id org;
+    struct event_caller caller;
+    const struct verdict_input *input;
+};
+
+/* Decides, appends and applies. The last event of `ret_result` is the submission. ERR_INVALID for an invalid time,
+ * ERR_DENIED for what the caller may not do: nothing is appended then. */
+MUST_CHECK enum err verdict_submit(struct ctx *ctx, struct store_txn *txn,
+                                   const struct verdict_request *request,
+                                   struct work_result *ret_result);
+
+/* Which rule is enabled or disabled. */
+struct learned_rule_switch {
+    struct org_id org;
+    struct event_caller caller;
+    struct uuid id;
+    bool has_enabled; /* false: the opposite of what it is */
+    bool enabled;
+};
+
+/* Appends and applies an event, even if nothing changes: a person decided it. ERR_NOT_FOUND. */
+MUST_CHECK enum err learned_rule_set_enabled(struct ctx *ctx, struct store_txn *txn,
+                                             const struct learned_rule_switch *request,
+                                             uint64_t *ret_seq);
+
+#endif

@@ -1,0 +1,229 @@
+#!/usr/bin/python3
+"""Verdicts through a real client: what is learned, listed, switched and counted, and by whom.
+
+Goal: the rules of verdicts hold over the wire and on the command line. Method: one erratad, stock gRPC and
+`errata`; an organisation of its own for each test; rules and statistics are compared with a recount of the log.
+"""
+import json
+import random
+
+import grpc
+
+import recount
+from erratad import (bad_fields, event_log, event_service, learned_rule, main, roles, verdict_service, verdicts)
+from errata_cli import CliCase
+
+REAL, FAKE, SUSPICIOUS = verdicts.VERDICT_REAL, verdicts.VERDICT_FAKE, verdicts.VERDICT_SUSPICIOUS
+FALSE_NEGATIVE = learned_rule.LEARNED_RULE_TYPE_FALSE_NEGATIVE
+FALSE_POSITIVE = learned_rule.LEARNED_RULE_TYPE_FALSE_POSITIVE
+MISSED_INDICATOR = learned_rule.LEARNED_RULE_TYPE_MISSED_INDICATOR
+
+
+class VerdictCase(CliCase):
+    def setUp(self):
+        self.org = self.admin.create_org(self.id().rsplit(".", 1)[1])
+        self.mine = self.client(roles.ROLE_ADMIN)
+
+    def client(self, role, **fields):
+        return self.server.client(self.admin.create_token(role, org_id=self.org.id, **fields).secret)
+
+    def submit(self, original, correct, client=None, **fields):
+        fields.setdefault("receipt_id", "receipt")
+        return (client or self.mine).submit_verdict(original_verdict=original, correct_verdict=correct, **fields)
+
+    def rules(self, client=None, **fields):
+        client = client or self.mine
+        return client.all_pages(client.verdicts.ListLearnedRules,
+                                verdict_service.ListLearnedRulesRequest(**fields), "rules")
+
+    def stats(self, **fields):
+        return self.mine.verdicts.GetVerdictStats(verdict_service.GetVerdictStatsRequest(**fields))
+
+    def switch(self, rule, client=None, **fields):
+        return (client or self.mine).verdicts.SetLearnedRuleEnabled(
+            verdict_service.SetLearnedRuleEnabledRequest(id=rule.id, **fields)).rule
+
+    def refusal(self, code, call):
+        with self.assertRaises(grpc.RpcError) as caught:
+            call()
+        self.assertEqual(caught.exception.code(), code)
+        return caught.exception
+
+
+class Learning(VerdictCase):
+    def test_false_negative_learns_two_rules_of_an_indicator(self):
+        reply = self.submit(REAL, FAKE, missed_indicators=["font"])
+        found = [(change.rule.rule_type, change.rule.confidence_adjustment, change.rule.learned_from_feedback_count,
+                  change.rule.accuracy_on_validation) for change in reply.submission.rule_changes]
+        self.assertEqual(found, [(FALSE_NEGATIVE, 0.05, 1, 0.5), (MISSED_INDICATOR, 0.04, 1, 0.5)])
+        self.assertEqual([(one.pattern, list(one.rule_ids)) for one in reply.shared_patterns],
+                         [("font", [change.rule.id for change in reply.submission.rule_changes])])
+        self.assertEqual([rule.id for rule in self.rules()],
+                         [change.rule.id for change in reply.submission.rule_changes])
+
+    def test_suspicious_creates_no_false_positive_or_negative(self):
+        for original, correct in ((REAL, SUSPICIOUS), (SUSPICIOUS, FAKE), (FAKE, SUSPICIOUS), (SUSPICIOUS, REAL)):
+            self.submit(original, correct, missed_indicators=["missed"], rejected_indicators=["rejected"])
+        self.assertEqual([(rule.rule_type, rule.pattern, rule.learned_from_feedback_count) for rule in self.rules()],
+                         [(MISSED_INDICATOR, "missed", 4)])
+
+    def test_indicator_twice_in_a_list_counts_once(self):
+        reply = self.submit(FAKE, FAKE, missed_indicators=["a", "b", "a"])
+        self.assertEqual(list(reply.submission.missed_indicators), ["a", "b"])
+        self.assertEqual([rule.learned_from_feedback_count for rule in self.rules()], [1, 1])
+
+    def test_submission_is_stored_whole(self):
+        reply = self.submit(
+            FAKE, REAL, receipt_id="r 1", original_score=0.75, rejected_indicators=["spacing"],
+            corrections={"total": "12.50", "date": ""}, reviewer_notes="smudged", text="TOTAL 12.50",
+            original_features_json='{"amount": 12.5}', missing_fields_enabled=False,
+            document_profile=verdicts.DocumentProfile(confidence=0.4, subtype="POS_RECEIPT"))
+        event = self.mine.log.GetEvent(event_service.GetEventRequest(id=reply.submission.id)).event
+        self.assertEqual(event.kind, event_log.EVENT_KIND_VERDICT_SUBMITTED)
+        self.assertEqual(event.verdict_submission, reply.submission)
+        one = reply.submission
+        self.assertEqual(dict(one.corrections), {"total": "12.50", "date": ""})
+        self.assertEqual((one.receipt_id, one.original_score, one.reviewer_notes, one.text), (
+            "r 1", 0.75, "smudged", "TOTAL 12.50"))
+        self.assertTrue(one.HasField("missing_fields_enabled"))
+        self.assertEqual(one.document_profile.subtype, "POS_RECEIPT")
+        listed = self.mine.events(subject=event_log.Subject(kind=event_log.EVENT_SUBJECT_KIND_RECEIPT, id="r 1"))
+        self.assertEqual([one.id for one in listed], [event.id])
+
+    def test_viewer_sees_no_content(self):
+        made = self.submit(FAKE, REAL, reviewer_notes="smudged", corrections={"total": "1"}, text="TOTAL",
+                           original_features_json="{}", rejected_indicators=["spacing"]).submission
+        viewer = self.client(roles.ROLE_VIEWER)
+        seen = viewer.log.GetEvent(event_service.GetEventRequest(id=made.id)).event.verdict_submission
+        self.assertEqual((seen.reviewer_notes, seen.text, dict(seen.corrections), seen.original_features_json),
+                         ("", "", {}, ""))
+        self.assertEqual([rule.pattern for rule in self.rules(viewer)], ["spacing"])
+
+    def test_invalid_submission_names_every_field(self):
+        error = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.mine.verdicts.SubmitVerdict(
+            verdict_service.SubmitVerdictRequest(submission=verdicts.VerdictSubmission(
+                receipt_id="r", original_verdict=REAL, correct_verdict=FAKE, confirmed_indicators=["a", ""],
+                missed_indicators=["a"], corrections={"": "x", "y": "z" * 40000}))))
+        self.assertEqual(sorted(set(bad_fields(error))), [
+            "submission.confirmed_indicators[1]", "submission.corrections", "submission.missed_indicators[0]",
+            "submission.original_score"])
+        self.assertEqual(self.rules(), [])
+        for fields in ({"original_score": 1.01}, {"missed_indicators": ["x" * 257]},
+                       {"missed_indicators": [str(i) for i in range(51)]}, {"text": "x" * 16385}):
+            self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.submit(REAL, FAKE, **fields))
+        self.submit(REAL, FAKE, missed_indicators=[f"{i:0256}" for i in range(50)], text="x" * 16384, original_score=1)
+        self.assertEqual(len(self.rules()), 100)
+
+    def test_reviewer_speaks_for_the_own_user(self):
+        reviewer = self.client(roles.ROLE_REVIEWER, user_id="ann")
+        self.assertEqual(self.submit(REAL, REAL, reviewer).submission.actor_user_id, "ann")
+        self.refusal(grpc.StatusCode.PERMISSION_DENIED,
+                     lambda: self.submit(REAL, REAL, reviewer, actor_user_id="bob"))
+
+    def test_repeated_key_has_the_first_response(self):
+        body = verdict_service.SubmitVerdictRequest(submission=verdicts.VerdictSubmission(
+            receipt_id="r", original_verdict=REAL, correct_verdict=FAKE, original_score=0.1, missed_indicators=["a"],
+            text="content")).SerializeToString()
+        path, key = "/errata.v1.VerdictService/SubmitVerdict", (("idempotency-key", "again"),)
+        first = self.mine.raw(path, body, metadata=key)
+        self.submit(REAL, FAKE, missed_indicators=["a"])
+        self.assertEqual(self.mine.raw(path, body, metadata=key), first)
+        self.assertEqual([rule.learned_from_feedback_count for rule in self.rules()], [2, 2])
+
+    def test_random_submissions_equal_a_recount(self):
+        moments = random.Random(7)
+        names = ["a", "b", "text:ü", "amount>10", "flag=true"]
+        for number in range(150):
+            lists = {"confirmed_indicators": [], "rejected_indicators": [], "missed_indicators": []}
+            for name in names:
+                moments.choice([*lists.values(), []]).append(name)
+            made = self.submit(moments.randint(1, 3), moments.randint(1, 3), receipt_id=f"r{number}", **lists)
+            for change in made.submission.rule_changes[:1]:
+                if number % 10 == 0:
+                    self.switch(change.rule)
+        self.assertEqual(recount.check(self.mine), [])
+
+
+class Rules(VerdictCase):
+    def test_disabled_rule_stays_disabled_when_learned_again(self):
+        rule = self.submit(FAKE, FAKE, missed_indicators=["a"]).submission.rule_changes[0].rule
+        self.assertFalse(self.switch(rule).enabled)  # the opposite
+        again = self.submit(FAKE, FAKE, missed_indicators=["a"]).submission.rule_changes[0].rule
+        self.assertEqual((again.id, again.enabled, again.learned_from_feedback_count), (rule.id, False, 2))
+        self.assertFalse(self.switch(rule, enabled=False).enabled)
+        self.assertTrue(self.switch(rule, enabled=True).enabled)
+        subject = event_log.Subject(kind=event_log.EVENT_SUBJECT_KIND_LEARNED_RULE, id=rule.id)
+        self.assertEqual([(one.learned_rule_enabled_set.was_enabled, one.learned_rule_enabled_set.rule.enabled)
+                          for one in self.mine.events(subject=subject)][:-1],
+                         [(False, True), (False, False), (True, False)])
+
+    def test_only_known_rules_are_switched(self):
+        other = self.admin.submit_verdict(receipt_id="r", original_verdict=FAKE, correct_verdict=FAKE,
+                                          missed_indicators=["theirs"]).submission.rule_changes[0].rule
+        self.refusal(grpc.StatusCode.NOT_FOUND, lambda: self.switch(other))
+        self.refusal(grpc.StatusCode.NOT_FOUND, lambda: self.mine.verdicts.GetLearnedRule(
+            verdict_service.GetLearnedRuleRequest(id=other.id)))
+        self.refusal(grpc.StatusCode.PERMISSION_DENIED,
+                     lambda: self.switch(other, self.client(roles.ROLE_OPERATOR, user_id="ann")))
+        self.assertEqual(self.rules(), [])
+
+    def test_pages_have_every_rule_once(self):
+        for first in range(0, 100, 50):
+            self.submit(FAKE, FAKE, missed_indicators=[f"i{n}" for n in range(first, first + 50)])
+        listed = self.rules(page_size=7)
+        self.assertEqual([rule.pattern for rule in listed], [f"i{n}" for n in range(100)])
+        self.assertEqual([rule.id for rule in listed], sorted(rule.id for rule in listed))
+        self.assertEqual([rule.pattern for rule in self.rules(pattern="i7")], ["i7"])
+        self.assertEqual(self.rules(id_prefix=listed[0].id), [listed[0]])
+
+
+class Statistics(VerdictCase):
+    def test_window_is_so_many_times_24_hours(self):
+        self.submit(FAKE, REAL)
+        now = self.mine.events()[0].created_at
+        for seconds in (86400 - 60, 86400 + 60, 30 * 86400 - 60, 30 * 86400 + 60, 366 * 86400 + 60):
+            when = type(now)(seconds=now.seconds - seconds)
+            self.submit(REAL, REAL, created_at=when, missed_indicators=["old"])
+        self.assertEqual([self.stats(days=days).total_feedback for days in (1, 0, 30, 366)], [2, 4, 4, 5])
+        one = self.stats(days=1)
+        self.assertEqual((one.accuracy, one.false_positives, one.false_negatives), (50.0, 1, 0))
+        self.assertEqual([(row.indicator, row.count) for row in self.stats().common_missed_indicators], [("old", 3)])
+        for days in (-1, 367):
+            self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.stats(days=days))
+
+    def test_accuracy_is_absent_without_submissions(self):
+        self.assertEqual(self.stats(), verdict_service.GetVerdictStatsResponse())
+
+
+class CommandLine(CliCase):
+    def test_verdict_becomes_a_rule_that_is_switched(self):
+        out, said = self.run_cli("verdicts", "submit", "r1", "--original", "real", "--correct", "fake", "--score", "0.3",
+                                 "--missed", "font", "--missed", "text:paid", "--correction", "total=12.50",
+                                 "--notes", "smudged")
+        self.assertIn("learned FALSE_NEGATIVE font (count 1)", said)
+        self.assertIn("several rules have the pattern font", said)
+        event = json.loads(self.run_cli("events", "show", out.strip())[0])
+        self.assertEqual(event["event"]["verdictSubmission"]["corrections"], {"total": "12.50"})
+        rules = json.loads(self.run_cli("rules", "list", "--type", "missed-indicator", "--json")[0])["rules"]
+        self.assertEqual([rule["pattern"] for rule in rules], ["font", "text:paid"])
+        _, said = self.run_cli("rules", "disable", rules[0]["id"])
+        self.assertIn("MISSED_INDICATOR font: disabled", said)
+        self.assertIn("disabled", self.run_cli("rules", "show", rules[0]["id"])[0])
+        disabled = self.run_cli("rules", "list", "--disabled", "--csv")[0].splitlines()
+        self.assertEqual(len(disabled), 2)
+        self.assertIn(rules[0]["id"], disabled[1])
+        self.run_cli("rules", "enable", rules[0]["id"])
+        self.assertEqual(len(self.run_cli("rules", "list", "--disabled", "--csv")[0].splitlines()), 1)
+        shown = self.run_cli("verdicts", "stats")[0]
+        self.assertIn("REAL to FAKE", shown)
+        self.assertIn("text:paid", shown)
+
+    def test_missing_option_is_named(self):
+        _, said = self.run_cli("verdicts", "submit", "r1", "--original", "real", "--score", "0.3", code=2)
+        self.assertIn("--correct is missing", said)
+        _, said = self.run_cli("rules", "list", "--enabled", "--disabled", code=2)
+        self.assertIn("only one of --enabled and --disabled", said)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,167 @@
+/*
+ * sim_verdicts.c: requests about verdicts and learned rules, and their allowed results. Submissions share few
+ * indicators, so that rules are learned again and again.
+ */
+#include "tests/sim/sim_crowd.h"
+
+#include <errata/v1/verdict_service.pb-c.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SHARED_INDICATORS 4
+#define VERDICTS 3
+
+static struct sim *sim_of(const struct sim_member *member)
+{
+    return member->caller.sim;
+}
+
+static void wrong(const struct sim_call *call, const char *what)
+{
+    sim_fail(sim_of(call->member), "call %" PRIu64 " (%.*s of caller %u): %s", call->number,
+             (int)call->method->name.size, (const char *)call->method->name.data,
+             call->member->caller.number, what);
+}
+
+static Errata__V1__Verdict draw_verdict(struct sim *sim)
+{
+    return (Errata__V1__Verdict)(ERRATA__V1__VERDICT__VERDICT_REAL + sim_draw(sim, VERDICTS));
+}
+
+/* One indicator, which the organisation's canary is part of, in one of the lists. */
+static void submit(struct sim_member *member)
+{
+    struct sim *sim = sim_of(member);
+    struct sim_write *write = sim_model_add(sim, &member->caller, SIM_WRITE_VERDICT);
+    Errata__V1__SubmitVerdictRequest request = ERRATA__V1__SUBMIT_VERDICT_REQUEST__INIT;
+    Errata__V1__VerdictSubmission one = ERRATA__V1__VERDICT_SUBMISSION__INIT;
+    char mark[24] = "";
+    char indicator[24] = "";
+    char *indicators[] = {indicator};
+
+    sim_write_mark(write, 0, mark);
+    (void)snprintf(indicator, sizeof(indicator), "CN%cRY-%u", (char)('a' + member->caller.org),
+                   (unsigned)sim_draw(sim, SHARED_INDICATORS));
+    one.receipt_id = mark;
+    one.original_verdict = draw_verdict(sim);
+    one.correct_verdict = draw_verdict(sim);
+    one._original_score_case = ERRATA__V1__VERDICT_SUBMISSION___ORIGINAL_SCORE_ORIGINAL_SCORE;
+    one.original_score = (double)sim_draw(sim, 101) / 100;
+    one.confirmed_indicators = one.rejected_indicators = one.missed_indicators = indicators;
+    switch (sim_draw(sim, 3)) {
+    case 0:
+        one.n_confirmed_indicators = 1;
+        break;
+    case 1:
+        one.n_rejected_indicators = 1;
+        break;
+    default:
+        one.n_missed_indicators = 1;
+        break;
+    }
+    request.submission = &one;
+    sim_send_new_write(sim, write, &request.base);
+}
+
+static bool set_rule(struct sim_member *member)
+{
+    struct sim *sim = sim_of(member);
+    struct sim_write *write = NULL;
+    Errata__V1__SetLearnedRuleEnabledRequest request =
+        ERRATA__V1__SET_LEARNED_RULE_ENABLED_REQUEST__INIT;
+
+    if (member->rule_id[0] == '\0') {
+        return false;
+    }
+    write = sim_model_add(sim, &member->caller, SIM_WRITE_RULE);
+    request.id = member->rule_id;
+    sim_send_new_write(sim, write, &request.base);
+    return true;
+}
+
+static void list_rules(struct sim_member *member)
+{
+    Errata__V1__ListLearnedRulesRequest request = ERRATA__V1__LIST_LEARNED_RULES_REQUEST__INIT;
+
+    sim_call_start(sim_new_call(member, SIM_LIST_RULES), &request.base);
+}
+
+static void ask_stats(struct sim_member *member)
+{
+    Errata__V1__GetVerdictStatsRequest request = ERRATA__V1__GET_VERDICT_STATS_REQUEST__INIT;
+    struct sim_call *call = sim_new_call(member, SIM_VERDICT_STATS);
+
+    call->least = sim_of(member)->model->orgs[member->caller.org].acknowledged_verdicts;
+    request.days = 366;
+    sim_call_start(call, &request.base);
+}
+
+bool sim_request_verdicts(struct sim_member *member, enum sim_op op)
+{
+    if (op == SIM_RULE) {
+        return set_rule(member);
+    }
+    if (op == SIM_VERDICT) {
+        submit(member);
+    } else if (op == SIM_LIST_RULES) {
+        list_rules(member);
+    } else {
+        ask_stats(member);
+    }
+    return true;
+}
+
+/* Rules are unique by type and pattern, and each was counted. */
+static void judge_rules(struct sim_call *call, struct slice reply)
+{
+    Errata__V1__ListLearnedRulesResponse *page =
+        errata__v1__list_learned_rules_response__unpack(NULL, reply.size, reply.data);
+
+    if (page == NULL || page->n_rules > 3 * SHARED_INDICATORS) {
+        wrong(call, "more rules than types and patterns");
+    }
+    for (size_t i = 0; page != NULL && i < page->n_rules; i++) {
+        if (page->rules[i]->learned_from_feedback_count == 0) {
+            wrong(call, "a rule without a submission");
+        }
+        (void)snprintf(call->member->rule_id, SIM_ID_BYTES, "%s", page->rules[i]->id);
+    }
+    errata__v1__list_learned_rules_response__free_unpacked(page, NULL);
+}
+
+static void judge_stats(struct sim_call *call, struct slice reply)
+{
+    Errata__V1__GetVerdictStatsResponse *read =
+        errata__v1__get_verdict_stats_response__unpack(NULL, reply.size, reply.data);
+
+    if (read == NULL || read->real_receipts + read->fake_receipts + read->suspicious_receipts !=
+                            read->total_feedback) {
+        wrong(call, "the verdicts do not add up");
+    } else if (read->total_feedback < call->least) {
+        wrong(call, "fewer submissions than were acknowledged");
+    }
+    errata__v1__get_verdict_stats_response__free_unpacked(read, NULL);
+}
+
+void sim_judge_verdicts(struct sim_call *call, struct slice reply)
+{
+    if (call->op == SIM_LIST_RULES) {
+        judge_rules(call, reply);
+    } else {
+        judge_stats(call, reply);
+    }
+}
+
+void sim_keep_verdict_id(struct sim *sim, struct sim_write *write, struct slice answer)
+{
+    Errata__V1__SubmitVerdictResponse *submitted =
+        errata__v1__submit_verdict_response__unpack(NULL, answer.size, answer.data);
+
+    if (submitted == NULL || submitted->submission == NULL) {
+        sim_fail(sim, "the answer to write %" PRIu64 " has no submission", write->number);
+    } else {
+        (void)snprintf(write->ids[0], SIM_ID_BYTES, "%s", submitted->submission->id);
+    }
+    errata__v1__submit_verdict_response__free_unpacked(submitted, NULL);
+}

@@ -1,0 +1,134 @@
+/*
+ * rules.c: `errata rules`: the rules that were learned from verdicts: list, show, enable, disable.
+ */
+#include "tools/errata/commands.h"
+#include "tools/errata/engine/command_call.h"
+#include "tools/errata/engine/paging.h"
+#include "tools/errata/engine/view_cells.h"
+#include "tools/errata/layouts/measures.h"
+
+static bool is_enabled(struct cli *cli, struct json_value rule)
+{
+    return slice_equal(reply_text(cli, rule, "enabled"), SLICE("true"));
+}
+
+struct slice cell_adjustment(struct cli *cli, struct json_value object, const char *name)
+{
+    double adjustment = 0;
+
+    (void)measures_double(cli, object, name, &adjustment);
+    return arena_printf(&cli->arena, "%+.4g", adjustment);
+}
+
+struct slice cell_enabled(struct cli *cli, struct json_value object, const char *name)
+{
+    return slice_equal(reply_text(cli, object, name), SLICE("true")) ? SLICE("enabled")
+                                                                     : SLICE("disabled");
+}
+
+struct slice cell_rule_source(struct cli *cli, struct json_value object, const char *name)
+{
+    return slice_equal(reply_text(cli, object, name), SLICE("true"))
+               ? SLICE("learned from submissions")
+               : SLICE("a person");
+}
+
+/* Dims disabled rules, which change no score. */
+static void colour_rule(struct cli *cli, struct json_value row, struct table *table)
+{
+    if (!is_enabled(cli, row)) {
+        table_colour(table, TABLE_COLUMNS_MAX, COLOUR_DIM);
+    }
+}
+
+static enum cli_exit fill_list(struct request *request, struct cli *cli)
+{
+    if (!options_has(&cli->options, "disabled")) {
+        return CLI_OK;
+    }
+    if (options_has(&cli->options, "enabled")) {
+        return cli_usage(cli, "give only one of --enabled and --disabled");
+    }
+    request_raw(request, "enabled", SLICE("false"));
+    return CLI_OK;
+}
+
+static enum cli_exit fill_enable(struct request *request, struct cli *cli)
+{
+    (void)cli;
+    request_raw(request, "enabled", SLICE("true"));
+    return CLI_OK;
+}
+
+static enum cli_exit fill_disable(struct request *request, struct cli *cli)
+{
+    (void)cli;
+    request_raw(request, "enabled", SLICE("false"));
+    return CLI_OK;
+}
+
+static enum cli_exit print_switched(struct cli *cli, struct json_value reply)
+{
+    struct json_value rule = reply_member(reply, "rule");
+    struct slice type = reply_word(cli, rule, "ruleType", "LEARNED_RULE_TYPE_");
+    struct slice pattern = reply_text(cli, rule, "pattern");
+
+    print_line(&cli->out, reply_text(cli, rule, "id"));
+    cli_note(cli, "%.*s %.*s: %s", SLICE_ARGS(type), SLICE_ARGS(pattern),
+             is_enabled(cli, rule) ? "enabled" : "disabled");
+    return CLI_OK;
+}
+
+static const struct option_spec list_options[] = {
+    {"type", "RULETYPE", "only rules of this type"},
+    {"pattern", "TEXT", "only rules with exactly this pattern"},
+    {"enabled", NULL, "only rules that are enabled"},
+    {"disabled", NULL, "only rules that are disabled"},
+    CSV_OPTION,
+    PAGING_OPTIONS,
+    {NULL, NULL, NULL}};
+static const struct option_spec switch_options[] = {
+    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"}, {NULL, NULL, NULL}};
+
+const struct command rule_commands[] = {
+    {.group = "rules",
+     .name = "list",
+     .summary = "list the rules that were learned from verdicts",
+     .help =
+         "Lists learned rules, oldest first. A rule is learned from an indicator that reviewers "
+         "missed or rejected (`errata verdicts submit`).",
+     .examples = {{"errata rules list --disabled", NULL},
+                  {"errata rules list --pattern font_mismatch", "all rules of one indicator"},
+                  {"errata rules list --all --csv > rules.csv", NULL}},
+     .options = list_options,
+     COMMAND_CALL("VerdictService/ListLearnedRules", .colour = colour_rule,
+                  .nothing = "no rules match", .fill = fill_list)},
+    {.group = "rules",
+     .name = "show",
+     .arguments = "RULE",
+     .summary = "show one rule: its adjustment, state and counts",
+     .help =
+         "Shows one rule by its id. `errata events list --subject learned_rule:ID` lists when it "
+         "was created, enabled and disabled, and by whom.",
+     .examples = {{"errata rules show 0192f0c0-1111-7222-8333-444455556666", NULL}},
+     COMMAND_CALL("VerdictService/GetLearnedRule")},
+    {.group = "rules",
+     .name = "enable",
+     .arguments = "RULE",
+     .summary = "enable a rule that was disabled",
+     .help = "Enables a rule, so that it adjusts scores again. Needs a REVIEWER or ADMIN token.",
+     .examples = {{"errata rules enable 0192f0c0-1111-7222-8333-444455556666", NULL}},
+     .options = switch_options,
+     COMMAND_CALL("VerdictService/SetLearnedRuleEnabled", .fill = fill_enable,
+                  .print = print_switched)},
+    {.group = "rules",
+     .name = "disable",
+     .arguments = "RULE",
+     .summary = "disable a rule, so that it adjusts no score",
+     .help = "Disables a rule. It is still learned and counted, and stays disabled until a person "
+             "enables it. Needs a REVIEWER or ADMIN token.",
+     .examples = {{"errata rules disable 0192f0c0-1111-7222-8333-444455556666", NULL}},
+     .options = switch_options,
+     COMMAND_CALL("VerdictService/SetLearnedRuleEnabled", .fill = fill_disable,
+                  .print = print_switched)},
+    {.name = NULL}};

@@ -10,7 +10,7 @@ import random
 import grpc
 
 import recount
-from erratad import (bad_fields, event_log, event_service, learned_rule, main, roles, verdict_service, verdicts)
+from erratad import (artifact_state, bad_fields, event_log, event_service, learned_rule, main, roles, verdict_service, verdicts)
 from errata_cli import CliCase
 
 REAL, FAKE, SUSPICIOUS = verdicts.VERDICT_REAL, verdicts.VERDICT_FAKE, verdicts.VERDICT_SUSPICIOUS
@@ -42,6 +42,10 @@ class VerdictCase(CliCase):
     def switch(self, rule, client=None, **fields):
         return (client or self.mine).verdicts.SetLearnedRuleEnabled(
             verdict_service.SetLearnedRuleEnabledRequest(id=rule.id, **fields)).rule
+
+    def retract(self, event_id, client=None):
+        return (client or self.mine).log.RetractEvent(
+            event_service.RetractEventRequest(event_id=event_id, reason="wrong receipt")).retraction
 
     def refusal(self, code, call):
         with self.assertRaises(grpc.RpcError) as caught:
@@ -130,8 +134,9 @@ class Learning(VerdictCase):
         self.assertEqual(self.mine.raw(path, body, metadata=key), first)
         self.assertEqual([rule.learned_from_feedback_count for rule in self.rules()], [2, 2])
 
-    def test_random_submissions_equal_a_recount(self):
+    def test_random_submissions_and_retractions_equal_a_recount(self):
         moments = random.Random(7)
+        made_before = []
         names = ["a", "b", "text:ü", "amount>10", "flag=true"]
         for number in range(150):
             lists = {"confirmed_indicators": [], "rejected_indicators": [], "missed_indicators": []}
@@ -141,6 +146,9 @@ class Learning(VerdictCase):
             for change in made.submission.rule_changes[:1]:
                 if number % 10 == 0:
                     self.switch(change.rule)
+            made_before.append(made.submission.id)
+            if number % 3 == 0:
+                self.retract(moments.choice(made_before[-20:]))
         self.assertEqual(recount.check(self.mine), [])
 
 
@@ -175,6 +183,42 @@ class Rules(VerdictCase):
         self.assertEqual([rule.id for rule in listed], sorted(rule.id for rule in listed))
         self.assertEqual([rule.pattern for rule in self.rules(pattern="i7")], ["i7"])
         self.assertEqual(self.rules(id_prefix=listed[0].id), [listed[0]])
+
+
+class Retractions(VerdictCase):
+    def test_rule_without_submissions_is_retired_until_learned_again(self):
+        first = self.submit(FAKE, FAKE, missed_indicators=["a"]).submission
+        rule = self.switch(first.rule_changes[0].rule, enabled=False)
+        second = self.submit(FAKE, FAKE, confirmed_indicators=["a"]).submission
+        self.retract(first.id)
+        listed = self.rules()[0]
+        self.assertEqual((listed.learned_from_feedback_count, listed.accuracy_on_validation, listed.state),
+                         (1, 0.52, artifact_state.ARTIFACT_STATE_ACTIVE))
+        retraction = self.retract(second.id)
+        self.assertEqual(self.retract(second.id), retraction)
+        listed = self.rules()[0]
+        self.assertEqual((listed.learned_from_feedback_count, listed.accuracy_on_validation, listed.state),
+                         (0, 0.5, artifact_state.ARTIFACT_STATE_RETIRED))
+        self.assertEqual(self.stats(), verdict_service.GetVerdictStatsResponse())
+        self.assertEqual(list(self.submit(FAKE, FAKE, confirmed_indicators=["a"]).submission.rule_changes), [])
+        again = self.submit(FAKE, FAKE, missed_indicators=["a"]).submission.rule_changes[0].rule
+        self.assertEqual((again.id, again.enabled, again.learned_from_feedback_count, again.accuracy_on_validation,
+                          again.state), (rule.id, False, 1, 0.5, artifact_state.ARTIFACT_STATE_ACTIVE))
+        self.assertEqual(recount.check(self.mine), [])
+
+    def test_operator_retracts_own_verdicts_only(self):
+        ann, bob = (self.client(roles.ROLE_OPERATOR, user_id=user) for user in ("ann", "bob"))
+        made = self.submit(REAL, FAKE, ann, missed_indicators=["a"]).submission
+        self.refusal(grpc.StatusCode.PERMISSION_DENIED, lambda: self.retract(made.id, bob))
+        self.retract(made.id, ann)
+        self.assertEqual([rule.learned_from_feedback_count for rule in self.rules()], [0, 0])
+
+    def test_rule_events_are_reversed_by_the_switch(self):
+        rule = self.submit(FAKE, FAKE, missed_indicators=["a"]).submission.rule_changes[0].rule
+        self.switch(rule)
+        for event in self.mine.events()[0], self.mine.log.GetEvent(event_service.GetEventRequest(id=rule.id)).event:
+            error = self.refusal(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.retract(event.id))
+            self.assertIn("SetLearnedRuleEnabled", error.details())
 
 
 class Statistics(VerdictCase):

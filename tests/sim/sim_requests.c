@@ -276,12 +276,22 @@ static void batch(struct sim_member *member)
     }
 }
 
-/* Retracts a capture that was acknowledged, perhaps one that others retract. */
+/* What may be retracted is not expected in replies any more. */
+static void count_retracted(struct sim_org *org, const struct sim_write *write)
+{
+    if (write->kind == SIM_WRITE_VERDICT) {
+        org->acknowledged_verdicts--;
+    } else {
+        org->acknowledged_by_layout[write->layout]--;
+    }
+}
+
+/* Retracts a capture or a verdict that was acknowledged, perhaps one that others retract. */
 static bool retract(struct sim_member *member)
 {
     struct sim *sim = sim_of(member);
-    struct sim_write *captured =
-        (struct sim_write *)(uintptr_t)sim_draw_write(member, SIM_WRITE_CAPTURE, false);
+    enum sim_write_kind kind = sim_draw(sim, 3) == 0 ? SIM_WRITE_VERDICT : SIM_WRITE_CAPTURE;
+    struct sim_write *captured = (struct sim_write *)(uintptr_t)sim_draw_write(member, kind, false);
     struct sim_write *write = NULL;
     Errata__V1__RetractEventRequest request = ERRATA__V1__RETRACT_EVENT_REQUEST__INIT;
     char reason[48];
@@ -292,7 +302,7 @@ static bool retract(struct sim_member *member)
     }
     if (!captured->is_retracted) {
         captured->is_retracted = true;
-        sim->model->orgs[captured->org].acknowledged_by_layout[captured->layout]--;
+        count_retracted(&sim->model->orgs[captured->org], captured);
     }
     write = sim_model_add(sim, &member->caller, SIM_WRITE_RETRACT);
     sim_write_mark(write, 0, mark);

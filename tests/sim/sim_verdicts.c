@@ -112,7 +112,7 @@ bool sim_request_verdicts(struct sim_member *member, enum sim_op op)
     return true;
 }
 
-/* Rules are unique by type and pattern, and each was counted. */
+/* Rules are unique by type and pattern, and those without submissions are retired. */
 static void judge_rules(struct sim_call *call, struct slice reply)
 {
     Errata__V1__ListLearnedRulesResponse *page =
@@ -122,8 +122,9 @@ static void judge_rules(struct sim_call *call, struct slice reply)
         wrong(call, "more rules than types and patterns");
     }
     for (size_t i = 0; page != NULL && i < page->n_rules; i++) {
-        if (page->rules[i]->learned_from_feedback_count == 0) {
-            wrong(call, "a rule without a submission");
+        if ((page->rules[i]->learned_from_feedback_count == 0) !=
+            (page->rules[i]->state == ERRATA__V1__ARTIFACT_STATE__ARTIFACT_STATE_RETIRED)) {
+            wrong(call, "a rule whose state is not that of its count");
         }
         (void)snprintf(call->member->rule_id, SIM_ID_BYTES, "%s", page->rules[i]->id);
     }
@@ -132,13 +133,16 @@ static void judge_rules(struct sim_call *call, struct slice reply)
 
 static void judge_stats(struct sim_call *call, struct slice reply)
 {
+    /* Less than at the start of the call if some were retracted since. */
+    uint64_t least =
+        sim_of(call->member)->model->orgs[call->member->caller.org].acknowledged_verdicts;
     Errata__V1__GetVerdictStatsResponse *read =
         errata__v1__get_verdict_stats_response__unpack(NULL, reply.size, reply.data);
 
     if (read == NULL || read->real_receipts + read->fake_receipts + read->suspicious_receipts !=
                             read->total_feedback) {
         wrong(call, "the verdicts do not add up");
-    } else if (read->total_feedback < call->least) {
+    } else if (read->total_feedback < (call->least < least ? call->least : least)) {
         wrong(call, "fewer submissions than were acknowledged");
     }
     errata__v1__get_verdict_stats_response__free_unpacked(read, NULL);

@@ -8,7 +8,7 @@ import hashlib
 import math
 import uuid
 
-from erratad import analytics, event_log, extraction, feedback, internal, learned_rule, mappings, sku_mapping, verdict_service, verdicts
+from erratad import artifact_state, analytics, event_log, extraction, feedback, internal, learned_rule, mappings, sku_mapping, verdict_service, verdicts
 
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 FIELD = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED
@@ -31,7 +31,7 @@ ADJUSTMENTS = {FALSE_NEGATIVE: 0.05, FALSE_POSITIVE: -0.03, MISSED_INDICATOR: 0.
 
 def rule_of(reported):
     return ((reported.rule_type, reported.pattern), reported.confidence_adjustment, reported.learned_from_feedback_count,
-            round(reported.accuracy_on_validation, 9), reported.enabled)
+            round(reported.accuracy_on_validation, 9), reported.enabled, reported.state)
 
 
 def day_of(timestamp):
@@ -102,7 +102,8 @@ class Rule:
         self.enabled = True
 
     def reported(self):
-        return (self.key, self.adjustment, self.count, round(min(1, 0.5 + 0.02 * self.reinforcements), 9), self.enabled)
+        return (self.key, self.adjustment, self.count, round(min(1, 0.5 + 0.02 * self.reinforcements), 9), self.enabled,
+                artifact_state.ARTIFACT_STATE_ACTIVE if self.count else artifact_state.ARTIFACT_STATE_RETIRED)
 
 
 class Extraction:
@@ -181,7 +182,7 @@ class Recount:
         self.settings = None
         self.rules = {}  # id -> Rule
         self.rules_by_key = {}  # (type, pattern) -> Rule
-        self.submissions = []
+        self.submissions = {}  # seq -> those that were not retracted
         self.templates = collections.Counter()
         self.outcomes = collections.Counter()  # (exposure seq, kind, subject)
         self.problems = []  # impossible events
@@ -220,8 +221,11 @@ class Recount:
     def on_event_retracted(self, event, reported):
         """Subtracts what the event added; what later events added stays."""
         seq = reported.retracted_seq
+        if seq in self.submissions:
+            self.retract_verdict(self.submissions.pop(seq))
+            return
         if seq not in self.feedback:
-            self.problems.append(f"retraction {event.seq}: of {seq}, which is not a feedback event or was retracted")
+            self.problems.append(f"retraction {event.seq}: of {seq}, which cannot be retracted or was retracted")
             return
         retracted, reported = self.feedback.pop(seq)
         day = day_of(retracted.created_at)
@@ -369,7 +373,7 @@ class Recount:
 
     def on_verdict_submission(self, event, reported):
         """Counts by the contract's table; the event lists the same rules."""
-        self.submissions.append(reported)
+        self.submissions[event.seq] = reported
         pair = reported.original_verdict, reported.correct_verdict
         learned = []
         if pair == (verdicts.VERDICT_REAL, verdicts.VERDICT_FAKE):
@@ -378,7 +382,8 @@ class Recount:
             learned += [(FALSE_POSITIVE, one) for one in reported.rejected_indicators]
         learned += [(MISSED_INDICATOR, one) for one in reported.missed_indicators]
         reinforced = [(kind, one) for one in reported.confirmed_indicators
-                      for kind in (FALSE_NEGATIVE, MISSED_INDICATOR) if (kind, one) in self.rules_by_key]
+                      for kind in (FALSE_NEGATIVE, MISSED_INDICATOR)
+                      if (kind, one) in self.rules_by_key and self.rules_by_key[kind, one].count]
         for key in learned + reinforced:
             rule = self.rules_by_key[key]
             rule.count += 1
@@ -388,6 +393,13 @@ class Recount:
                  for change in reported.rule_changes]
         if sorted(found) != sorted(wanted):
             self.problems.append(f"verdict {event.seq}: changed {found}, should be {wanted}")
+
+    def retract_verdict(self, reported):
+        """Each rule that the submission lists loses what it added."""
+        for change in reported.rule_changes:
+            rule = self.rules[change.rule.id]
+            rule.count -= 1
+            rule.reinforcements -= change.effect == learned_rule.LEARNED_RULE_EFFECT_REINFORCED
 
     def sum_up_extractions(self):
         """Adds up the extractions that were not replaced; again after further events."""
@@ -752,7 +764,7 @@ def check_rules(client, counted, problems):
 
 def check_verdicts(client, counted, problems):
     """Statistics of a year: histories of tests are shorter."""
-    submissions = counted.submissions
+    submissions = counted.submissions.values()
     total = len(submissions)
     right = sum(one.original_verdict == one.correct_verdict for one in submissions)
     missed = collections.Counter(name for one in submissions for name in one.missed_indicators)

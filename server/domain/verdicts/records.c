@@ -15,7 +15,8 @@ static bool rule_fits(const struct learned_rule_record *record)
     return !record_is_zero(record->id.bytes, UUID_BYTES) && record->rule_type != 0 &&
            record->rule_type <= UINT8_MAX && record->pattern.size > 0 && record->action != 0 &&
            record->adjustment >= -VERDICT_UNIT && record->adjustment <= VERDICT_UNIT &&
-           record->reinforcement_count <= record->count && record->accuracy <= VERDICT_UNIT;
+           record->reinforcement_count <= record->count &&
+           (!record->retired || record->count == 0) && record->accuracy <= VERDICT_UNIT;
 }
 
 /* Whether the bytes are fields of one number that are texts. */
@@ -61,6 +62,7 @@ enum err record_decode_learned_rule(struct slice bytes, struct learned_rule_reco
         .auto_learned = message.auto_learned,
         .created_at_us = message.created_at_us,
         .updated_at_us = message.updated_at_us,
+        .retired = message.retired,
     };
     memcpy(record.id.bytes, message.id, UUID_BYTES);
     record_need(&check, rule_fits(&record));
@@ -85,6 +87,7 @@ enum err record_encode_learned_rule(struct arena *arena, const struct learned_ru
         .auto_learned = record->auto_learned,
         .created_at_us = record->created_at_us,
         .updated_at_us = record->updated_at_us,
+        .retired = record->retired,
     };
 
     if (UNEXPECTED(!rule_fits(record))) {

@@ -21,11 +21,12 @@ struct learned_rule_record {
     uint32_t action; /* errata.v1.LearnedRuleAction; not 0 */
     int64_t adjustment; /* in units; -VERDICT_UNIT to VERDICT_UNIT */
     uint64_t
-        count; /* submissions that learned or reinforced it; 0 only until the first one is applied */
+        count; /* submissions that learned or reinforced it; 0 if all were retracted, or until the first one is applied */
     uint64_t reinforcement_count; /* those of them that reinforced it */
     uint64_t accuracy; /* in units, without reinforcements; at most VERDICT_UNIT */
     bool disabled; /* by a person */
     bool auto_learned;
+    bool retired; /* no submission is left of it */
     int64_t created_at_us;
     int64_t updated_at_us;
 };

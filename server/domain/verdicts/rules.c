@@ -72,10 +72,26 @@ void learned_rule_count(int64_t created_at_us, bool is_backfill, enum learned_ru
                         struct learned_rule_record *record)
 {
     record->count++;
+    record->retired = false;
     record->reinforcement_count += effect == LEARNED_RULE_EFFECT_REINFORCED;
     if (!is_backfill || record->updated_at_us < created_at_us) {
         record->updated_at_us = created_at_us;
     }
+}
+
+enum err learned_rule_uncount(int64_t retracted_at_us, enum learned_rule_effect effect,
+                              struct learned_rule_record *record)
+{
+    bool is_reinforcement = effect == LEARNED_RULE_EFFECT_REINFORCED;
+
+    if (record->count == 0 || (is_reinforcement && record->reinforcement_count == 0)) {
+        return ERR_CORRUPT;
+    }
+    record->count--;
+    record->reinforcement_count -= is_reinforcement;
+    record->retired = record->count == 0;
+    record->updated_at_us = retracted_at_us;
+    return OK;
 }
 
 uint64_t learned_rule_accuracy(const struct learned_rule_record *record)
@@ -100,6 +116,7 @@ enum err learned_rule_view_of(struct org_id org, const struct learned_rule_recor
         .accuracy_on_validation = (double)learned_rule_accuracy(record) / (double)VERDICT_UNIT,
         .enabled = !record->disabled,
         .auto_learned = record->auto_learned,
+        .state = record->retired ? ARTIFACT_STATE_RETIRED : ARTIFACT_STATE_ACTIVE,
         .created_at_us = record->created_at_us,
         .has_created_at = true,
         .updated_at_us = record->updated_at_us,

@@ -34,9 +34,13 @@ MUST_CHECK enum err learned_rule_write(struct arena *arena, struct store_txn *tx
 /* Writes the row by which a new rule is found by its pattern. */
 MUST_CHECK enum err learned_rule_enter(struct store_txn *txn, struct org_id org,
                                        const struct learned_rule_row *row);
-/* Counts a submission of that time in a rule. A backfilled one sets `updated_at_us` only to a later time. */
+/* Counts a submission of that time in a rule, which is active from then on. A backfilled one sets `updated_at_us` only to a later time. */
 void learned_rule_count(int64_t created_at_us, bool is_backfill, enum learned_rule_effect effect,
                         struct learned_rule_record *record);
+/* Subtracts a submission that was counted, at the time of its retraction; retires a rule that has none left.
+ * ERR_CORRUPT for a rule that was not counted so. */
+MUST_CHECK enum err learned_rule_uncount(int64_t retracted_at_us, enum learned_rule_effect effect,
+                                         struct learned_rule_record *record);
 /* Returns the accuracy with what reinforcements add, in units. */
 uint64_t learned_rule_accuracy(const struct learned_rule_record *record);
 /* Returns the rule as a message; its slices are those of the record. ERR_CORRUPT for unknown enum values. */

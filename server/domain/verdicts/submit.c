@@ -59,7 +59,7 @@ static enum err touch_learned(struct store_txn *txn, struct submitting *submitti
     return err;
 }
 
-/* Looks up a rule that is reinforced, if it exists. */
+/* Looks up a rule that is reinforced, if it exists and is not retired. */
 static enum err touch_reinforced(struct store_txn *txn, struct submitting *submitting,
                                  struct slice pattern, enum learned_rule_type rule_type)
 {
@@ -67,7 +67,7 @@ static enum err touch_reinforced(struct store_txn *txn, struct submitting *submi
     enum err err = learned_rule_find(txn, submitting->request->org, pattern, rule_type, &rule->row);
 
     ASSERT(submitting->rule_count < CHANGES_MAX);
-    if (err == ERR_NOT_FOUND) {
+    if (err == ERR_NOT_FOUND || (err == OK && rule->row.record.retired)) {
         return OK;
     }
     rule->is_new = false;

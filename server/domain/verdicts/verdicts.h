@@ -1,7 +1,7 @@
 /*
  * verdicts.h: reviewers' verdicts on scored receipts, and the rules that are learned from them. One write makes an
  * event for each new rule, then the event of the submission, which lists the rules that it counts: what a
- * submission added can be subtracted again by its facts. No limit on rules is checked here.
+ * submission added is subtracted again by its facts if it is retracted. No limit on rules is checked here.
  */
 #ifndef ERRATA_SERVER_DOMAIN_VERDICTS_VERDICTS_H
 #define ERRATA_SERVER_DOMAIN_VERDICTS_VERDICTS_H

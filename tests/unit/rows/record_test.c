@@ -548,6 +548,7 @@ static void test_invalid_record_is_not_written(void **state)
     BROKEN(learned_rule, record.action = 0);
     BROKEN(learned_rule, record.adjustment = -VERDICT_UNIT - 1);
     BROKEN(learned_rule, record.adjustment = VERDICT_UNIT + 1);
+    BROKEN(learned_rule, record.retired = true);
     BROKEN(learned_rule, record.reinforcement_count = record.count + 1);
     BROKEN(learned_rule, record.accuracy = (uint64_t)VERDICT_UNIT + 1);
     BROKEN(verdict, record.original_verdict = 0);

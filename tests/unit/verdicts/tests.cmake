@@ -1,1 +1,1 @@
-errata_test(verdicts_tests DIR tests/unit/verdicts USES domain_verdicts store_support LABELS unit)
+errata_test(verdicts_tests DIR tests/unit/verdicts USES domain_retractions domain_verdicts store_support LABELS unit)

@@ -2,6 +2,7 @@
  * verdicts_tests.c: what a submission learns, with each constant of the contract; rules against a recount of random
  * submissions; statistics of a window; lists.
  */
+#include "server/domain/retractions/retractions.h"
 #include "server/domain/verdicts/keys.h"
 #include "server/domain/verdicts/list.h"
 #include "server/domain/verdicts/stats.h"
@@ -324,6 +325,116 @@ static struct verdict_stats stats_from(struct store_world *world, struct store_t
     return stats;
 }
 
+static uint64_t retract(struct store_world *world, struct store_txn *txn, uint64_t seq)
+{
+    struct retraction_request request = {
+        .org = store_world_org(1),
+        .caller = {ROLE_REVIEWER, SLICE("anna"), 1, false},
+        .reason = SLICE("wrong receipt"),
+    };
+    struct event event;
+    uint64_t retraction_seq = 0;
+
+    assert_int_equal(log_read(txn, request.org, seq, &event), OK);
+    request.event_id = event.id;
+    assert_int_equal(retraction_store(&world->ctx, txn, &request, &retraction_seq), OK);
+    return retraction_seq;
+}
+
+/* Goal: a retraction subtracts exactly what its submission added, in any order. Method: 200 random submissions over few
+ * patterns are retracted in a random order; after each the counts of all rules are those of the events left. */
+static void test_retraction_subtracts_what_was_added(void **state)
+{
+    static const char *const patterns[PATTERNS] = {"a", "b", "text:c", "d>1", "e=true"};
+    struct store_world *world = *state;
+    struct store_txn *txn = begin(world);
+    uint64_t seqs[200];
+    uint64_t left = 0;
+
+    for (size_t i = 0; i < 200; i++) {
+        struct verdict_input input =
+            input_of((enum verdict)(1 + draw(world, 3)), (enum verdict)(1 + draw(world, 3)));
+        struct verdict_indicators *lists[] = {&input.confirmed, &input.rejected, &input.missed};
+        struct verdict_submission_view view;
+        struct event event;
+
+        add(lists[draw(world, 3)], patterns[draw(world, PATTERNS)]);
+        seqs[i] = submit(world, txn, &input);
+        assert_int_equal(log_read(txn, store_world_org(1), seqs[i], &event), OK);
+        assert_int_equal(verdict_submission_view_read(event.facts, &view), OK);
+        left += view.rule_changes.count;
+    }
+    for (size_t remaining = 200; remaining > 0; remaining--) {
+        size_t which = draw(world, (uint32_t)remaining);
+        struct verdict_submission_view view;
+        uint64_t counted = 0;
+        struct event event;
+
+        (void)retract(world, txn, seqs[which]);
+        assert_int_equal(log_read(txn, store_world_org(1), seqs[which], &event), OK);
+        assert_int_equal(verdict_submission_view_read(event.facts, &view), OK);
+        left -= view.rule_changes.count;
+        seqs[which] = seqs[remaining - 1];
+        for (size_t i = 0; i < PATTERNS * TYPES; i++) {
+            struct learned_rule_row row = {.seq = 0};
+
+            if (i % TYPES != 0) {
+                row = rule_of(txn, patterns[i / TYPES], (enum learned_rule_type)(i % TYPES));
+            }
+            if (row.seq != 0) {
+                counted += row.record.count;
+                assert_int_equal(row.record.retired, row.record.count == 0);
+                assert_true(row.record.reinforcement_count <= row.record.count);
+            }
+        }
+        assert_int_equal(counted, left);
+        assert_int_equal(stats_from(world, txn, 0).total, remaining - 1);
+    }
+    store_abort(txn);
+}
+
+/* Goal: a rule lives while any submission is left, and keeps its id and `enabled` when it is learned again. Method:
+ * learned, reinforced and disabled; both submissions retracted; reinforced and learned again. */
+static void test_rule_is_retired_without_submissions(void **state)
+{
+    struct store_world *world = *state;
+    struct store_txn *txn = begin(world);
+    struct verdict_input missed = input_of(VERDICT_FAKE, VERDICT_FAKE);
+    struct verdict_input confirmed = input_of(VERDICT_FAKE, VERDICT_FAKE);
+    uint64_t learned_seq = 0;
+    uint64_t reinforced_seq = 0;
+    struct learned_rule_row first;
+    struct learned_rule_row row;
+
+    add(&missed.missed, "font");
+    add(&confirmed.confirmed, "font");
+    learned_seq = submit(world, txn, &missed);
+    reinforced_seq = submit(world, txn, &confirmed);
+    first = rule_of(txn, "font", LEARNED_RULE_TYPE_MISSED_INDICATOR);
+    switch_rule(world, txn, first.record.id, false);
+    (void)retract(world, txn, learned_seq);
+    row = rule_of(txn, "font", LEARNED_RULE_TYPE_MISSED_INDICATOR);
+    assert_false(row.record.retired);
+    assert_int_equal(row.record.count, 1);
+    assert_int_equal(learned_rule_accuracy(&row.record), 520000000);
+    (void)retract(world, txn, reinforced_seq);
+    row = rule_of(txn, "font", LEARNED_RULE_TYPE_MISSED_INDICATOR);
+    assert_true(row.record.retired);
+    assert_int_equal(learned_rule_accuracy(&row.record), 500000000);
+    (void)submit(world, txn, &confirmed);
+    row = rule_of(txn, "font", LEARNED_RULE_TYPE_MISSED_INDICATOR);
+    assert_true(row.record.retired);
+    assert_int_equal(row.record.count, 0);
+    (void)submit(world, txn, &missed);
+    row = rule_of(txn, "font", LEARNED_RULE_TYPE_MISSED_INDICATOR);
+    assert_false(row.record.retired);
+    assert_true(row.record.disabled);
+    assert_true(uuid_equal(row.record.id, first.record.id));
+    assert_int_equal(row.record.count, 1);
+    assert_int_equal(learned_rule_accuracy(&row.record), 500000000);
+    store_abort(txn);
+}
+
 /* Goal: statistics count the submissions from a microsecond on, and no other. Method: the nine pairs of verdicts, one
  * day apart, and windows that begin at and after the oldest. */
 static void test_stats_count_the_window(void **state)
@@ -523,6 +634,8 @@ int main(void)
         TEST(test_reinforcement_raises_accuracy_to_one),
         TEST(test_backdated_submission_moves_no_time_back),
         TEST(test_rules_equal_a_recount),
+        TEST(test_retraction_subtracts_what_was_added),
+        TEST(test_rule_is_retired_without_submissions),
         TEST(test_stats_count_the_window),
         TEST(test_accuracy_is_rounded_half_up),
         TEST(test_most_missed_indicators_are_ranked),

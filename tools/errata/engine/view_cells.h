@@ -44,8 +44,8 @@ struct slice cell_last_used(struct cli *cli, struct json_value object, const cha
 /* verdicts/ */
 /* `+0.05` */
 struct slice cell_adjustment(struct cli *cli, struct json_value object, const char *name);
-/* `enabled` or `disabled` */
-struct slice cell_enabled(struct cli *cli, struct json_value object, const char *name);
+/* `enabled`, `disabled` or `retired` */
+struct slice cell_rule_state(struct cli *cli, struct json_value object, const char *name);
 /* `learned from submissions` */
 struct slice cell_rule_source(struct cli *cli, struct json_value object, const char *name);
 /* analytics/ */

@@ -20,10 +20,15 @@ struct slice cell_adjustment(struct cli *cli, struct json_value object, const ch
     return arena_printf(&cli->arena, "%+.4g", adjustment);
 }
 
-struct slice cell_enabled(struct cli *cli, struct json_value object, const char *name)
+struct slice cell_rule_state(struct cli *cli, struct json_value object, const char *name)
 {
-    return slice_equal(reply_text(cli, object, name), SLICE("true")) ? SLICE("enabled")
-                                                                     : SLICE("disabled");
+    struct slice state = reply_word(cli, object, "state", "ARTIFACT_STATE_");
+
+    (void)name;
+    if (slice_equal(state, SLICE("RETIRED"))) {
+        return SLICE("retired");
+    }
+    return is_enabled(cli, object) ? SLICE("enabled") : SLICE("disabled");
 }
 
 struct slice cell_rule_source(struct cli *cli, struct json_value object, const char *name)
@@ -33,10 +38,10 @@ struct slice cell_rule_source(struct cli *cli, struct json_value object, const c
                : SLICE("a person");
 }
 
-/* Dims disabled rules, which change no score. */
+/* Dims disabled and retired rules, which change no score. */
 static void colour_rule(struct cli *cli, struct json_value row, struct table *table)
 {
-    if (!is_enabled(cli, row)) {
+    if (!slice_equal(cell_rule_state(cli, row, ""), SLICE("enabled"))) {
         table_colour(table, TABLE_COLUMNS_MAX, COLOUR_DIM);
     }
 }

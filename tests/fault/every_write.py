@@ -20,7 +20,7 @@ from erratad import (CHANNEL_OPTIONS, Client, admin, admin_grpc, event_log, even
 WRITES = (("capture", 36), ("batch", 10), ("extraction", 16), ("suggest", 6), ("confirm", 10), ("reject", 4), ("judge", 6),
           ("matches", 6), ("template", 3), ("settings", 1), ("token", 6), ("document", 6), ("upload", 2),
           ("merge", 2), ("split", 2),
-          ("organization", 2), ("verdict", 8), ("rule", 3))
+          ("organization", 2), ("verdict", 8), ("rule", 3), ("retract", 4))
 SUBJECTS = 12  # documents and drafts shared by the writes
 SKUS = 12  # SKUs of a customer shared by the writes
 CUSTOMERS = 3
@@ -50,6 +50,7 @@ PATHS = {"capture": "/errata.v1.FeedbackService/CaptureFeedbackEvent",
          "revoke": "/errata.v1.AdminService/RevokeToken",
          "verdict": "/errata.v1.VerdictService/SubmitVerdict",
          "rule": "/errata.v1.VerdictService/SetLearnedRuleEnabled",
+         "retract": "/errata.v1.EventService/RetractEvent",
          "organization": "/errata.v1.AdminService/CreateOrganization"}
 READS = {"examples": "/errata.v1.PromptService/GetExamples",
          "prompt": "/errata.v1.PromptService/PreparePrompt",
@@ -63,7 +64,8 @@ REPLIES = {"capture": feedback_service.CaptureFeedbackEventResponse, "batch": fe
            "matches": mappings.RecordMatchesResponse, "settings": admin.UpdateSettingsResponse,
            "merge": layout.MergeFamiliesResponse, "split": layout.SplitFamilyResponse,
            "verdict": verdict_service.SubmitVerdictResponse,
-           "rule": verdict_service.SetLearnedRuleEnabledResponse}
+           "rule": verdict_service.SetLearnedRuleEnabledResponse,
+           "retract": event_service.RetractEventResponse}
 
 
 def draw(moments, table):
@@ -99,6 +101,7 @@ class Load:
         self.suggested = {}  # org -> ids of mappings
         self.families = {}  # org -> ids of layout families
         self.rules = {}  # org -> ids of learned rules
+        self.retractable = {}  # org -> ids of captures and verdicts that no write retracts
         self.served = {}  # (kind, org) -> [(request, id of what it stored)]
         self.repeats = 0
         self.problems = []
@@ -172,8 +175,11 @@ class Load:
         return reply_type.FromString(self.call(what, None, token, request.SerializeToString()))
 
     def capture(self, key, org, token):
-        self.write("capture", key, org, token, feedback_service.CaptureFeedbackEventRequest(event=event_of(key)),
-                   lambda reported: [reported.event.id])
+        reported = self.write("capture", key, org, token,
+                              feedback_service.CaptureFeedbackEventRequest(event=event_of(key)),
+                              lambda reported: [reported.event.id])
+        with self.lock:
+            self.retractable.setdefault(org, []).append(reported.event.id)
 
     def batch(self, key, org, token):
         events = [event_of(f"{key}/{n}") for n in range(3)]
@@ -341,6 +347,16 @@ class Load:
                               lambda reply: [reply.submission.id])
         with self.lock:
             self.rules.setdefault(org, []).extend(change.rule.id for change in reported.submission.rule_changes)
+            self.retractable.setdefault(org, []).append(reported.submission.id)
+
+    def retract(self, key, org, token):
+        """Retracts a capture or a verdict, each once."""
+        with self.lock:
+            ids = self.retractable.get(org, [])
+            one = ids.pop(number_of(key, len(ids))) if ids else None
+        if one:
+            self.write("retract", key, org, token, event_service.RetractEventRequest(event_id=one, reason=key),
+                       lambda reported: [reported.retraction.id])
 
     def rule(self, key, org, token):
         """Enables or disables a rule that a submission reported."""
@@ -462,6 +478,8 @@ class Log:
             return reported.change.mapping.customer_sku.removeprefix("SKU-")
         if payload in ("extraction_recorded", "mapping_applied"):
             return f"{payload} {event.actor_user_id}"
+        if payload == "event_retracted":
+            return reported.reason
         if payload == "verdict_submission":
             return reported.receipt_id
         if payload == "prompt_template":

@@ -65,11 +65,11 @@ static void test_program_that_is_not_the_worker_is_refused(void **state)
     } cases[] = {
         {"dies-at-start", "exited with status 13"},
         {"never-ready", "was not ready within 300 ms"},
-        {"other-version", "has protocol version 4, this program 3"},
+        {"other-version", "has protocol version 4, this program has 3"},
         {"other-type", "first message is not"},
         {"odd-sandbox", "is malformed"},
         {"odd-text", "is malformed"},
-        {"short", "PDF worker is not READY"},
+        {"short", "first message of the PDF worker is not READY"},
     };
     size_t before = open_descriptors();
     struct programs programs;

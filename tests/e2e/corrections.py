@@ -257,7 +257,7 @@ class Examples(ServerCase):
         self.correct("backfill", after_json='{"qty":1}')
         importer = self.server.client(self.admin.create_token(roles.ROLE_INTEGRATOR).secret)
         event = feedback.FeedbackEvent(event_type=LINE, layout_fingerprint="backfill",
-                                       after_json='{"qty":2}')
+                                       actor_user_id="ada", after_json='{"qty":2}')
         event.created_at.FromJsonString("2020-01-02T03:04:05.000006Z")
         importer.feedback.CaptureFeedbackEvent(feedback_service.CaptureFeedbackEventRequest(event=event))
         reply = self.admin.examples("backfill")
@@ -415,7 +415,8 @@ class Lists(ServerCase):
                 feedback_service.BatchCaptureFeedbackEventsRequest(events=events)).events
 
         def event(**fields):
-            return feedback.FeedbackEvent(event_type=LINE, layout_fingerprint="batch", **fields)
+            return feedback.FeedbackEvent(event_type=LINE, layout_fingerprint="batch",
+                                          actor_user_id="ada", **fields)
 
         answered = batch([event(after_json=text({"qty": i})) for i in range(1000)])
         self.assertEqual(len(answered), 1000)

@@ -116,7 +116,7 @@ class Text(ServerCase):
         page = (b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font "
                 b"<< /F1 5 0 R >> >> /Contents %d 0 R >>")
         hello = b"BT /F1 4 Tf 10 700 Td 5 TL " + b"(Invoice 12345) Tj T* " * 120 + b"ET"
-        bomb = make_hostile.bomb(b" " * make_hostile.MIB, 512)
+        bomb = make_hostile.bomb(b" " * make_hostile.MIB, 3000)
         content = make.pdf({1: make_hostile.CATALOG,
                             2: b"<< /Type /Pages /Count 2 /Kids [3 0 R 6 0 R] >>",
                             3: page % 4, 4: (b"", hello), 5: make_hostile.FONT,

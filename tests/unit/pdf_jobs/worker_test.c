@@ -66,7 +66,7 @@ static void test_program_that_is_not_the_worker_is_refused(void **state)
         {"dies-at-start", "exited with status 13"},
         {"never-ready", "was not ready within 300 ms"},
         {"other-version", "has protocol version 4, this program has 3"},
-        {"other-type", "first message is not"},
+        {"other-type", "first message of the PDF worker is not"},
         {"odd-sandbox", "is malformed"},
         {"odd-text", "is malformed"},
         {"short", "first message of the PDF worker is not READY"},

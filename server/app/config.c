@@ -363,7 +363,9 @@ static bool take_flag(struct config *config, int argc, char *const *argv, int *a
     const struct option *option = find_option(name, name_bytes);
 
     if (option == NULL && path == NULL) {
-        return refuse_config(ret_problem, "unknown option '%.64s'; see erratad --help", flag);
+        return refuse_config(ret_problem,
+                             "unknown option '%.64s'; expected an option that erratad --help lists",
+                             flag);
     }
     if (value != NULL) {
         value++;

@@ -333,7 +333,7 @@ static enum err check_later_message(struct service *service, const struct upload
     }
     if (request->include_text && !upload->named.include_text) {
         fault_add(service->ctx->fault, SLICE("include_text"),
-                  "not in the first message; expected it there");
+                  "not in the first message; expected it in the first message");
     }
     return fault_result(service->ctx->fault);
 }

@@ -31,7 +31,7 @@ static enum err check_owner(struct ctx *ctx, const struct retraction_request *re
         return OK;
     }
     return fault_say(ctx->fault, ERR_DENIED,
-                     "event_id: event of another user; expected one of the token's user, or a "
+                     "event_id: event of another user; expected an event of the token's user, or a "
                      "REVIEWER or ADMIN token");
 }
 

@@ -282,7 +282,7 @@ enum err connection_feed(struct connection *connection, struct slice bytes)
             err = complete_rest(connection, &bytes);
         } else if (whole > sizeof(connection->rest)) {
             err = connection_fail(connection,
-                                  "the server sent a frame of %zu bytes, more than it may",
+                                  "the server sent a frame of %zu bytes, which exceeds the limit",
                                   whole - HTTP2_FRAME_HEAD_BYTES);
         } else {
             err = connection_read_frame(connection, bytes.data);

@@ -91,16 +91,16 @@ const struct command analytics_commands[] = {
     {.group = "analytics",
      .name = "artifact",
      .arguments = "ARTIFACT",
-     .summary = "whether an example, a mapping or a template helps",
-     .help =
-         "Prints how often an artifact was served and how many of the outcomes that cited it were "
-         "bad: the extraction was corrected; the mapping was rejected or superseded after it was "
-         "served. Beside them are documents that were held out (`errata org settings "
-         "--holdout`) and would have got it, and the difference of both rates with its 95% "
-         "interval: below 0% the artifact helps, if the interval is below 0%, too. Mappings are "
-         "never held out; of a template, held out are prompts without examples.\n\nARTIFACT is "
-         "the id of an example (of its correction), of a mapping, or of a version of a template; "
-         "`errata explain` prints those of what was served.",
+     .summary = "measure the effect of one example, mapping or template",
+     .help = "Prints the number of times an artifact was served, and the share of bad outcomes "
+             "among those that cite it. An outcome is bad if the extraction was corrected, or if "
+             "the mapping was rejected or superseded after it was served. The held-out documents "
+             "(`errata org settings --holdout`) that would have got the artifact are shown for "
+             "comparison, with the difference of both rates and its 95% interval. The artifact "
+             "helps if the whole interval is below 0%. Mappings are never held out; for a "
+             "template, prompts without examples are the held-out ones.\n\nARTIFACT is the id of "
+             "an example (of its correction), of a mapping, or of a version of a template; `errata "
+             "explain` prints the ids of served artifacts.",
      .examples = {{"errata examples a1b2c3 --json | jq -r '.examples[0].id' |\n"
                    "  xargs errata analytics artifact",
                    NULL}},

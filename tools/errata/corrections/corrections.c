@@ -240,8 +240,8 @@ static enum cli_exit print_retraction(struct cli *cli, struct json_value reply)
 }
 
 static const struct option_spec retract_options[] = {
-    {"reason", "TEXT", "why it was wrong"},
-    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
+    {"reason", "TEXT", "reason of the retraction"},
+    {"idempotency-key", "KEY", "key that makes the write safe to repeat for 24 hours"},
     {NULL, NULL, NULL}};
 static const struct option_spec capture_options[] = {
     {"type", "TYPE", "kind of correction"},
@@ -337,15 +337,14 @@ const struct command correction_commands[] = {
     {.group = "corrections",
      .name = "retract",
      .arguments = "CORRECTION",
-     .summary = "take back a wrong correction",
-     .help =
-         "Takes back a correction or a selection of a customer, and prints the id of the "
-         "retraction. It is not served as an example any more, and every count that it raised "
-         "falls by as much; an older correction that it hid is served again. It stays in lists, "
-         "with who retracted it, when and why. This cannot be undone. Retracting it again "
-         "changes nothing.\n\nNeeds a REVIEWER or ADMIN token, or an OPERATOR token for a "
-         "correction of its own user. A confirmed mapping is taken back by `errata mappings "
-         "reject`.",
+     .summary = "retract a wrong correction",
+     .help = "Retracts a correction or a customer selection, and prints the id of the retraction. "
+             "A retracted correction is no longer served as an example and is subtracted from all "
+             "counts; an older correction that it superseded is served again. Lists still show it, "
+             "with the user, the time and the reason of the retraction. A retraction cannot be "
+             "undone; repeating it has no effect.\n\nNeeds a REVIEWER or ADMIN token, or an "
+             "OPERATOR token for a correction by the token's user. To revoke a confirmed mapping, "
+             "use `errata mappings reject`.",
      .examples = {{"errata corrections retract 0192f0c0-1111-7222-8333-444455556666 \\\n"
                    "  --reason 'wrong invoice'",
                    NULL}},

@@ -28,10 +28,9 @@ enum cli_exit ingest_text_begin(struct cli *cli, size_t files, struct ingest_tex
     struct ingest_text text = {.folder = options_get(&cli->options, "text")};
 
     if (ingest_text_is_printed(&text) && files != 1 && !cli->json) {
-        return cli_usage(cli,
-                         "--text - prints the text of one document, but these are %zu files; "
-                         "--text FOLDER writes a file for each",
-                         files);
+        return cli_usage(
+            cli, "--text -: given with %zu files; expected one file, or --text FOLDER for several",
+            files);
     }
     if (ingest_text_is_wanted(&text) && !ingest_text_is_printed(&text) &&
         mkdir(text.folder, 0777) != 0 && errno != EEXIST) {

@@ -250,15 +250,18 @@ static const struct option_spec ingest_options[] = {
     {"document", "ID",
      "id of the document, for a single file; default: the file's name without .pdf"},
     {"id-prefix", "TEXT", "prefix of each id, such as 2026-11/"},
-    {"recursive", NULL, "look into the folders of folders, too"},
-    {"password-file", "FILE", "the file whose one line opens encrypted PDFs"},
-    {"text", "FOLDER", "write the text of each PDF to FOLDER/NAME.txt; - prints that of one"},
-    {"jobs", "N", "files at once, 1 to 16 (default 2); a server measures one a core"},
+    {"recursive", NULL, "include subfolders"},
+    {"password-file", "FILE", "file with the password of encrypted PDFs, on one line"},
+    {"text", "FOLDER",
+     "write the text of each PDF to FOLDER/NAME.txt; - prints the text of one PDF"},
+    {"jobs", "N",
+     "number of files to send concurrently, 1 to 16 (default 2); the server measures one per core"},
     {NULL, NULL, NULL}};
-static const struct option_spec list_options[] = {{"layout", "LAYOUT", "only this layout"},
-                                                  {"family", "FAMILY", "only this layout family"},
-                                                  PAGING_OPTIONS,
-                                                  {NULL, NULL, NULL}};
+static const struct option_spec list_options[] = {
+    {"layout", "LAYOUT", "only documents of this layout"},
+    {"family", "FAMILY", "only documents of this layout family"},
+    PAGING_OPTIONS,
+    {NULL, NULL, NULL}};
 static const struct option_spec families_options[] = {PAGING_OPTIONS, {NULL, NULL, NULL}};
 static const struct option_spec nearest_options[] = {
     {"max", "N", "families to compare with, 1 to 20 (default 5)"}, {NULL, NULL, NULL}};
@@ -284,19 +287,21 @@ const struct command layout_commands[] = {
     {.group = "layouts",
      .name = "ingest",
      .arguments = "FILE|FOLDER...",
-     .summary = "have PDFs measured and stored, and print what came out",
-     .help = "Sends PDFs of up to 64 MiB to the server, which measures each and counts its layout. "
-             "A folder means its *.pdf. Only what was measured is stored, not the PDF. The same "
-             "file under the same id again changes nothing, so an interrupted run is simply "
-             "repeated. A busy server is waited for.\n\nThe table shows pages, the size of page 1 "
-             "in points, tables on page 1, how much of page 1 its letters cover, the layout's "
-             "fingerprint (its beginning), and how many documents of that layout were seen. With "
-             "`--json` there is one line a file: {\"file\", \"document\", \"profile\"} or "
-             "{\"file\", \"error\": {\"code\", \"reason\", \"message\"}}.\n\n`--text` returns the "
-             "text that the server extracts, up to 1 MiB a document, for a prompt: it begins as "
-             "the examples' snippets do. It replaces the files of earlier runs. `--text -` prints "
-             "the text of one PDF instead of the table; with `--json` it is in the line of each "
-             "file, as {\"text\": {\"text\", \"pagesRead\", \"warnings\"}}.",
+     .summary = "measure PDFs on the server and store the results",
+     .help =
+         "Sends PDFs of up to 64 MiB to the server, which measures each PDF and counts its layout. "
+         "For a folder, all its *.pdf files are sent. The server stores the measurements, not the "
+         "PDF. Sending the same file with the same id again changes nothing, so an interrupted run "
+         "can be repeated. If the server is busy, the command waits and retries.\n\nThe table "
+         "shows the number of pages, the size of page 1 in points, the number of tables on page 1, "
+         "the share of page 1 that text covers, the beginning of the layout's fingerprint, and the "
+         "number of documents of that layout. With `--json`, the output has one line per file: "
+         "{\"file\", \"document\", \"profile\"} or {\"file\", \"error\": {\"code\", \"reason\", "
+         "\"message\"}}.\n\n`--text` writes the text that the server extracts, up to 1 MiB per "
+         "document, for use in a prompt. The snippets of examples are the beginning of this text. "
+         "Existing text files are replaced. `--text -` prints the text of one PDF instead of the "
+         "table; with `--json` the line of each file contains it as {\"text\": {\"text\", "
+         "\"pagesRead\", \"warnings\"}}.",
      .examples = {{"errata layouts ingest invoice-17.pdf", NULL},
                   {"errata layouts ingest --recursive --id-prefix acme/ inbox/", NULL},
                   {"errata layouts ingest scan.pdf --document order-4711 --password-file pw.txt",
@@ -305,7 +310,7 @@ const struct command layout_commands[] = {
                   {"errata layouts ingest --json inbox/ | jq -r 'select(.error) | .file'",
                    "which did not go in"}},
      .exits = "0 if all files are stored, 1 if the server refused some, 4 if some could not be "
-              "read, 130 where it was interrupted.",
+              "read, 130 if interrupted.",
      .options = ingest_options,
      .run = ingest_run},
     {.group = "layouts",
@@ -366,10 +371,8 @@ const struct command layout_commands[] = {
      .name = "merge",
      .arguments = "FROM INTO",
      .summary = "merge a layout family into another one",
-     .help =
-         "Makes the family FROM an alias of the family INTO: its documents, and later ones that "
-         "resemble them, are of the family INTO from now on. `errata layouts nearest` shows "
-         "which families are similar.",
+     .help = "Makes the family FROM an alias of the family INTO: its documents, and later similar "
+             "ones, belong to the family INTO. `errata layouts nearest` shows similar families.",
      .examples = {{"errata layouts merge 0196f3a1-7c2e-7d0b-a1c4-5b8f2e9d6a10 \\\n"
                    "  0196f3a2-11d4-7e6c-8f3a-9c0b7d5e4f21",
                    NULL}},
@@ -377,11 +380,10 @@ const struct command layout_commands[] = {
     {.group = "layouts",
      .name = "split",
      .arguments = "FAMILY",
-     .summary = "take the merge of a layout family back",
-     .help =
-         "Makes FAMILY, an alias of another family, a family of its own again, with the documents "
-         "that resemble its pages. `errata layouts family` lists the aliases of a family as "
-         "merged.",
+     .summary = "undo the merge of a layout family",
+     .help = "Makes FAMILY, which is an alias of another family, a separate family again, with the "
+             "documents that are similar to its pages. `errata layouts family` lists the aliases "
+             "of a family as merged.",
      .examples = {{"errata layouts split 0196f3a1-7c2e-7d0b-a1c4-5b8f2e9d6a10", NULL}},
      COMMAND_CALL("LayoutService/SplitFamily")},
     {.group = "layouts",

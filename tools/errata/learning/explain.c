@@ -143,7 +143,7 @@ static enum cli_exit fill_inputs(struct request *request, struct cli *cli)
         return CLI_OK;
     }
     if (template != NULL && file != NULL) {
-        return cli_usage(cli, "--template and --file exclude each other; expected one");
+        return cli_usage(cli, "--template: given together with --file; expected only one of them");
     }
     request_open(request, "prompt_inputs");
     if (template != NULL) {

@@ -11,7 +11,7 @@
 /* A template's text, by the contract. */
 #define TEMPLATE_BYTES_MAX ((size_t)256 * 1024)
 
-static struct json_value artifact_of(struct json_value row, const char **ret_kind)
+static struct json_value artifact_of(struct json_value object, const char **ret_kind)
 {
     static const char *const members[] = {"example", "mapping", "promptTemplate"};
     static const char *const kinds[] = {"example", "mapping", "template"};
@@ -19,7 +19,7 @@ static struct json_value artifact_of(struct json_value row, const char **ret_kin
 
     *ret_kind = "expired";
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
-        artifact = reply_member(row, members[i]);
+        artifact = reply_member(object, members[i]);
         if (artifact.text.size > 2) {
             *ret_kind = kinds[i];
             return artifact;
@@ -30,22 +30,22 @@ static struct json_value artifact_of(struct json_value row, const char **ret_kin
 
 /* --- cells --- */
 
-struct slice cell_artifact_kind(struct cli *cli, struct json_value row, const char *name)
+struct slice cell_artifact_kind(struct cli *cli, struct json_value object, const char *name)
 {
     const char *kind = NULL;
 
     (void)name;
-    (void)artifact_of(row, &kind);
-    return reply_text(cli, row, "heldOut").size > 0
+    (void)artifact_of(object, &kind);
+    return reply_text(cli, object, "heldOut").size > 0
                ? arena_printf(&cli->arena, "%s, held out", kind)
                : slice_text(kind);
 }
 
 /* An example's output, both SKUs of a mapping, the name of a template. */
-struct slice cell_artifact_text(struct cli *cli, struct json_value row, const char *name)
+struct slice cell_artifact_text(struct cli *cli, struct json_value object, const char *name)
 {
     const char *kind = NULL;
-    struct json_value artifact = artifact_of(row, &kind);
+    struct json_value artifact = artifact_of(object, &kind);
 
     (void)name;
     if (strcmp(kind, "example") == 0) {
@@ -60,26 +60,26 @@ struct slice cell_artifact_text(struct cli *cli, struct json_value row, const ch
 }
 
 /* The id that `errata analytics artifact` takes. */
-struct slice cell_artifact_id(struct cli *cli, struct json_value row, const char *name)
+struct slice cell_artifact_id(struct cli *cli, struct json_value object, const char *name)
 {
     const char *kind = NULL;
-    struct json_value artifact = artifact_of(row, &kind);
+    struct json_value artifact = artifact_of(object, &kind);
 
     (void)name;
     return reply_text(cli, artifact, "id");
 }
 
-static struct json_value first_of(struct json_value row, const char *name)
+static struct json_value first_of(struct json_value object, const char *name)
 {
-    struct reply_walk walk = reply_walk(row, name);
+    struct reply_walk walk = reply_walk(object, name);
 
-    return reply_next(&walk) ? walk.row : reply_member(row, name);
+    return reply_next(&walk) ? walk.row : reply_member(object, name);
 }
 
-struct slice cell_evidence(struct cli *cli, struct json_value row, const char *name)
+struct slice cell_evidence(struct cli *cli, struct json_value object, const char *name)
 {
-    struct reply_walk walk = reply_walk(row, name);
-    struct json_value newest = first_of(row, name);
+    struct reply_walk walk = reply_walk(object, name);
+    struct json_value newest = first_of(object, name);
     struct slice id = reply_text(cli, newest, "eventId");
     struct slice document = reply_text(cli, newest, "documentId");
     size_t count = 0;
@@ -95,15 +95,15 @@ struct slice cell_evidence(struct cli *cli, struct json_value row, const char *n
                : id;
 }
 
-struct slice cell_evidence_time(struct cli *cli, struct json_value row, const char *name)
+struct slice cell_evidence_time(struct cli *cli, struct json_value object, const char *name)
 {
-    return reply_moment(cli, first_of(row, name), "createdAt");
+    return reply_moment(cli, first_of(object, name), "createdAt");
 }
 
-struct slice cell_since(struct cli *cli, struct json_value row, const char *name)
+struct slice cell_since(struct cli *cli, struct json_value object, const char *name)
 {
-    struct slice superseding = reply_text(cli, row, "supersededByEventId");
-    struct slice status = reply_word(cli, row, "currentStatus", "MAPPING_STATUS_");
+    struct slice superseding = reply_text(cli, object, "supersededByEventId");
+    struct slice status = reply_word(cli, object, "currentStatus", "MAPPING_STATUS_");
 
     (void)name;
     if (superseding.size > 0) {
@@ -112,10 +112,10 @@ struct slice cell_since(struct cli *cli, struct json_value row, const char *name
     return status;
 }
 
-struct slice cell_outcome(struct cli *cli, struct json_value row, const char *name)
+struct slice cell_outcome(struct cli *cli, struct json_value object, const char *name)
 {
-    struct slice correction = reply_text(cli, row, "correctedByEventId");
-    struct slice kind = reply_word(cli, row, name, "EVENT_KIND_");
+    struct slice correction = reply_text(cli, object, "correctedByEventId");
+    struct slice kind = reply_word(cli, object, name, "EVENT_KIND_");
 
     if (correction.size > 0) {
         return arena_printf(&cli->arena, "corrected by %.*s", SLICE_ARGS(correction));

@@ -87,6 +87,39 @@ static void test_findings(void **state)
     world_deinit(&world);
 }
 
+/* Goal: an example that is by a program only because the capture names no user has a warning; one of a named user or a
+ * given kind, and an event that is not an example, do not have it. Method: captures with a token that is bound to no user. */
+static void test_assumed_annotator(void **state)
+{
+    Errata__V1__FeedbackEvent event = correction_of("abc", "{\"qty\":1}", "{\"qty\":2}");
+    Errata__V1__FeedbackEvent same = correction_of("abc", "{\"qty\":1}", "{\"qty\":1}");
+    const Errata__V1__FeedbackEvent *captured = NULL;
+    struct world world;
+
+    (void)state;
+    world_init(&world);
+    event.annotator_kind = ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_UNSPECIFIED;
+    same.annotator_kind = event.annotator_kind;
+    captured = capture(&world, &event, NULL);
+    assert_true(captured->is_example);
+    assert_int_equal(captured->annotator_kind, ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_CODE);
+    assert_int_equal(captured->n_warnings, 1);
+    assert_int_equal(captured->warnings[0]->code,
+                     ERRATA__V1__WARNING_CODE__WARNING_CODE_ANNOTATOR_ASSUMED);
+    assert_string_equal(captured->warnings[0]->message,
+                        "annotator_kind: CODE, since neither the token nor actor_user_id names a "
+                        "user, so this example is served only on request; expected actor_user_id, "
+                        "or annotator_kind");
+    expect_unchanged(capture(&world, &same, NULL));
+    event.annotator_kind = ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_CODE;
+    assert_int_equal(capture(&world, &event, NULL)->n_warnings, 0);
+    event.annotator_kind = ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_UNSPECIFIED;
+    event._actor_user_id_case = ERRATA__V1__FEEDBACK_EVENT___ACTOR_USER_ID_ACTOR_USER_ID;
+    event.actor_user_id = (char *)(uintptr_t) "anna";
+    assert_int_equal(capture(&world, &event, NULL)->n_warnings, 0);
+    world_deinit(&world);
+}
+
 /* Goal: an id that is present but empty is refused in a write, not in a read. Method: the same empty
  * document_id in a capture and in GetExamples. */
 static void test_empty_ids(void **state)
@@ -313,11 +346,9 @@ static void test_examples_by_annotator(void **state)
 int run_feedback_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_findings),
-        cmocka_unit_test(test_empty_ids),
-        cmocka_unit_test(test_served_examples),
-        cmocka_unit_test(test_annotator_kinds),
-        cmocka_unit_test(test_examples_by_annotator),
+        cmocka_unit_test(test_findings),        cmocka_unit_test(test_assumed_annotator),
+        cmocka_unit_test(test_empty_ids),       cmocka_unit_test(test_served_examples),
+        cmocka_unit_test(test_annotator_kinds), cmocka_unit_test(test_examples_by_annotator),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

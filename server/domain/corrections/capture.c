@@ -196,6 +196,8 @@ enum err capture_prepare(struct ctx *ctx, const struct event_caller *caller,
     if (err != OK) {
         return err;
     }
+    event.annotator_assumed = input->annotator_kind == ANNOTATOR_KIND_UNSPECIFIED &&
+                              event.input.annotator_kind == ANNOTATOR_KIND_CODE;
     event_time_check(ctx, &input->time, path, INT64_MAX);
     err = fault_result(ctx->fault);
     if (err == OK) {

@@ -45,6 +45,7 @@ struct capture_input {
  * its document. */
 struct capture_event {
     struct capture_input input; /* with the actor and the kind of annotator resolved */
+    bool annotator_assumed; /* CODE, since the caller gave no kind and named no user */
     struct slice path; /* in the request, such as events[3]; empty: the request itself */
     struct slice fields; /* the run of fields_changed (store/base/view.h) */
     /* The texts as they are stored; empty: absent. */

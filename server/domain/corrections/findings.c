@@ -36,6 +36,11 @@ static struct slice sentence_of(struct arena *arena, enum warning_code code, con
     case WARNING_CODE_MAPPING_UNCHANGED:
         return SLICE("event_type: changes no mapping if it is captured; expected ConfirmMapping or "
                      "RejectMapping of MappingService");
+    case WARNING_CODE_ANNOTATOR_ASSUMED:
+        return SLICE(
+            "annotator_kind: CODE, since neither the token nor actor_user_id names a user, "
+            "so this example is served only on request; expected actor_user_id, or "
+            "annotator_kind");
     case WARNING_CODE_UNSPECIFIED:
     case WARNING_CODE_DAMAGED:
     case WARNING_CODE_RULINGS_LIMIT:
@@ -95,6 +100,9 @@ enum err findings_decide(struct arena *arena, const struct capture_event *event,
         add(arena, &run, WARNING_CODE_MAPPING_UNCHANGED, output);
     }
     ret_findings->is_example = is_correction && reason == WARNING_CODE_UNSPECIFIED;
+    if (ret_findings->is_example && event->annotator_assumed) {
+        add(arena, &run, WARNING_CODE_ANNOTATOR_ASSUMED, output);
+    }
     ret_findings->warnings = buffer_slice(&run);
     return buffer_ok(&run) ? OK : ERR_MEMORY;
 }

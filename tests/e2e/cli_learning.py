@@ -419,7 +419,7 @@ class Learning(CliCase):
         self.run_cli("org", "settings", "--match-mode", "exact")
         settings = self.run_json("org", "settings")["settings"]
         self.assertEqual(settings, {"holdoutPercent": 15, "matchMode": "MATCH_MODE_EXACT",
-                                    "annotatorKinds": ["ANNOTATOR_KIND_HUMAN"]})
+                                    "annotatorKinds": ["ANNOTATOR_KIND_HUMAN"], "grouping": "EXAMPLE_GROUPING_EVENT"})
         self.assertIn("settings.holdout_percent", self.run_cli("org", "settings", "--holdout", "101",
                                                                code=1)[1])
         self.assertIn("NOT_FOUND", self.run_cli("org", "settings", UNKNOWN, code=1)[1])

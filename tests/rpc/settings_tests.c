@@ -92,7 +92,8 @@ static void test_invalid_values_are_all_reported(void **state)
     start.authorization = world.admin;
     exchange = update(&world, &start, "", (struct change){-1, -1});
     assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
-    assert_true(slice_has(exchange.message, "holdout_percent, match_mode and annotator_kinds"));
+    assert_true(
+        slice_has(exchange.message, "holdout_percent, match_mode, annotator_kinds and grouping"));
     exchange = update(&world, &start, "", (struct change){101, -1});
     assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
     assert_true(slice_has(exchange.details, "settings.holdout_percent"));

@@ -41,19 +41,26 @@ static enum err read_change(const struct service *service,
         .has_match_mode = settings->_match_mode_case != 0,
     };
 
-    if (!change.has_holdout_percent && !change.has_match_mode && settings->n_annotator_kinds == 0) {
-        fault_add(
-            fault, SLICE("settings"),
-            "empty; expected at least one of holdout_percent, match_mode and annotator_kinds");
+    if (!change.has_holdout_percent && !change.has_match_mode && settings->n_annotator_kinds == 0 &&
+        settings->_grouping_case == 0) {
+        fault_add(fault, SLICE("settings"),
+                  "empty; expected at least one of holdout_percent, match_mode, annotator_kinds "
+                  "and grouping");
     }
     if (annotators_read(service->ctx, "settings.annotator_kinds", settings->annotator_kinds,
                         settings->n_annotator_kinds, &change.annotator_kinds) != OK ||
+        UNEXPECTED(!example_grouping_from_wire((int32_t)settings->grouping, &change.grouping)) ||
         UNEXPECTED(!match_mode_from_wire((int32_t)settings->match_mode, &change.match_mode))) {
         return ERR_INTERNAL; /* check_request refuses such a request */
     }
     if (change.has_match_mode && change.match_mode == MATCH_MODE_UNSPECIFIED) {
         fault_add(fault, SLICE("settings.match_mode"),
                   "UNSPECIFIED; expected EXACT, or no value to keep the current match mode");
+    }
+    if (settings->_grouping_case != 0 && change.grouping == EXAMPLE_GROUPING_UNSPECIFIED) {
+        fault_add(
+            fault, SLICE("settings.grouping"),
+            "UNSPECIFIED; expected EVENT or DOCUMENT, or no grouping to keep the current one");
     }
     *ret_change = change;
     return fault_result(fault);

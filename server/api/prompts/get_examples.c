@@ -11,10 +11,20 @@
 #include <errata/v1/prompt_service.fields.h>
 #include <errata/v1/prompt_service.handlers.h>
 
-/* An answer as of an earlier time may pass over many rows that are newer. */
+/* Returns whether a request may take long: an answer as of an earlier time may pass over many rows that are newer, and
+ * examples of documents by other filters than the usual ones are made of up to 50 events each. */
+static bool is_long(const struct prompt_service_get_examples_call *call)
+{
+    const Errata__V1__GetExamplesRequest *request = call->request;
+
+    return call->as_of.is_given ||
+           ((enum example_grouping)request->grouping == EXAMPLE_GROUPING_DOCUMENT &&
+            (request->include_superseded || request->n_annotator_kinds > 0));
+}
+
 enum err prompt_service_get_examples_cost(struct prompt_service_get_examples_call *call)
 {
-    call->cost = call->as_of.is_given ? READ_IS_LONG : READ_IS_SHORT;
+    call->cost = is_long(call) ? READ_IS_LONG : READ_IS_SHORT;
     return OK;
 }
 
@@ -32,14 +42,17 @@ enum err prompt_service_get_examples_read(struct prompt_service_get_examples_cal
         .as_of_seq = call->as_of.seq,
         .exposure_key = &call->service->env->exposure_key,
         .now_us = clock_wall_us(call->ctx->clock),
-        /* A read of the past runs on the pool; the cache is the loop's. */
-        .settings_cache = call->as_of.is_given ? NULL : &call->service->env->settings_cache,
+        /* A long read runs on the pool; the cache is the loop's. */
+        .settings_cache = is_long(call) ? NULL : &call->service->env->settings_cache,
+        .arena = call->ctx->arena,
     };
     enum err err = annotators_read(call->ctx, "annotator_kinds", call->request->annotator_kinds,
                                    call->request->n_annotator_kinds, &query.annotator_kinds);
 
     if (err != OK ||
         UNEXPECTED(!example_view_from_wire((int32_t)call->request->view, &query.view)) ||
+        UNEXPECTED(
+            !example_grouping_from_wire((int32_t)call->request->grouping, &query.grouping)) ||
         UNEXPECTED(query.limit > EXAMPLES_LIMIT_MAX)) {
         return ERR_INTERNAL; /* check_request refuses such a request */
     }

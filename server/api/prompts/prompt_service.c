@@ -188,7 +188,8 @@ static enum err read_query(struct prompt_service_prepare_prompt_call *call,
                      .has_as_of = call->as_of.is_given,
                      .as_of_seq = call->as_of.seq,
                      .exposure_key = &call->service->env->exposure_key,
-                     .now_us = clock_wall_us(call->ctx->clock)},
+                     .now_us = clock_wall_us(call->ctx->clock),
+                     .arena = arena},
     };
     enum err err = read_values(arena, request->context, request->n_context, &query.context);
 
@@ -202,7 +203,9 @@ static enum err read_query(struct prompt_service_prepare_prompt_call *call,
     if (err != OK) {
         return err;
     }
-    if (UNEXPECTED(query.examples.limit > EXAMPLES_LIMIT_MAX)) {
+    if (UNEXPECTED(
+            !example_grouping_from_wire((int32_t)request->grouping, &query.examples.grouping)) ||
+        UNEXPECTED(query.examples.limit > EXAMPLES_LIMIT_MAX)) {
         return ERR_INTERNAL; /* check_request refuses such a request */
     }
     read_source(call->ctx->fault, request, &query);
@@ -324,6 +327,13 @@ static enum err make_prompt(struct service *service, struct store_txn *txn,
     return err;
 }
 
+/* Returns whether examples of documents have to be made, of up to 50 events each. */
+static bool makes_documents(const struct examples_query *query)
+{
+    return query->grouping == EXAMPLE_GROUPING_DOCUMENT &&
+           (query->include_superseded || query->annotator_kinds != 0);
+}
+
 /* By the bytes that are given, then by those of the prompt. */
 enum err prompt_service_prepare_prompt_cost(struct prompt_service_prepare_prompt_call *call)
 {
@@ -332,7 +342,8 @@ enum err prompt_service_prepare_prompt_cost(struct prompt_service_prepare_prompt
     enum err err = read_query(call, &query);
 
     call->cost = READ_IS_LONG;
-    if (err != OK || query.examples.has_as_of || bytes_given(&query) > PROMPT_ON_LOOP_BYTES_MAX) {
+    if (err != OK || query.examples.has_as_of || makes_documents(&query.examples) ||
+        bytes_given(&query) > PROMPT_ON_LOOP_BYTES_MAX) {
         return err;
     }
     err = make_prompt(call->service, call->txn, &query, &made);

@@ -6,6 +6,7 @@
  */
 
 #include "server/domain/corrections/applied_view.h"
+#include "server/domain/corrections/document_rows.h"
 #include "server/domain/corrections/entity_rows.h"
 #include "server/domain/corrections/event_counts.h"
 #include "server/domain/corrections/layout_rows.h"
@@ -49,6 +50,9 @@ static enum err apply_view(struct ctx *ctx, struct store_txn *txn, const struct 
     }
     if (err == OK && view->layout_fingerprint.size > 0) {
         err = layout_rows_add(ctx, txn, event, view, superseded_by_seq);
+    }
+    if (err == OK && view->is_example) {
+        err = document_rows_follow(ctx, txn, event, view);
     }
     return err;
 }

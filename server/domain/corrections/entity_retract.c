@@ -138,16 +138,22 @@ static enum err offer_rows(struct store_txn *txn, struct parting *parting, enum 
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-/* The correction of a row is not superseded any more: its example loses its mark. */
+/* The correction of a row is not superseded any more: its example loses its mark. `document_id` is not borrowed from a
+ * page. */
 static enum err free_row(struct ctx *ctx, struct store_txn *txn, const struct parting *parting,
-                         const struct example_place *place, bool has_layout)
+                         const struct example_place *place, bool has_layout,
+                         struct slice document_id)
 {
     struct key past = key_entity_past(place->org, parting->view->entity_type,
                                       parting->view->entity_id, place->created_at_us, place->seq);
     enum err err = store_del(txn, TABLE_ENTITY_PAST, key_slice(&past));
 
-    return err != OK || !has_layout ? err
-                                    : layout_rows_unmark(ctx, txn, place, parting->retraction_seq);
+    if (err != OK || !has_layout) {
+        return err;
+    }
+    err = layout_rows_unmark(ctx, txn, place, parting->retraction_seq);
+    return err != OK ? err
+                     : entity_row_show(ctx, txn, place, document_id, parting->event, parting->view);
 }
 
 /* Adds to the row of an heir all fields that it gets: the one at `first`, and later ones. */
@@ -160,6 +166,7 @@ static enum err give_fields(struct ctx *ctx, struct store_txn *txn, struct parti
         key_entity(event->org, parting->view->entity_type, parting->view->entity_id, heir->seq);
     struct entity_record *record = arena_calloc(ctx->arena, 1, sizeof(*record));
     struct slice value = {NULL, 0};
+    struct slice document_id = {NULL, 0};
     struct example_place place;
     bool has_layout = false;
     enum err err = record != NULL ? OK : ERR_MEMORY;
@@ -191,9 +198,13 @@ static enum err give_fields(struct ctx *ctx, struct store_txn *txn, struct parti
             record->remaining.count++;
         }
     }
+    if (!arena_copy(ctx->arena, parting->row.document_id, &document_id)) {
+        return ERR_MEMORY;
+    }
     err = entity_row_write(ctx, txn, &key, record, parting->row.field_count);
-    return err != OK || !heir->is_superseded ? err
-                                             : free_row(ctx, txn, parting, &place, has_layout);
+    return err != OK || !heir->is_superseded
+               ? err
+               : free_row(ctx, txn, parting, &place, has_layout, document_id);
 }
 
 /* Whether an earlier field has the same heir, which has got all its fields by then. */

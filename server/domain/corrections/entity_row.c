@@ -2,6 +2,7 @@
  * entity_row.c: one row of a correction of an entity; see entity_rows_internal.h. A row has only what its event
  * does not: which fields remain. Its event is read from the log.
  */
+#include "server/domain/corrections/document_rows.h"
 #include "server/domain/corrections/entity_rows_internal.h"
 #include "server/domain/corrections/keys.h"
 #include "store/base/assert.h"
@@ -60,6 +61,7 @@ enum err entity_row_read(struct arena *memory, struct store_txn *txn, struct org
     ret_row->created_at_us = event.created_at_us;
     ret_row->layout_fingerprint =
         may_be_example(&view) ? view.layout_fingerprint : slice_of(NULL, 0);
+    ret_row->document_id = view.document_id;
     ret_row->fields_changed = view.fields_changed.run;
     ret_row->field_count = view.fields_changed.count;
     if (record.remaining.count > 0) {
@@ -81,6 +83,33 @@ enum err entity_row_write(struct ctx *ctx, struct store_txn *txn, const struct k
     }
     err = record_encode_entity(ctx->arena, record, &value);
     return err != OK ? err : store_put(txn, TABLE_ENTITY, key_slice(key), value);
+}
+
+/* Whether apply rewrites the example of the document for the event, too. */
+static bool is_own_document(const struct event *event, const struct feedback_event_view *view,
+                            const struct document_change *change)
+{
+    struct key_fingerprint own = key_fingerprint_of(view->layout_fingerprint);
+
+    return view->is_example && !event->content_removed &&
+           slice_equal(view->document_id, change->document_id) &&
+           memcmp(&own, &change->fingerprint, sizeof(own)) == 0;
+}
+
+enum err entity_row_show(struct ctx *ctx, struct store_txn *txn, const struct example_place *place,
+                         struct slice document_id, const struct event *event,
+                         const struct feedback_event_view *view)
+{
+    const struct document_change change = {
+        .org = place->org,
+        .fingerprint = place->fingerprint,
+        .document_id = document_id,
+        .place = {place->created_at_us, place->seq},
+    };
+
+    return document_id.size == 0 || is_own_document(event, view, &change)
+               ? OK
+               : document_rows_rewrite(ctx, txn, &change);
 }
 
 enum err entity_past_put(struct store_txn *txn, struct org_id org,

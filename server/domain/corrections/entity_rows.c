@@ -137,14 +137,24 @@ static enum err drop_row(struct ctx *ctx, struct store_txn *txn, const struct me
         .created_at_us = row->created_at_us,
         .seq = row->seq,
     };
+    struct slice document_id = {NULL, 0};
     bool has_layout = row->layout_fingerprint.size > 0;
-    enum err err = store_del(txn, TABLE_ENTITY, key_slice(key));
+    enum err err = arena_copy(ctx->arena, row->document_id, &document_id) ? OK : ERR_MEMORY;
 
+    if (err == OK) {
+        err = store_del(txn, TABLE_ENTITY, key_slice(key));
+    }
     if (err == OK) {
         err =
             entity_past_put(txn, meeting->event->org, meeting->view, row->created_at_us, row->seq);
     }
-    return err != OK || !has_layout ? err : layout_rows_mark(ctx, txn, &place, meeting->event->seq);
+    if (err != OK || !has_layout) {
+        return err;
+    }
+    err = layout_rows_mark(ctx, txn, &place, meeting->event->seq);
+    return err != OK
+               ? err
+               : entity_row_show(ctx, txn, &place, document_id, meeting->event, meeting->view);
 }
 
 /* An older correction lost fields to the new one: its row shrinks, or goes with a mark. */

@@ -18,9 +18,8 @@
  * field that none of them corrected stays without a correction. */
 #define ENTITY_PAST_MAX 1000
 
-/* Adds a correction that names an entity and changed some field, and marks the examples that it
- * completes. `ret_superseded_by_seq` is its own seq where it is superseded as it comes (a late told
- * one), else 0. */
+/* Adds a correction that names an entity and changed some field, and marks the examples that it supersedes.
+ * `ret_superseded_by_seq` is its own seq if later corrections that were captured before supersede it, else 0. */
 MUST_CHECK enum err entity_rows_add(struct ctx *ctx, struct store_txn *txn,
                                     const struct event *event,
                                     const struct feedback_event_view *view,

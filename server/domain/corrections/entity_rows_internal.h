@@ -5,6 +5,7 @@
 #define ERRATA_SERVER_DOMAIN_CORRECTIONS_ENTITY_ROWS_INTERNAL_H
 
 #include "server/domain/corrections/entity_rows.h"
+#include "server/domain/corrections/layout_rows.h"
 #include "server/domain/corrections/records.h"
 
 /* What reading one row takes: an event's envelope and facts, each with its dictionary. */
@@ -15,6 +16,7 @@ struct entity_live_row {
     uint64_t seq;
     int64_t created_at_us;
     struct slice layout_fingerprint; /* empty: the event is not an example */
+    struct slice document_id;
     struct slice fields_changed; /* the run of all its fields */
     size_t field_count; /* in it */
     struct record_names remaining; /* at least one */
@@ -27,6 +29,12 @@ MUST_CHECK enum err entity_row_read(struct arena *memory, struct store_txn *txn,
 /* Writes which fields of a correction remain; `field_count` is how many it has. */
 MUST_CHECK enum err entity_row_write(struct ctx *ctx, struct store_txn *txn, const struct key *key,
                                      struct entity_record *record, size_t field_count);
+/* Rewrites the example of the document of a correction that `event` superseded, or whose retraction freed it, unless the
+ * caller does so for `event` itself. `document_id` is not borrowed from a page. */
+MUST_CHECK enum err entity_row_show(struct ctx *ctx, struct store_txn *txn,
+                                    const struct example_place *place, struct slice document_id,
+                                    const struct event *event,
+                                    const struct feedback_event_view *view);
 /* Puts the row of a superseded correction. `view` is of any correction of the entity. */
 MUST_CHECK enum err entity_past_put(struct store_txn *txn, struct org_id org,
                                     const struct feedback_event_view *view, int64_t created_at_us,

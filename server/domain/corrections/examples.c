@@ -4,6 +4,7 @@
  */
 #include "server/domain/corrections/examples.h"
 
+#include "server/domain/corrections/document_lookup.h"
 #include "server/domain/corrections/example_hints.h"
 #include "server/domain/corrections/example_past.h"
 #include "server/domain/corrections/examples_filter.h"
@@ -47,6 +48,8 @@ struct lookup {
     const struct examples_query *query;
     struct buffer *body; /* where examples are written to; NULL: nowhere */
     struct examples_filter filter;
+    bool by_document; /* DOCUMENT grouping */
+    struct document_lookup documents; /* of DOCUMENT grouping */
     struct layout_marks marks;
     size_t mark; /* the first mark that may belong to the next row: both are newest first */
     struct uuid ids[EXAMPLES_LIMIT_MAX]; /* of the chosen examples */
@@ -139,12 +142,13 @@ static void write_example(const struct lookup *lookup, const struct example_reco
     }
 }
 
+/* `version` is 1, or the number of events of a document's example. */
 static void choose(struct lookup *lookup, const struct example_record *row, struct uuid id,
-                   uint64_t seq)
+                   struct exposed_artifact artifact)
 {
     lookup->ids[lookup->count] = id;
     lookup->hints[lookup->count] = (struct example_hint){row->example, row->hint};
-    lookup->artifacts[lookup->count] = (struct exposed_artifact){seq, 1, 0};
+    lookup->artifacts[lookup->count] = artifact;
     memcpy(lookup->hint_hashes[lookup->count], row->hint_hash, KEY_HASH_BYTES);
     lookup->count++;
 }
@@ -179,6 +183,28 @@ static enum err decode_row(const struct found_row *found, struct example_record 
     ret_mark->superseded_by_seq = retracted.superseded_by_seq;
     *ret_retracted_by_seq = retracted.retracted_by_seq;
     return record_decode_example(retracted.row, ret_row);
+}
+
+/* Takes a row that gives the example of a document. */
+static enum err take_document(struct lookup *lookup, const struct found_row *found)
+{
+    const struct example_mark_record unmarked = {.superseded_by_seq = 0};
+    const struct document_row row = {found->key, found->value, found->is_retracted};
+    struct document_answer answer;
+    enum err err = document_lookup_row(&lookup->documents, lookup->txn, &row, &answer);
+
+    if (err != OK || !answer.is_found ||
+        !examples_filter_passes_document(&lookup->filter, &answer.record)) {
+        return err;
+    }
+    if (lookup->body != NULL) {
+        write_example(lookup, &answer.record, answer.id, answer.place.created_at_us,
+                      answer.superseded, &unmarked);
+    }
+    choose(lookup, &answer.record, answer.id,
+           (struct exposed_artifact){answer.place.seq, answer.event_count, 0});
+    examples_filter_take(&lookup->filter, &answer.record);
+    return OK;
 }
 
 static enum err take_row(struct lookup *lookup, const struct found_row *found)
@@ -220,7 +246,7 @@ static enum err take_row(struct lookup *lookup, const struct found_row *found)
     if (lookup->body != NULL) {
         write_example(lookup, &row, id, created_at_us, superseded, &mark);
     }
-    choose(lookup, &row, id, seq);
+    choose(lookup, &row, id, (struct exposed_artifact){seq, 1, 0});
     examples_filter_take(&lookup->filter, &row);
     return OK;
 }
@@ -345,7 +371,8 @@ static enum err walk(struct lookup *lookup, struct row_source *source, struct sl
     }
     while (err == OK && count > 0) {
         for (size_t i = 0; i < count && err == OK; i++) {
-            err = take_row(lookup, &rows[i]);
+            err =
+                lookup->by_document ? take_document(lookup, &rows[i]) : take_row(lookup, &rows[i]);
         }
         if (err != OK) {
             return err;
@@ -381,6 +408,28 @@ static enum err walk_newest(struct lookup *lookup, const struct key_fingerprint 
     }
     store_cursor_deinit(&source.cursor);
     return err == ERR_NOT_FOUND ? OK : err;
+}
+
+/* Walks over the rows of documents. */
+static enum err walk_documents(struct lookup *lookup, const struct key_fingerprint *fingerprint,
+                               const struct key *prefix)
+{
+    struct key head = key_layout_head(lookup->query->org, fingerprint);
+    struct row_source source;
+    struct slice value = {NULL, 0};
+    enum err err = store_get(lookup->txn, TABLE_EXAMPLE, key_slice(&head), &value);
+
+    if (err == OK) {
+        err = store_cursor_init(&source.cursor, lookup->txn, TABLE_EXAMPLE_DOCUMENT,
+                                key_slice(prefix), slice_of(NULL, 0), STORE_DESCENDING);
+    }
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? OK : err;
+    }
+    source.is_merged = false;
+    err = walk(lookup, &source, value);
+    store_cursor_deinit(&source.cursor);
+    return err;
 }
 
 /* No example at that time is newer than the time at which the as_of event was recorded. */
@@ -475,10 +524,17 @@ static enum err find_examples(struct lookup *lookup)
     if (err != OK || lookup->withheld) {
         return err;
     }
-    if (!query->has_as_of) {
-        return walk_newest(lookup, &fingerprint, &prefix);
+    if (lookup->by_document) {
+        err = document_lookup_init(&lookup->documents, query, &lookup->filter, &lookup->marks);
     }
-    return lookup->as_of_seq == 0 ? OK : walk_as_of(lookup, &fingerprint, &prefix);
+    if (err != OK || (query->has_as_of && lookup->as_of_seq == 0)) {
+        return err;
+    }
+    if (query->has_as_of) {
+        return walk_as_of(lookup, &fingerprint, &prefix);
+    }
+    return lookup->by_document ? walk_documents(lookup, &fingerprint, &prefix)
+                               : walk_newest(lookup, &fingerprint, &prefix);
 }
 
 /* Whether the layout has enough examples for the experiment. A document that is held out, or withheld, has not
@@ -512,7 +568,8 @@ static enum err ask_settings(const struct lookup *lookup, struct settings *ret_s
     const struct examples_query *query = lookup->query;
 
     *ret_settings = (struct settings){.holdout_percent = 0};
-    if (query->document_id.size == 0 && query->annotator_kinds != 0) {
+    if (query->document_id.size == 0 && query->annotator_kinds != 0 &&
+        query->grouping != EXAMPLE_GROUPING_UNSPECIFIED) {
         return OK;
     }
     if (query->settings_cache != NULL && !query->has_as_of) {
@@ -553,6 +610,10 @@ static enum err look_up(struct lookup *lookup, struct store_txn *txn,
     /* Of a document that is held out, the reference names the examples that it would have got: only with those can
      * the others be compared. The past has no reference. */
     if (err == OK && query->layout_fingerprint.size > 0 && !(held_out && query->has_as_of)) {
+        enum example_grouping grouping =
+            query->grouping != EXAMPLE_GROUPING_UNSPECIFIED ? query->grouping : settings.grouping;
+
+        lookup->by_document = grouping == EXAMPLE_GROUPING_DOCUMENT;
         examples_filter_init(query, settings.annotator_kinds, &lookup->filter);
         err = find_examples(lookup);
     }

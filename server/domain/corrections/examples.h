@@ -14,6 +14,7 @@
 #include "server/domain/settings/settings_cache.h"
 #include "store/base/buffer.h"
 
+#include <errata/v1/example_grouping.fields.h>
 #include <errata/v1/prompt_service.fields.h>
 
 #define EXAMPLES_LIMIT_DEFAULT 3
@@ -29,6 +30,7 @@ struct examples_query {
     struct slice document_id; /* that is to be extracted; empty: not given */
     uint32_t limit; /* 1 to EXAMPLES_LIMIT_MAX */
     enum example_view view;
+    enum example_grouping grouping; /* UNSPECIFIED: the organisation's setting */
     bool include_superseded;
     bool include_own; /* examples of the document `document_id`, too */
     uint32_t
@@ -39,6 +41,7 @@ struct examples_query {
         *exposure_key; /* what the reference is made with; NULL: none is wanted */
     int64_t now_us; /* wall clock, for the reference */
     struct settings_cache *settings_cache; /* of the calling thread; NULL: none */
+    struct arena *arena; /* for examples that DOCUMENT grouping has to make */
 };
 
 /* What a lookup found, for those who put it into a text of their own and answer a reference for that.

@@ -30,8 +30,14 @@ static bool is_own(const struct examples_filter *filter, const struct example_re
 bool examples_filter_passes(const struct examples_filter *filter, uint64_t seq,
                             const struct example_record *row)
 {
-    if (seq > filter->as_of_seq || (filter->annotator_kinds >> row->annotator_kind & 1) == 0 ||
-        is_own(filter, row)) {
+    return seq <= filter->as_of_seq && (filter->annotator_kinds >> row->annotator_kind & 1) != 0 &&
+           examples_filter_passes_document(filter, row);
+}
+
+bool examples_filter_passes_document(const struct examples_filter *filter,
+                                     const struct example_record *row)
+{
+    if (is_own(filter, row)) {
         return false;
     }
     for (uint32_t i = 0; i < filter->served_count; i++) {

@@ -27,6 +27,9 @@ void examples_filter_init(const struct examples_query *query, uint32_t default_k
  * not the own document's, and not a copy of a served one. Needs no mark. */
 bool examples_filter_passes(const struct examples_filter *filter, uint64_t seq,
                             const struct example_record *row);
+/* Returns the same for the example of a document, whose corrections passed the other filters. */
+bool examples_filter_passes_document(const struct examples_filter *filter,
+                                     const struct example_record *row);
 /* Returns whether an example was superseded at the time that is asked about; 0: it was never. */
 static inline bool examples_filter_is_superseded(const struct examples_filter *filter,
                                                  uint64_t superseded_by_seq)

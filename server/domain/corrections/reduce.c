@@ -39,7 +39,7 @@ struct reduction {
     bool cuts_strings;
 };
 
-static bool is_context(struct slice name)
+bool reduce_is_context(struct slice name)
 {
     for (size_t i = 0; i < sizeof(context_names) / sizeof(context_names[0]); i++) {
         if (slice_equal(name, slice_text(context_names[i]))) {
@@ -286,7 +286,7 @@ static enum err append_item(struct arena *scratch, const struct list_item *item,
     for (size_t i = 0; i < sides[0].count; i++) {
         const struct member *member = &sides[0].items[i];
 
-        if (member->differs || is_context(member->name)) {
+        if (member->differs || reduce_is_context(member->name)) {
             buffer_append(buffer, first ? slice_of(NULL, 0) : SLICE(","));
             buffer_append(buffer, member->quoted);
             buffer_append_byte(buffer, ':');
@@ -362,11 +362,11 @@ static enum err choose_members(struct reduction *reduction, const struct members
         struct kept *kept = &reduction->kept[reduction->count];
         enum err err = OK;
 
-        if (!is_context(member->name) && !member->differs) {
+        if (!reduce_is_context(member->name) && !member->differs) {
             continue;
         }
         *kept = (struct kept){
-            .member = member, .value = member->value, .context = is_context(member->name)};
+            .member = member, .value = member->value, .context = reduce_is_context(member->name)};
         reduction->count++;
         if (member->differs && other != NULL && member->value.kind == JSON_ARRAY) {
             err = reduce_list(reduction->arena, other, kept);

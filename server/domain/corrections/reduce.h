@@ -21,6 +21,8 @@
 /* The member that has the number of bytes of what was omitted. */
 #define REDUCE_OMITTED_NAME "truncated_bytes"
 
+/* Returns whether members of this name identify what was corrected. */
+bool reduce_is_context(struct slice name);
 /* The text to store for an object: `json` itself if it fits, else a reduced one in the arena.
  * `members` are its members and `others` the other side's, both compared with each other. Returns OK or
  * ERR_MEMORY. */

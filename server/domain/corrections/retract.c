@@ -1,8 +1,9 @@
 /*
- * retract.c: what a feedback event did is taken back, by its facts: counters, the entity, the extraction, the
- * layout. The lists of its document and draft order keep it. Memory is freed before it returns.
+ * retract.c: takes back what a feedback event did, by its facts: counters, the entity, the extraction, the layout, the
+ * example of its document. The lists of its document and draft order keep it. Memory is freed before it returns.
  */
 #include "server/domain/corrections/applied_view.h"
+#include "server/domain/corrections/document_rows.h"
 #include "server/domain/corrections/entity_rows.h"
 #include "server/domain/corrections/event_counts.h"
 #include "server/domain/corrections/layout_rows.h"
@@ -45,6 +46,9 @@ static enum err retract_view(struct ctx *ctx, struct store_txn *txn, const struc
     }
     if (err == OK && view->layout_fingerprint.size > 0) {
         err = layout_rows_retract(ctx, txn, event, view, retraction);
+    }
+    if (err == OK && view->is_example) {
+        err = document_rows_follow(ctx, txn, event, view);
     }
     return err;
 }

@@ -3,6 +3,7 @@
  */
 #include "server/domain/extractions/citations.h"
 
+#include "server/domain/corrections/document_example.h"
 #include "server/domain/events/feedback.h"
 
 static const char not_ours[] =
@@ -74,8 +75,7 @@ static bool is_credited(const struct citations *citations, uint64_t seq)
     return false;
 }
 
-/* Credits what an event made, where that is an example of the layout. ERR_NOT_FOUND where it is no
- * example at all. */
+/* Credits the example that an event made, if it is one of the layout. ERR_NOT_FOUND if the event made none. */
 static enum err credit(struct store_txn *txn, struct org_id org, uint64_t seq,
                        struct slice layout_fingerprint, struct citations *citations)
 {
@@ -103,9 +103,32 @@ static enum err credit(struct store_txn *txn, struct org_id org, uint64_t seq,
     return OK;
 }
 
+/* Credits what an artifact shows: an event, or the events of a document, whose number is its version. ERR_NOT_FOUND for
+ * the template of a prompt, which is not an example. */
+static enum err credit_artifact(struct arena *arena, struct store_txn *txn, struct org_id org,
+                                const struct exposed_document *document,
+                                struct slice layout_fingerprint, struct citations *citations)
+{
+    uint64_t seqs[DOCUMENT_PARTS_MAX] = {document->seq};
+    size_t count = 1;
+    struct event event;
+    enum err err = OK;
+
+    if (document->event_count > 1) {
+        err = log_read(txn, org, document->seq, &event);
+        if (err == OK && event.kind == EVENT_FEEDBACK) {
+            err = document_example_expand(arena, txn, org, document, seqs, &count);
+        }
+    }
+    for (size_t i = 0; i < count && err == OK; i++) {
+        err = credit(txn, org, seqs[i], layout_fingerprint, citations);
+    }
+    return err;
+}
+
 /* The examples that one reference names; the template of a prompt is not an example, and the examples of a document
  * that was held out were not served. */
-static enum err credit_exposure(struct store_txn *txn, struct org_id org,
+static enum err credit_exposure(struct arena *arena, struct store_txn *txn, struct org_id org,
                                 const struct exposure *exposure, struct slice layout_fingerprint,
                                 struct citations *citations)
 {
@@ -114,7 +137,10 @@ static enum err credit_exposure(struct store_txn *txn, struct org_id org,
         return OK;
     }
     for (size_t i = 0; i < exposure->artifact_count; i++) {
-        enum err err = credit(txn, org, exposure->artifacts[i].seq, layout_fingerprint, citations);
+        const struct exposed_document document = {.seq = exposure->artifacts[i].seq,
+                                                  .event_count = exposure->artifacts[i].version,
+                                                  .as_of_seq = exposure->as_of_seq};
+        enum err err = credit_artifact(arena, txn, org, &document, layout_fingerprint, citations);
 
         if (err != OK && err != ERR_NOT_FOUND) {
             return err;
@@ -142,8 +168,8 @@ enum err citations_credit(struct ctx *ctx, struct store_txn *txn,
 
     citations->example_count = 0;
     for (size_t i = 0; i < citations->count && err == OK; i++) {
-        err = credit_exposure(txn, request->org, &citations->items[i].exposure, layout_fingerprint,
-                              citations);
+        err = credit_exposure(ctx->arena, txn, request->org, &citations->items[i].exposure,
+                              layout_fingerprint, citations);
     }
     for (size_t i = 0; i < input->example_id_count && err == OK; i++) {
         err = credit_id(txn, request->org, input->example_ids[i], layout_fingerprint, citations);

@@ -29,6 +29,7 @@ enum err record_decode_settings(struct slice bytes, struct settings_record *ret_
     ret_record->holdout_percent = message.holdout_percent;
     ret_record->match_mode = message.match_mode;
     ret_record->annotator_kinds = message.annotator_kinds;
+    ret_record->grouping = message.grouping;
     return OK;
 }
 
@@ -40,6 +41,7 @@ enum err record_encode_settings(struct arena *arena, const struct settings_recor
         .holdout_percent = record->holdout_percent,
         .match_mode = record->match_mode,
         .annotator_kinds = record->annotator_kinds,
+        .grouping = record->grouping,
     };
 
     if (UNEXPECTED(record->seq == 0) || UNEXPECTED(record->holdout_percent > PERCENT_MAX) ||

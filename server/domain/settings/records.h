@@ -15,6 +15,7 @@ struct settings_record {
     uint32_t holdout_percent; /* 0 to 100 */
     uint32_t match_mode; /* errata.v1.MatchMode; 0: not set */
     uint32_t annotator_kinds; /* server/domain/events/annotator_kinds.h; at least one */
+    uint32_t grouping; /* errata.v1.ExampleGrouping; 0: not set */
 };
 
 MUST_CHECK enum err record_decode_settings(struct slice bytes, struct settings_record *ret_record);

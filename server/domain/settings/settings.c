@@ -15,9 +15,9 @@
 
 #define HOLDOUT_PERCENT_MAX 100
 
-static const struct settings defaults = {SETTINGS_HOLDOUT_PERCENT_DEFAULT,
-                                         SETTINGS_MATCH_MODE_DEFAULT,
-                                         SETTINGS_ANNOTATOR_KINDS_DEFAULT};
+static const struct settings defaults = {
+    SETTINGS_HOLDOUT_PERCENT_DEFAULT, SETTINGS_MATCH_MODE_DEFAULT, SETTINGS_ANNOTATOR_KINDS_DEFAULT,
+    SETTINGS_GROUPING_DEFAULT};
 
 /* The settings, and the number of the change that made them: 0, and the defaults, where none did. */
 static enum err read_row(struct store_txn *txn, struct org_id org, struct settings *ret_settings,
@@ -44,7 +44,9 @@ static enum err read_row(struct store_txn *txn, struct org_id org, struct settin
     settings.holdout_percent = record.holdout_percent;
     settings.annotator_kinds = record.annotator_kinds;
     if (!match_mode_from_wire((int32_t)record.match_mode, &settings.match_mode) ||
-        settings.match_mode == MATCH_MODE_UNSPECIFIED) {
+        settings.match_mode == MATCH_MODE_UNSPECIFIED ||
+        !example_grouping_from_wire((int32_t)record.grouping, &settings.grouping) ||
+        settings.grouping == EXAMPLE_GROUPING_UNSPECIFIED) {
         return ERR_CORRUPT;
     }
     *ret_settings = settings;
@@ -67,6 +69,8 @@ struct organization_settings_view settings_view_of(const struct settings *settin
         .match_mode = settings->match_mode,
         .has_match_mode = true,
         .annotator_kinds = {.run = annotator_kinds_run(settings->annotator_kinds)},
+        .grouping = settings->grouping,
+        .has_grouping = true,
     };
 }
 
@@ -121,8 +125,12 @@ static enum err read_after(const struct event *event, struct settings *ret_setti
     if (kinds != 0) {
         settings.annotator_kinds = kinds;
     }
+    if (after.has_grouping) {
+        settings.grouping = after.grouping;
+    }
     if (settings.holdout_percent > HOLDOUT_PERCENT_MAX ||
-        settings.match_mode == MATCH_MODE_UNSPECIFIED) {
+        settings.match_mode == MATCH_MODE_UNSPECIFIED ||
+        settings.grouping == EXAMPLE_GROUPING_UNSPECIFIED) {
         return ERR_CORRUPT;
     }
     *ret_settings = settings;
@@ -185,6 +193,7 @@ enum err settings_apply(struct ctx *ctx, struct store_txn *txn, const struct eve
         .holdout_percent = settings.holdout_percent,
         .match_mode = (uint32_t)settings.match_mode,
         .annotator_kinds = settings.annotator_kinds,
+        .grouping = (uint32_t)settings.grouping,
     };
     err = record_encode_settings(ctx->arena, &record, &bytes);
     return err != OK ? err : store_put(txn, TABLE_SETTINGS, key_slice(&key), bytes);
@@ -269,6 +278,9 @@ enum err settings_update(struct ctx *ctx, struct store_txn *txn, struct org_id o
     }
     if (change->annotator_kinds != 0) {
         after.annotator_kinds = change->annotator_kinds;
+    }
+    if (change->grouping != EXAMPLE_GROUPING_UNSPECIFIED) {
+        after.grouping = change->grouping;
     }
     err = encode_facts(ctx->arena, &before, previous_seq, &after, &draft.facts);
     return err != OK ? err : append(ctx, txn, &draft, ret_seq);

@@ -11,17 +11,20 @@
 #include "store/log.h"
 
 #include <errata/v1/admin_service.views.h>
+#include <errata/v1/example_grouping.fields.h>
 #include <errata/v1/match_mode.fields.h>
 
 #define SETTINGS_HOLDOUT_PERCENT_DEFAULT 0
 #define SETTINGS_MATCH_MODE_DEFAULT MATCH_MODE_EXACT
 #define SETTINGS_ANNOTATOR_KINDS_DEFAULT ANNOTATOR_KINDS_HUMAN
+#define SETTINGS_GROUPING_DEFAULT EXAMPLE_GROUPING_EVENT
 
 /* All settings. */
 struct settings {
     uint32_t holdout_percent; /* 0 to 100 */
     enum match_mode match_mode; /* never UNSPECIFIED */
     uint32_t annotator_kinds; /* of examples; at least one */
+    enum example_grouping grouping; /* never UNSPECIFIED */
 };
 
 /* The changes requested by a caller; at least one. */
@@ -32,6 +35,7 @@ struct settings_change {
     bool has_match_mode;
     enum match_mode match_mode;
     uint32_t annotator_kinds; /* 0: no change */
+    enum example_grouping grouping; /* UNSPECIFIED: no change */
 };
 
 MUST_CHECK enum err settings_read(struct store_txn *txn, struct org_id org,

@@ -62,6 +62,7 @@ int run_findings_tests(void);
 int run_model_tests(void);
 int run_documents_tests(void);
 int run_family_tests(void);
+int run_grouping_tests(void);
 int run_extraction_tests(void);
 int run_retraction_tests(void);
 

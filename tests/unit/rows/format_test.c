@@ -166,6 +166,8 @@ static void test_examples_of_the_format_are_current(void **state)
          sample_of(&arena, "example: the layout's head")},
         {"example", key_example(org, &fingerprint, SAMPLE_TIME_US, 9),
          sample_of(&arena, "example")},
+        {"example_document", key_example(org, &fingerprint, SAMPLE_TIME_US, 9),
+         sample_of(&arena, "example_document")},
         {"example_mark", key_example_mark(org, 9), sample_of(&arena, "example_mark")},
         {"example_retracted", key_example(org, &fingerprint, SAMPLE_TIME_US, 9),
          sample_of(&arena, "example_retracted")},

@@ -26,6 +26,7 @@ KIND(envelope)
 KIND(org_head)
 KIND(layout_head)
 KIND(example)
+KIND(example_document)
 KIND(example_mark)
 KIND(retracted_example)
 KIND(document)
@@ -87,6 +88,7 @@ const struct record_kind record_kinds[RECORD_KIND_COUNT] = {
     {"org_head", sample_of_org_head, org_head_again},
     {"example: the layout's head", sample_of_layout_head, layout_head_again},
     {"example", sample_of_example, example_again},
+    {"example_document", sample_of_example_document, example_document_again},
     {"example_mark", sample_of_example_mark, example_mark_again},
     {"example_retracted", sample_of_retracted_example, retracted_example_again},
     {"document", sample_of_document, document_again},

@@ -106,6 +106,19 @@ struct example_record sample_example(void)
     return record;
 }
 
+struct example_document_record sample_example_document(void)
+{
+    struct example_document_record record = {
+        .annotator_kinds = 0xa,
+        .has_superseded = true,
+        .event_count = 4,
+        .shown = {SAMPLE_TIME_US - 1, 8},
+        .example = sample_example(),
+    };
+
+    return record;
+}
+
 struct example_mark_record sample_example_mark(void)
 {
     struct example_mark_record record = {
@@ -317,7 +330,7 @@ struct verdict_record sample_verdict(void)
 struct settings_record sample_settings(void)
 {
     struct settings_record record = {
-        .seq = 9, .holdout_percent = 10, .match_mode = 1, .annotator_kinds = 0xa};
+        .seq = 9, .holdout_percent = 10, .match_mode = 1, .annotator_kinds = 0xa, .grouping = 2};
 
     return record;
 }

@@ -6,6 +6,7 @@
 
 #include "server/domain/admin/records.h"
 #include "server/domain/artifacts/records.h"
+#include "server/domain/corrections/document_rows.h"
 #include "server/domain/corrections/records.h"
 #include "server/domain/counters/records.h"
 #include "server/domain/experiment/records.h"
@@ -28,6 +29,7 @@ struct event_record sample_event(struct slice envelope);
 struct org_head_record sample_org_head(void);
 struct layout_head_record sample_layout_head(void);
 struct example_record sample_example(void);
+struct example_document_record sample_example_document(void);
 struct example_mark_record sample_example_mark(void);
 struct retracted_example_record sample_retracted_example(void);
 /* Into memory of the caller's: it is large. */

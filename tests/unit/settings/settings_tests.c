@@ -122,9 +122,11 @@ static void test_row_and_response_depend_only_on_the_event(void **state)
                                            .holdout_percent = 100,
                                            .has_match_mode = true,
                                            .match_mode = MATCH_MODE_EXACT,
+                                           .grouping = EXAMPLE_GROUPING_DOCUMENT,
                                            .annotator_kinds =
                                                ANNOTATOR_KINDS_HUMAN | 1u << ANNOTATOR_KIND_LLM};
-    const uint8_t whole[] = {0x08, 100, 0x10, MATCH_MODE_EXACT, 0x1a, 2, 1, 3};
+    const uint8_t whole[] = {0x08, 100, 0x10, MATCH_MODE_EXACT,         0x1a, 2,
+                             1,    3,   0x20, EXAMPLE_GROUPING_DOCUMENT};
     struct slice after = {NULL, 0};
     struct settings settings;
     struct event event;
@@ -141,6 +143,7 @@ static void test_row_and_response_depend_only_on_the_event(void **state)
     expect(txn, event.org, 100, MATCH_MODE_EXACT);
     assert_int_equal(settings_read(txn, event.org, &settings), OK);
     assert_int_equal(settings.annotator_kinds, change.annotator_kinds);
+    assert_int_equal(settings.grouping, EXAMPLE_GROUPING_DOCUMENT);
     store_abort(txn);
 }
 
@@ -187,6 +190,7 @@ static void test_facts_that_no_update_wrote_are_corrupt(void **state)
         {(const uint8_t *)"\x12\x02\x08\x65", 4}, /* 101 percent */
         {(const uint8_t *)"\x12\x02\x10\x00", 4}, /* a mode that is not said */
         {(const uint8_t *)"\x12\x02\x10\x63", 4}, /* an unknown mode */
+        {(const uint8_t *)"\x12\x02\x20\x00", 4}, /* a grouping that is not set */
         {(const uint8_t *)"\x12\x03\x1a\x01\x04", 5}, /* an unknown kind of annotator */
         {(const uint8_t *)"\x12\x02\x0a\x00", 4}, /* percent as bytes */
         {(const uint8_t *)"\x12\x05\x08", 3}, /* cut */

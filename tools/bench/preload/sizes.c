@@ -48,8 +48,9 @@ static const struct {
                              TABLE_EXTRACTION_SUBJECT},
                             7},
     [SCRIPT_CORRECTIONS] = {{TABLE_EVENT, TABLE_EVENT_ID, TABLE_SUBJECT, TABLE_EXAMPLE,
-                             TABLE_ENTITY, TABLE_FEEDBACK_SUBJECT, TABLE_FEEDBACK_SUBJECT},
-                            7},
+                             TABLE_EXAMPLE_DOCUMENT, TABLE_ENTITY, TABLE_FEEDBACK_SUBJECT,
+                             TABLE_FEEDBACK_SUBJECT},
+                            8},
 };
 
 /* A row of one captured event. */

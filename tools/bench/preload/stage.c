@@ -20,15 +20,23 @@
 /* Every how many-th row of a window comes later. */
 #define LATER_EVERY 4
 
+/* Events that can be read back: more than the corrections of the papers that are being corrected. */
+#define RECENT_EVENTS 256
+
+/* An event that was appended. */
+struct recent_event {
+    struct key key;
+    struct slice row; /* on the heap */
+};
+
 struct stage {
     struct store_backend_ops
         ops; /* operations of `memory`, some of them replaced; must be the first member */
     const struct store_backend_ops *memory_ops;
     struct store_backend *memory;
     struct feed *feed;
-    struct key last_key; /* key of the last appended event */
-    struct slice last_event; /* row of that event, in `last_bytes`; empty if there is none */
-    uint8_t last_bytes[STORE_VALUE_BYTES_MAX];
+    struct recent_event recent[RECENT_EVENTS]; /* a ring */
+    size_t appended_count; /* of events, since the start */
 };
 
 static struct stage *stage_of(struct store_txn *txn)
@@ -49,6 +57,22 @@ static struct key key_of(struct slice bytes)
     return key;
 }
 
+/* Keeps an event in the place of the oldest one; false without memory. */
+static bool keep_event(struct stage *stage, struct slice key, struct slice value)
+{
+    struct recent_event *recent = &stage->recent[stage->appended_count % RECENT_EVENTS];
+    uint8_t *row = malloc(value.size);
+
+    if (row == NULL) {
+        return false;
+    }
+    free((void *)(uintptr_t)recent->row.data);
+    memcpy(row, value.data, value.size);
+    *recent = (struct recent_event){key_of(key), slice_of(row, value.size)};
+    stage->appended_count++;
+    return true;
+}
+
 static enum err stage_append(struct store_txn *txn, enum store_table table, struct slice key,
                              struct slice value)
 {
@@ -57,11 +81,8 @@ static enum err stage_append(struct store_txn *txn, enum store_table table, stru
     if (UNEXPECTED(!stage_passes(table))) {
         return ERR_INTERNAL;
     }
-    if (table == TABLE_EVENT) {
-        ASSERT(value.size <= sizeof(stage->last_bytes));
-        memcpy(stage->last_bytes, value.data, value.size);
-        stage->last_event = slice_of(stage->last_bytes, value.size);
-        stage->last_key = key_of(key);
+    if (table == TABLE_EVENT && !keep_event(stage, key, value)) {
+        return ERR_MEMORY;
     }
     return feed_put(stage->feed, table, key, value);
 }
@@ -71,9 +92,11 @@ static enum err stage_get(struct store_txn *txn, enum store_table table, struct 
 {
     const struct stage *stage = stage_of(txn);
 
-    if (table == TABLE_EVENT && slice_equal(key, key_slice(&stage->last_key))) {
-        *ret_value = stage->last_event;
-        return OK;
+    for (size_t i = 0; table == TABLE_EVENT && i < RECENT_EVENTS; i++) {
+        if (slice_equal(key, key_slice(&stage->recent[i].key))) {
+            *ret_value = stage->recent[i].row;
+            return OK;
+        }
     }
     if (UNEXPECTED(stage_passes(table))) {
         return ERR_INTERNAL;
@@ -113,6 +136,9 @@ void stage_close(struct stage *take_stage)
 {
     if (take_stage != NULL) {
         store_memory_close(take_stage->memory);
+        for (size_t i = 0; i < RECENT_EVENTS; i++) {
+            free((void *)(uintptr_t)take_stage->recent[i].row.data);
+        }
         free(take_stage);
     }
 }

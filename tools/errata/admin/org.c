@@ -41,6 +41,7 @@ static enum cli_exit print_settings(struct cli *cli, struct json_value reply)
                                     holdout.size > 0 ? (const char *)holdout.data : "0"));
     reply_print_member(cli, "match mode", reply_word(cli, settings, "matchMode", "MATCH_MODE_"));
     reply_print_member(cli, "annotators", annotators_of(cli, settings));
+    reply_print_member(cli, "grouping", reply_word(cli, settings, "grouping", "EXAMPLE_GROUPING_"));
     return CLI_OK;
 }
 
@@ -51,9 +52,9 @@ static enum cli_exit run_settings(struct cli *cli)
                                              .print = print_settings};
     static const struct command_call change = {.method = "/errata.v1.AdminService/UpdateSettings",
                                                .print = print_settings};
-    bool changes = options_has(&cli->options, "holdout") ||
-                   options_has(&cli->options, "match-mode") ||
-                   options_has(&cli->options, "annotator");
+    bool changes =
+        options_has(&cli->options, "holdout") || options_has(&cli->options, "match-mode") ||
+        options_has(&cli->options, "annotator") || options_has(&cli->options, "grouping");
 
     return command_call_once(cli, changes ? &change : &show);
 }
@@ -63,6 +64,7 @@ static const struct option_spec settings_options[] = {
     {"match-mode", "MODE", "default match mode of layouts"},
     {"annotator", "ANNOTATOR",
      "default kind of annotator whose corrections are examples; may be repeated"},
+    {"grouping", "GROUPING", "default grouping of examples: EVENT or DOCUMENT"},
     {"idempotency-key", "KEY", "key that makes the write safe to repeat for 24 hours"},
     {NULL, NULL, NULL}};
 static const struct option_spec create_options[] = {

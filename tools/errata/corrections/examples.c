@@ -105,6 +105,8 @@ static const struct option_spec options[] = {
     {"hints", NULL, "print only `hint_examples`, the JSON text for the prompt"},
     {"document", "DOCUMENT", "the document to be extracted"},
     {"match", "MODE", "match mode of the layout"},
+    {"grouping", "GROUPING",
+     "EVENT: each correction is an example; DOCUMENT: all of a document are one"},
     {"include-superseded", NULL, "include examples that a later correction superseded"},
     {"include-own", NULL, "include corrections of the document itself"},
     {"annotator", "ANNOTATOR", "only corrections by this kind of annotator; may be repeated"},

@@ -17,7 +17,8 @@ static const struct {
              {"KIND", "errata.v1.EventKind"},          {"MODE", "errata.v1.MatchMode"},
              {"STATUS", "errata.v1.MappingStatus"},    {"ORDER", "errata.v1.LayoutCoverageOrder"},
              {"PROFILE", "errata.v1.SanitizeProfile"}, {"ANNOTATOR", "errata.v1.AnnotatorKind"},
-             {"VERDICT", "errata.v1.Verdict"},         {"RULETYPE", "errata.v1.LearnedRuleType"}};
+             {"VERDICT", "errata.v1.Verdict"},         {"RULETYPE", "errata.v1.LearnedRuleType"},
+             {"GROUPING", "errata.v1.ExampleGrouping"}};
 
 static const struct command_word parts[] = {
     {SLICE("errata.write"), SLICE("whether writes are taken")},

@@ -239,6 +239,8 @@ static const struct option_spec prepare_options[] = {
      "value of {{KEY}}, which is used unchanged: for trusted texts, such as a schema"},
     {"limit", "N", "at most N examples, 1 to 20 (default 3)"},
     {"match", "MODE", "match mode of the layout"},
+    {"grouping", "GROUPING",
+     "EVENT: each correction is an example; DOCUMENT: all of a document are one"},
     {"include-superseded", NULL, "include examples that a later correction superseded"},
     {"include-own", NULL, "include corrections of the document itself"},
     {"annotator", "ANNOTATOR", "only corrections by this kind of annotator; may be repeated"},

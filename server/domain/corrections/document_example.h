@@ -1,0 +1,69 @@
+/*
+ * document_example.h: all corrections of one document, of one layout, as one example: which of them it shows, and its
+ * bytes. Apply stores the usual one in a row (document_rows.h); others (of the past, or by other filters) are made by a
+ * lookup. Reads only: no put may come between a call and the last use of its result.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_DOCUMENT_EXAMPLE_H
+#define ERRATA_SERVER_DOMAIN_CORRECTIONS_DOCUMENT_EXAMPLE_H
+
+#include "server/domain/corrections/document_output.h"
+#include "server/domain/corrections/records.h"
+#include "server/domain/layouts/keys.h"
+#include "server/domain/layouts/records.h"
+
+/* Feedback events of a document that one call looks at, the newest: mappings and events of other layouts count too. */
+#define DOCUMENT_EVENTS_MAX 2000
+/* Bytes of outputs in one example: several times a usual prompt. Older corrections that would exceed it are left out. */
+#define DOCUMENT_OUTPUT_BYTES_MAX ((size_t)64 * 1024)
+
+/* Where an example is in the order of its layout. */
+struct document_place {
+    int64_t created_at_us;
+    uint64_t seq;
+};
+
+/* Which corrections. */
+struct document_query {
+    struct org_id org;
+    struct key_fingerprint fingerprint;
+    struct slice document_id;
+    const struct layout_marks *marks; /* of the layout's head */
+    uint64_t as_of_seq; /* the last event that may be seen; UINT64_MAX: all */
+    uint32_t annotator_kinds; /* annotator_kinds.h */
+    bool include_superseded;
+};
+
+/* The corrections that are examples, and what those that pass the query's filters give together. */
+struct document_example {
+    /* The two newest of all. They are the example's place, and what it would be without the newest. */
+    struct document_place newest[2];
+    size_t newest_count;
+    uint32_t annotator_kinds; /* of all */
+    bool has_superseded; /* one of all is superseded */
+    /* Those that are shown, newest first; none: there is no example. */
+    struct document_place shown[DOCUMENT_PARTS_MAX];
+    uint32_t shown_count;
+    bool superseded; /* all that are shown */
+    struct uuid id; /* of the newest that is shown */
+    struct example_record record; /* for a row that has the created_at of shown[0] */
+};
+
+/* Finds the newest DOCUMENT_PARTS_MAX corrections, and makes the example of those that pass the filters, in the arena and
+ * in pages of the transaction. */
+MUST_CHECK enum err document_example_find(struct arena *arena, struct store_txn *txn,
+                                          const struct document_query *query,
+                                          struct document_example *ret_example);
+/* What a reference has of an example. */
+struct exposed_document {
+    uint64_t seq; /* of its newest event */
+    uint32_t event_count;
+    uint64_t as_of_seq; /* the last event that the reference's response could know of */
+};
+
+/* Returns the corrections that an example showed, newest first. `ret_seqs` has room for DOCUMENT_PARTS_MAX. They are found by trying the filters of a lookup;
+ * if none gives that number any more, only the newest event is returned. */
+MUST_CHECK enum err document_example_expand(struct arena *arena, struct store_txn *txn,
+                                            struct org_id org, const struct exposed_document *shown,
+                                            uint64_t ret_seqs[], size_t *ret_count);
+
+#endif

@@ -1,0 +1,49 @@
+/*
+ * document_lookup.h: the examples of DOCUMENT grouping for a lookup, row by row. A lookup of the present walks over the
+ * documents' rows and copies their prepared bytes if its filters are the default ones. A lookup of the past walks over the
+ * layout's examples, including those that were retracted since, and makes the example of each document again. The caller
+ * leaves out the own document and copies (examples_filter.h).
+ */
+#ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_DOCUMENT_LOOKUP_H
+#define ERRATA_SERVER_DOMAIN_CORRECTIONS_DOCUMENT_LOOKUP_H
+
+#include "server/domain/corrections/document_example.h"
+#include "server/domain/corrections/examples_filter.h"
+
+struct document_lookup {
+    struct arena *arena; /* for examples that are made */
+    struct document_query query; /* without a document */
+    bool is_past;
+    /* Of the past: hashes of the documents that were met, with room for EXAMPLES_ROWS_MAX. */
+    uint64_t *met;
+    size_t met_count;
+};
+
+/* A row of a walk. */
+struct document_row {
+    struct slice key;
+    struct slice value;
+    bool is_retracted; /* of EXAMPLE_RETRACTED */
+};
+
+/* An example. Slices die with the transaction or the arena. */
+struct document_answer {
+    bool is_found; /* false: the row gives none, and the other members are not set */
+    bool superseded;
+    uint32_t event_count;
+    struct document_place place; /* of its newest event */
+    struct uuid id; /* of that event */
+    struct example_record record;
+};
+
+/* Begins a lookup; `marks` are filled before the first row. */
+MUST_CHECK enum err document_lookup_init(struct document_lookup *lookup,
+                                         const struct examples_query *query,
+                                         const struct examples_filter *filter,
+                                         const struct layout_marks *marks);
+/* Returns the example of a row: of EXAMPLE_DOCUMENT, or, of the past, of EXAMPLE and EXAMPLE_RETRACTED; newest first. */
+MUST_CHECK enum err document_lookup_row(struct document_lookup *lookup, struct store_txn *txn,
+                                        const struct document_row *row,
+                                        struct document_answer *ret_answer);
+
+#endif

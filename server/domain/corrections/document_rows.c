@@ -1,0 +1,233 @@
+/*
+ * document_rows.c: see document_rows.h. The key is that of the document's newest example, of any kind of annotator and
+ * superseded or not; it changes only if that one is added or removed.
+ */
+#include "server/domain/corrections/document_rows.h"
+
+#include "server/domain/corrections/keys.h"
+#include "server/domain/events/annotator_kinds.h"
+#include "store/base/assert.h"
+#include "store/record_fast.h"
+#include "store/record_pb.h"
+
+#include <record/corrections.pb.h>
+
+/* What making one example needs at most: 50 events with three texts of 10 KB, their members, and the merged text. */
+#define REWRITE_BYTES_MAX ((size_t)64 << 20)
+
+/* Reads the row as our encoder writes it; false for another order of fields. */
+static bool read_in_order(struct slice bytes, struct example_document_record *record,
+                          struct slice *ret_example)
+{
+    struct record_fast reader = record_fast_of(bytes);
+    uint64_t kinds = 0;
+    uint64_t has_superseded = 0;
+    uint64_t event_count = 0;
+    uint64_t created_at_us = 0;
+
+    record_fast_number(
+        &reader, RECORD_NUMBER_TAG(errata_record_ExampleDocumentRow_annotator_kinds_tag), &kinds);
+    record_fast_number(&reader,
+                       RECORD_NUMBER_TAG(errata_record_ExampleDocumentRow_has_superseded_tag),
+                       &has_superseded);
+    record_fast_number(&reader, RECORD_NUMBER_TAG(errata_record_ExampleDocumentRow_event_count_tag),
+                       &event_count);
+    record_fast_number(&reader, RECORD_NUMBER_TAG(errata_record_ExampleDocumentRow_seq_tag),
+                       &record->shown.seq);
+    record_fast_fixed(&reader, RECORD_FIXED_TAG(errata_record_ExampleDocumentRow_created_at_us_tag),
+                      &created_at_us);
+    record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleDocumentRow_example_tag),
+                      ret_example);
+    record->annotator_kinds = (uint32_t)kinds;
+    record->has_superseded = has_superseded != 0;
+    record->event_count = (uint32_t)event_count;
+    record->shown.created_at_us = (int64_t)created_at_us;
+    return reader.at == reader.end;
+}
+
+/* Reads a row with its fields in any order. */
+static enum err read_by_field(struct slice bytes, struct example_document_record *record,
+                              struct slice *ret_example)
+{
+    errata_record_ExampleDocumentRow message;
+    enum err err = OK;
+
+    memset(&message, 0, sizeof(message));
+    err = record_pb_decode(bytes, &errata_record_ExampleDocumentRow_msg, &message);
+    record->annotator_kinds = message.annotator_kinds;
+    record->has_superseded = message.has_superseded;
+    record->event_count = message.event_count;
+    record->shown = (struct document_place){(int64_t)message.created_at_us, message.seq};
+    *ret_example = message.example;
+    return err;
+}
+
+static bool is_whole(const struct example_document_record *record)
+{
+    return annotator_kinds_is_valid(record->annotator_kinds) &&
+           record->event_count <= DOCUMENT_PARTS_MAX;
+}
+
+enum err record_decode_example_document(struct slice bytes,
+                                        struct example_document_record *ret_record)
+{
+    struct example_document_record record = {.annotator_kinds = 0};
+    struct slice example = {NULL, 0};
+    enum err err = OK;
+
+    if (!read_in_order(bytes, &record, &example)) {
+        err = read_by_field(bytes, &record, &example);
+    }
+    if (record.annotator_kinds == 0) {
+        record.annotator_kinds = ANNOTATOR_KINDS_HUMAN;
+    }
+    if (err != OK || !is_whole(&record)) {
+        return ERR_CORRUPT;
+    }
+    if (record.event_count > 0) {
+        err = record_decode_example(example, &record.example);
+    }
+    *ret_record = record;
+    return err;
+}
+
+enum err record_encode_example_document(struct arena *arena,
+                                        const struct example_document_record *record,
+                                        struct slice *ret_bytes)
+{
+    errata_record_ExampleDocumentRow message = {
+        .annotator_kinds =
+            record->annotator_kinds == ANNOTATOR_KINDS_HUMAN ? 0 : record->annotator_kinds,
+        .has_superseded = record->has_superseded,
+        .event_count = record->event_count,
+        .seq = record->shown.seq,
+        .created_at_us = (uint64_t)record->shown.created_at_us,
+    };
+    enum err err = OK;
+
+    if (UNEXPECTED(!is_whole(record))) {
+        return ERR_INTERNAL;
+    }
+    if (record->event_count > 0) {
+        err = record_encode_example(arena, &record->example, &message.example);
+    }
+    return err != OK ? err
+                     : record_pb_encode(arena, &errata_record_ExampleDocumentRow_msg, &message,
+                                        ret_bytes);
+}
+
+static bool is_same_place(const struct document_place *a, const struct document_place *b)
+{
+    return a->seq == b->seq;
+}
+
+static enum err delete_row(struct store_txn *txn, const struct document_change *change,
+                           const struct document_place *place)
+{
+    struct key key =
+        key_example(change->org, &change->fingerprint, place->created_at_us, place->seq);
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, TABLE_EXAMPLE_DOCUMENT, key_slice(&key), &value);
+
+    if (err == OK) {
+        err = store_del(txn, TABLE_EXAMPLE_DOCUMENT, key_slice(&key));
+    }
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
+/* Deletes the row under its earlier key: if the changed correction is the newest now, it was perhaps added, and the row
+ * was that of the second; else the changed one was perhaps removed. */
+static enum err delete_earlier(struct store_txn *txn, const struct document_change *change,
+                               const struct document_example *example)
+{
+    if (example->newest_count == 0 || !is_same_place(&example->newest[0], &change->place)) {
+        return delete_row(txn, change, &change->place);
+    }
+    return example->newest_count == 2 ? delete_row(txn, change, &example->newest[1]) : OK;
+}
+
+/* Encodes the row of an example. */
+static enum err encode_row(struct arena *arena, const struct document_example *example,
+                           struct slice *ret_value)
+{
+    struct example_document_record record = {
+        .annotator_kinds = example->annotator_kinds,
+        .has_superseded = example->has_superseded,
+        .event_count = example->shown_count,
+        .example = example->record,
+    };
+
+    if (example->shown_count > 0 && !is_same_place(&example->shown[0], &example->newest[0])) {
+        record.shown = example->shown[0];
+    }
+    return record_encode_example_document(arena, &record, ret_value);
+}
+
+/* Makes the example, and its row, before the first put. */
+static enum err make_row(struct arena *arena, struct store_txn *txn,
+                         const struct document_change *change, struct document_example *example,
+                         struct slice *ret_value)
+{
+    struct layout_marks *marks = arena_calloc(arena, 1, sizeof(*marks));
+    const struct document_query query = {
+        .org = change->org,
+        .fingerprint = change->fingerprint,
+        .document_id = change->document_id,
+        .marks = marks,
+        .as_of_seq = UINT64_MAX,
+        .annotator_kinds = ANNOTATOR_KINDS_HUMAN,
+    };
+    struct key head = key_layout_head(change->org, &change->fingerprint);
+    struct slice value = {NULL, 0};
+    enum err err =
+        marks != NULL ? store_get(txn, TABLE_EXAMPLE, key_slice(&head), &value) : ERR_MEMORY;
+
+    if (err == OK) {
+        err = record_decode_layout_marks(value, marks);
+    }
+    if (err == OK) {
+        err = document_example_find(arena, txn, &query, example);
+    }
+    return err != OK || example->newest_count == 0 ? err : encode_row(arena, example, ret_value);
+}
+
+enum err document_rows_rewrite(struct ctx *ctx, struct store_txn *txn,
+                               const struct document_change *change)
+{
+    struct document_example *example = arena_calloc(ctx->arena, 1, sizeof(*example));
+    struct slice value = {NULL, 0};
+    struct arena arena;
+    struct key key;
+    enum err err = OK;
+
+    if (example == NULL) {
+        return ERR_MEMORY;
+    }
+    arena_init(&arena, REWRITE_BYTES_MAX);
+    err = make_row(&arena, txn, change, example, &value);
+    if (err == OK) {
+        err = delete_earlier(txn, change, example);
+    }
+    if (err == OK && example->newest_count > 0) {
+        key = key_example(change->org, &change->fingerprint, example->newest[0].created_at_us,
+                          example->newest[0].seq);
+        err = store_put(txn, TABLE_EXAMPLE_DOCUMENT, key_slice(&key), value);
+    }
+    arena_deinit(&arena);
+    return err;
+}
+
+enum err document_rows_follow(struct ctx *ctx, struct store_txn *txn, const struct event *event,
+                              const struct feedback_event_view *view)
+{
+    const struct document_change change = {
+        .org = event->org,
+        .fingerprint = key_fingerprint_of(view->layout_fingerprint),
+        .document_id = view->document_id,
+        .place = {event->created_at_us, event->seq},
+    };
+
+    return view->document_id.size > 0 && !event->content_removed
+               ? document_rows_rewrite(ctx, txn, &change)
+               : OK;
+}

@@ -1,0 +1,46 @@
+/*
+ * document_rows.h: the rows of examples that show all corrections of a document. Only apply writes them; examples.h reads
+ * them. A row is made from the corrections as they are now, after each change of one: its capture or retraction, and
+ * another correction that supersedes it or no longer does. So the same function adds and removes a correction.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_DOCUMENT_ROWS_H
+#define ERRATA_SERVER_DOMAIN_CORRECTIONS_DOCUMENT_ROWS_H
+
+#include "server/domain/corrections/document_example.h"
+#include "server/domain/events/feedback.h"
+#include "store/base/ctx.h"
+
+/* A correction of a document that changed: its rows in other tables are as they are after that. */
+struct document_change {
+    struct org_id org;
+    struct key_fingerprint fingerprint;
+    struct slice document_id; /* not empty; borrowed from memory that outlives a put */
+    struct document_place place;
+};
+
+/* A row as a lookup reads it. */
+struct example_document_record {
+    uint32_t annotator_kinds; /* of the document's corrections (annotator_kinds.h) */
+    bool has_superseded; /* some are superseded */
+    /* The example of those by HUMAN that are not superseded; 0: there are none. */
+    uint32_t event_count;
+    struct document_place shown; /* its newest; {0, 0}: that of the key */
+    struct example_record example;
+};
+
+/* Rewrites the row of the document and layout after a change of one of its corrections. */
+MUST_CHECK enum err document_rows_rewrite(struct ctx *ctx, struct store_txn *txn,
+                                          const struct document_change *change);
+/* Does so after an event that is an example was applied or retracted, if it names a document. */
+MUST_CHECK enum err document_rows_follow(struct ctx *ctx, struct store_txn *txn,
+                                         const struct event *event,
+                                         const struct feedback_event_view *view);
+
+/* The rules of records.h hold. */
+MUST_CHECK enum err record_decode_example_document(struct slice bytes,
+                                                   struct example_document_record *ret_record);
+MUST_CHECK enum err record_encode_example_document(struct arena *arena,
+                                                   const struct example_document_record *record,
+                                                   struct slice *ret_bytes);
+
+#endif

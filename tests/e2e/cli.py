@@ -276,6 +276,30 @@ class Cli(ServerCase):
                                   "shared: [0-9]+ words")
         self.assertIn("NOT_FOUND", self.run_cli("layouts", "show", "read/none", code=1))
 
+    def test_examples_of_a_family(self):
+        """Two invoices of one supplier with different fingerprints: the correction of one is an example for the other, by
+        --match and by the organisation's setting, and its outcome is credited to it."""
+        self.run_cli("layouts", "ingest", *(str(PDF / "layout" / f"gen-L03-{n}.pdf") for n in (0, 3)), "--id-prefix", "near/")
+        first, second = (json.loads(self.run_cli("layouts", "show", f"near/gen-L03-{n}", "--json"))["document"]
+                         for n in (0, 3))
+        self.assertNotEqual(first["layoutFingerprint"], second["layoutFingerprint"])
+        self.assertEqual(first["layoutFamilyId"], second["layoutFamilyId"])
+        made = self.run_cli("corrections", "capture", "--actor", "ada", "--type", LINE, "--document", "near/gen-L03-0",
+                            "--before", '{"qty": "1"}', "--after", '{"qty": "404"}').strip()
+        ask = ("examples", "--document", "near/gen-L03-3", "--json")
+        self.assertEqual(json.loads(self.run_cli(*ask))["matchLevel"], "MATCH_LEVEL_NONE")
+        reply = json.loads(self.run_cli(*ask, "--match", "family"))
+        self.assertEqual((reply["matchLevel"], [(e["id"], e["layoutFingerprint"]) for e in reply["examples"]]),
+                         ("MATCH_LEVEL_FAMILY", [(made, first["layoutFingerprint"])]))
+        self.assertRegex(self.run_cli(*ask[:-1], "--match", "family"), "FAMILY")
+        self.run_cli("org", "settings", "--match-mode", "family")
+        self.addCleanup(self.run_cli, "org", "settings", "--match-mode", "exact")
+        self.assertEqual(json.loads(self.run_cli(*ask))["examples"], reply["examples"])
+        self.assertEqual(json.loads(self.run_cli(*ask, "--match", "exact"))["matchLevel"], "MATCH_LEVEL_NONE")
+        recorded = json.loads(self.run_cli("extractions", "record", "--document", "near/gen-L03-3", "--confidence", "0.9",
+                                           "--exposure", reply["exposureRef"], "--json"))
+        self.assertEqual(recorded["extraction"]["exampleIds"], [made])
+
     def test_families_are_merged(self):
         """Two invoices of different suppliers, whose families are merged: both are of one family then."""
         folder = pathlib.Path(self.folder.name, "merged")

@@ -89,11 +89,13 @@ class MeasureLearning(unittest.TestCase):
             split(folder, "ad-buy-form", f"DeepForm-{kind}_template-train_200-test_1-valid_1-SD_0.json", train=trained,
                   test=tests)
         out, _ = self.run_tool("--rows", "forms,unseen")
-        self.assertEqual([self.figures(out, f"EXACT: nearest example, {what}")[:2] for what in ("right", "wrong", "none")],
-                         [("1.000", "1.000"), ("0.000", "0.000"), ("0.000", "0.000")])
+        for mode in ("EXACT", "FAMILY"):
+            self.assertEqual(
+                [self.figures(out, f"{mode}: nearest example, {what}")[:2] for what in ("right", "wrong", "none")],
+                [("1.000", "1.000"), ("0.000", "0.000"), ("0.000", "0.000")])
+            self.assertEqual(self.figures(out, f"{mode}: template not in training")[0], "0.000")
+            self.assertEqual(self.figures(out, f"{mode}: template in training")[0], "1.000")
         self.assertIn(f"({2 * FORMS - 2} registration forms, 0 refused)", out)
-        self.assertEqual(self.figures(out, "template not in training")[0], "0.000")
-        self.assertEqual(self.figures(out, "template in training")[0], "1.000")
 
     def test_missing_data(self):
         _, said = self.run_tool("--rows", "receipts", code=1)

@@ -23,6 +23,7 @@ int main(void)
     failed += run_document_text_tests();
     failed += run_layout_tests();
     failed += run_family_tests();
+    failed += run_family_example_tests();
     failed += run_mapping_tests();
     failed += run_match_tests();
     failed += run_turn_tests();

@@ -75,8 +75,11 @@ static void test_unset_members_have_defaults(void **state)
     assert_int_equal(update(&world, &start, "", (struct change){-1, MATCH_MODE_EXACT}).code,
                      STATUS_OK);
     expect(&world, world.admin, "", (struct change){25, MATCH_MODE_EXACT});
+    assert_int_equal(update(&world, &start, "", (struct change){-1, MATCH_MODE_FAMILY}).code,
+                     STATUS_OK);
+    expect(&world, world.admin, "", (struct change){25, MATCH_MODE_FAMILY});
     assert_int_equal(update(&world, &start, "", (struct change){0, -1}).code, STATUS_OK);
-    expect(&world, world.admin, "", (struct change){0, MATCH_MODE_EXACT});
+    expect(&world, world.admin, "", (struct change){0, MATCH_MODE_FAMILY});
     world_deinit(&world);
 }
 

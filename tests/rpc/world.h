@@ -153,6 +153,7 @@ int run_document_end_tests(void);
 int run_document_text_tests(void);
 int run_layout_tests(void);
 int run_family_tests(void);
+int run_family_example_tests(void);
 int run_feedback_tests(void);
 int run_mapping_tests(void);
 int run_match_tests(void);

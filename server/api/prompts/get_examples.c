@@ -36,6 +36,7 @@ enum err prompt_service_get_examples_read(struct prompt_service_get_examples_cal
         .document_id = slice_text(call->request->document_id),
         .limit = call->request->max_examples > 0 ? (uint32_t)call->request->max_examples
                                                  : EXAMPLES_LIMIT_DEFAULT,
+        .arena = call->ctx->arena,
         .include_superseded = call->request->include_superseded != 0,
         .include_own = call->request->include_own != 0,
         .has_as_of = call->as_of.is_given,
@@ -53,6 +54,7 @@ enum err prompt_service_get_examples_read(struct prompt_service_get_examples_cal
         UNEXPECTED(!example_view_from_wire((int32_t)call->request->view, &query.view)) ||
         UNEXPECTED(
             !example_grouping_from_wire((int32_t)call->request->grouping, &query.grouping)) ||
+        UNEXPECTED(!match_mode_from_wire((int32_t)call->request->match_mode, &query.match_mode)) ||
         UNEXPECTED(query.limit > EXAMPLES_LIMIT_MAX)) {
         return ERR_INTERNAL; /* check_request refuses such a request */
     }

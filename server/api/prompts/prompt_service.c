@@ -183,6 +183,7 @@ static enum err read_query(struct prompt_service_prepare_prompt_call *call,
                      .limit = request->max_examples > 0 ? (uint32_t)request->max_examples
                                                         : EXAMPLES_LIMIT_DEFAULT,
                      .view = EXAMPLE_VIEW_HINTS,
+                     .arena = arena,
                      .include_superseded = request->include_superseded != 0,
                      .include_own = request->include_own != 0,
                      .has_as_of = call->as_of.is_given,
@@ -205,6 +206,8 @@ static enum err read_query(struct prompt_service_prepare_prompt_call *call,
     }
     if (UNEXPECTED(
             !example_grouping_from_wire((int32_t)request->grouping, &query.examples.grouping)) ||
+        UNEXPECTED(
+            !match_mode_from_wire((int32_t)request->match_mode, &query.examples.match_mode)) ||
         UNEXPECTED(query.examples.limit > EXAMPLES_LIMIT_MAX)) {
         return ERR_INTERNAL; /* check_request refuses such a request */
     }

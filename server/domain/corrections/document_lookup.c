@@ -8,24 +8,30 @@
 #include "server/domain/events/feedback.h"
 #include "store/base/bytes.h"
 
-enum err document_lookup_init(struct document_lookup *lookup, const struct examples_query *query,
-                              const struct examples_filter *filter,
-                              const struct layout_marks *marks)
+void document_lookup_init(struct document_lookup *lookup, const struct examples_query *query,
+                          const struct examples_filter *filter)
 {
     *lookup = (struct document_lookup){
         .arena = query->arena,
         .query = {.org = query->org,
-                  .fingerprint = key_fingerprint_of(query->layout_fingerprint),
-                  .marks = marks,
                   .as_of_seq = filter->as_of_seq,
                   .annotator_kinds = filter->annotator_kinds,
                   .include_superseded = filter->include_superseded},
         .is_past = query->has_as_of,
     };
-    if (lookup->is_past) {
-        lookup->met = arena_calloc(lookup->arena, EXAMPLES_ROWS_MAX, sizeof(*lookup->met));
-    }
-    return lookup->is_past && lookup->met == NULL ? ERR_MEMORY : OK;
+}
+
+void document_lookup_set_layout(struct document_lookup *lookup,
+                                const struct key_fingerprint *fingerprint,
+                                const struct layout_marks *marks)
+{
+    lookup->query.fingerprint = *fingerprint;
+    lookup->query.marks = marks;
+}
+
+void document_lookup_restart(struct document_lookup *lookup)
+{
+    lookup->met_count = 0;
 }
 
 /* Makes the example of the document that an event names. */
@@ -58,23 +64,32 @@ static enum err make_answer(struct document_lookup *lookup, struct store_txn *tx
     return OK;
 }
 
-/* Notes a document; false if it was met before, or there is none. A walk looks at EXAMPLES_ROWS_MAX rows at most. */
-static bool meet(struct document_lookup *lookup, struct slice hash)
+/* Notes the document of a row of the layout; `ret_is_new` is false if it was met before, or there is none. A lookup
+ * examines EXAMPLES_ROWS_MAX rows at most. */
+static enum err meet(struct document_lookup *lookup, struct slice hash, bool *ret_is_new)
 {
     uint64_t number = 0;
 
+    *ret_is_new = false;
     if (hash.size != EXAMPLE_DOCUMENT_HASH_BYTES || lookup->met_count == EXAMPLES_ROWS_MAX) {
-        return false;
+        return OK;
     }
-    number = bytes_get_be64(hash.data);
+    if (lookup->met == NULL) {
+        lookup->met = arena_calloc(lookup->arena, EXAMPLES_ROWS_MAX, sizeof(*lookup->met));
+    }
+    if (lookup->met == NULL) {
+        return ERR_MEMORY;
+    }
+    number = bytes_get_be64(hash.data) ^ bytes_get_be64(lookup->query.fingerprint.bytes);
     for (size_t i = 0; i < lookup->met_count; i++) {
         if (lookup->met[i] == number) {
-            return false;
+            return OK;
         }
     }
     lookup->met[lookup->met_count] = number;
     lookup->met_count++;
-    return true;
+    *ret_is_new = true;
+    return OK;
 }
 
 static enum err look_back(struct document_lookup *lookup, struct store_txn *txn,
@@ -84,6 +99,7 @@ static enum err look_back(struct document_lookup *lookup, struct store_txn *txn,
     struct retracted_example_record retracted = {.retracted_by_seq = UINT64_MAX};
     struct example_record record;
     struct slice value = row->value;
+    bool is_new = false;
     enum err err = OK;
 
     ret_answer->is_found = false;
@@ -95,10 +111,10 @@ static enum err look_back(struct document_lookup *lookup, struct store_txn *txn,
         return err;
     }
     err = record_decode_example(value, &record);
-    if (err != OK || place->seq > lookup->query.as_of_seq || !meet(lookup, record.document_hash)) {
-        return err;
+    if (err == OK && place->seq <= lookup->query.as_of_seq) {
+        err = meet(lookup, record.document_hash, &is_new);
     }
-    return make_answer(lookup, txn, place->seq, ret_answer);
+    return err != OK || !is_new ? err : make_answer(lookup, txn, place->seq, ret_answer);
 }
 
 /* Returns whether the filters choose those corrections of a document that its row shows. */
@@ -111,27 +127,68 @@ static bool is_prepared(const struct document_query *query,
            !(query->include_superseded && record->has_superseded);
 }
 
-enum err document_lookup_row(struct document_lookup *lookup, struct store_txn *txn,
-                             const struct document_row *row, struct document_answer *ret_answer)
+/* Reads the row of a document; makes the example if the filters are not the usual ones. */
+static enum err read_document(struct document_lookup *lookup, struct store_txn *txn,
+                              const struct document_place *place, struct slice value,
+                              struct document_answer *ret_answer)
 {
-    struct document_place place = {0, 0};
     struct example_document_record record;
-    enum err err = key_read_example(row->key, &place.created_at_us, &place.seq);
+    enum err err = record_decode_example_document(value, &record);
 
-    if (err != OK || lookup->is_past) {
-        return err != OK ? err : look_back(lookup, txn, &place, row, ret_answer);
-    }
-    err = record_decode_example_document(row->value, &record);
     if (err != OK || !is_prepared(&lookup->query, &record)) {
-        return err != OK ? err : make_answer(lookup, txn, place.seq, ret_answer);
+        return err != OK ? err : make_answer(lookup, txn, place->seq, ret_answer);
     }
     ret_answer->is_found = record.event_count > 0;
     if (ret_answer->is_found) {
         ret_answer->superseded = false;
         ret_answer->event_count = record.event_count;
-        ret_answer->place = record.shown.seq != 0 ? record.shown : place;
+        ret_answer->place = record.shown.seq != 0 ? record.shown : *place;
         ret_answer->record = record.example;
         ret_answer->id = example_id_restore(&record.example, ret_answer->place.created_at_us);
     }
     return OK;
+}
+
+enum err document_lookup_row(struct document_lookup *lookup, struct store_txn *txn,
+                             const struct document_row *row, struct document_answer *ret_answer)
+{
+    struct document_place place = {0, 0};
+    enum err err = key_read_example(row->key, &place.created_at_us, &place.seq);
+
+    if (err != OK) {
+        return err;
+    }
+    return lookup->is_past ? look_back(lookup, txn, &place, row, ret_answer)
+                           : read_document(lookup, txn, &place, row->value, ret_answer);
+}
+
+enum err document_lookup_example(struct document_lookup *lookup, struct store_txn *txn,
+                                 const struct document_row *row, struct document_answer *ret_answer)
+{
+    struct document_place place = {0, 0};
+    struct example_record record;
+    struct slice value = {NULL, 0};
+    bool is_new = false;
+    enum err err = OK;
+
+    if (lookup->is_past) {
+        return document_lookup_row(lookup, txn, row, ret_answer);
+    }
+    ret_answer->is_found = false;
+    err = key_read_example(row->key, &place.created_at_us, &place.seq);
+    if (err == OK) {
+        err = record_decode_example(row->value, &record);
+    }
+    if (err == OK) {
+        err = meet(lookup, record.document_hash, &is_new);
+    }
+    if (err != OK || !is_new) {
+        return err;
+    }
+    /* The row of a document has the key of its newest correction, which may be by another kind of annotator. */
+    err = store_get(txn, TABLE_EXAMPLE_DOCUMENT, row->key, &value);
+    if (err == ERR_NOT_FOUND) {
+        return make_answer(lookup, txn, place.seq, ret_answer);
+    }
+    return err != OK ? err : read_document(lookup, txn, &place, value, ret_answer);
 }

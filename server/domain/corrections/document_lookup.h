@@ -14,7 +14,7 @@ struct document_lookup {
     struct arena *arena; /* for examples that are made */
     struct document_query query; /* without a document */
     bool is_past;
-    /* Of the past: hashes of the documents that were met, with room for EXAMPLES_ROWS_MAX. */
+    /* What identifies the documents and layouts that were met, with room for EXAMPLES_ROWS_MAX; NULL before the first. */
     uint64_t *met;
     size_t met_count;
 };
@@ -36,14 +36,23 @@ struct document_answer {
     struct example_record record;
 };
 
-/* Begins a lookup; `marks` are filled before the first row. */
-MUST_CHECK enum err document_lookup_init(struct document_lookup *lookup,
-                                         const struct examples_query *query,
-                                         const struct examples_filter *filter,
-                                         const struct layout_marks *marks);
+/* Begins a lookup. */
+void document_lookup_init(struct document_lookup *lookup, const struct examples_query *query,
+                          const struct examples_filter *filter);
+/* Sets the layout of the rows that follow; `marks` are filled before the first of them. */
+void document_lookup_set_layout(struct document_lookup *lookup,
+                                const struct key_fingerprint *fingerprint,
+                                const struct layout_marks *marks);
+/* Forgets which documents were met. */
+void document_lookup_restart(struct document_lookup *lookup);
 /* Returns the example of a row: of EXAMPLE_DOCUMENT, or, of the past, of EXAMPLE and EXAMPLE_RETRACTED; newest first. */
 MUST_CHECK enum err document_lookup_row(struct document_lookup *lookup, struct store_txn *txn,
                                         const struct document_row *row,
                                         struct document_answer *ret_answer);
+/* Returns the example of the document that a row of EXAMPLE names, in the present, too: the caller's rows are those of
+ * single corrections. None for a document that was met before. */
+MUST_CHECK enum err document_lookup_example(struct document_lookup *lookup, struct store_txn *txn,
+                                            const struct document_row *row,
+                                            struct document_answer *ret_answer);
 
 #endif

@@ -1,18 +1,18 @@
 /*
- * examples.c: see examples.h. Only the layout with exactly the requested fingerprint is searched. A read
- * of the past also finds the examples that were retracted since.
+ * examples.c: see examples.h. Searches the layout with exactly the requested fingerprint; examples_family.c searches the
+ * other layouts of its family. A read of the past also finds the examples that were retracted since.
  */
 #include "server/domain/corrections/examples.h"
 
 #include "server/domain/corrections/document_lookup.h"
+#include "server/domain/corrections/example_family.h"
 #include "server/domain/corrections/example_hints.h"
 #include "server/domain/corrections/example_past.h"
-#include "server/domain/corrections/examples_filter.h"
+#include "server/domain/corrections/examples_family.h"
 #include "server/domain/corrections/keys.h"
 #include "server/domain/corrections/records.h"
 #include "server/domain/experiment/arm.h"
 #include "server/domain/experiment/sums.h"
-#include "server/domain/layouts/documents.h"
 #include "server/domain/layouts/keys.h"
 #include "server/domain/layouts/records.h"
 #include "store/base/wire.h"
@@ -33,7 +33,7 @@ struct found_row {
     bool is_retracted; /* of TABLE_EXAMPLE_RETRACTED */
 };
 
-/* Where rows come from, newest first. */
+/* Where rows of one layout come from, newest first. */
 struct row_source {
     struct store_cursor cursor;
     /* Time travel: examples that were retracted since, merged with the others. */
@@ -50,21 +50,32 @@ struct lookup {
     struct examples_filter filter;
     bool by_document; /* DOCUMENT grouping */
     struct document_lookup documents; /* of DOCUMENT grouping */
-    struct layout_marks marks;
+    struct key_fingerprint fingerprint; /* of the layout that is asked about */
+    struct layout_marks marks; /* of that layout */
+    struct layout_marks other_marks; /* of `other` */
+    const struct examples_family_layout
+        *other; /* the layout of the next row, if it is another one of the family; else NULL */
     size_t mark; /* the first mark that may belong to the next row: both are newest first */
+    struct family_members family; /* whose examples are served; no members: those of the layout */
+    bool of_family; /* only rows that belong to `family` are taken */
+    bool is_past_family; /* with `of_family`: older rows do not belong to it */
+    size_t family_reads; /* rows that were read to find whether examples belong to it */
     struct uuid ids[EXAMPLES_LIMIT_MAX]; /* of the chosen examples */
     struct example_hint
         hints[EXAMPLES_LIMIT_MAX]; /* the chosen ones', written after all examples */
     struct exposed_artifact artifacts[EXAMPLES_LIMIT_MAX]; /* the chosen ones' */
     uint8_t hint_hashes[EXAMPLES_LIMIT_MAX][KEY_HASH_BYTES]; /* the chosen ones' */
     uint32_t count; /* chosen */
+    uint32_t other_count; /* of them: of other layouts */
     uint32_t served_count; /* of them: all, or none if the document is held out */
     enum experiment_arm arm;
     uint64_t as_of_seq; /* the last event that the answer could know of */
     int64_t as_of_us; /* of the as_of event: no example at that time is newer */
     bool incomplete; /* the bound was met with places left and rows after it */
-    bool document_known; /* the document itself says whether it is a scan */
-    bool withheld; /* it is one, or all of the layout's are: there is nothing to answer */
+    bool document_known; /* the document that is named was ingested */
+    struct document_state document; /* of that document */
+    bool
+        withheld; /* it is a scan, or all documents of the layout are: there is nothing to answer */
     bool
         layout_ready; /* it has enough examples for the experiment; only known of a document in an arm */
 };
@@ -77,13 +88,15 @@ static bool wants_hints(const struct examples_query *query)
 /* What changes about an example; zeros where it has no mark. */
 static enum err read_mark(struct lookup *lookup, uint64_t seq, struct example_mark_record *ret_mark)
 {
+    const struct layout_marks *marks =
+        lookup->other != NULL ? &lookup->other_marks : &lookup->marks;
     struct slice value = {NULL, 0};
     struct key key;
     enum err err = OK;
 
     *ret_mark = (struct example_mark_record){.superseded_by_seq = 0};
-    if (record_find_mark(&lookup->marks, seq, &lookup->mark, &ret_mark->superseded_by_seq)) {
-        record_read_carried(&lookup->marks, lookup->mark - 1, &ret_mark->carried_count,
+    if (record_find_mark(marks, seq, &lookup->mark, &ret_mark->superseded_by_seq)) {
+        record_read_carried(marks, lookup->mark - 1, &ret_mark->carried_count,
                             &ret_mark->carried_sum);
         return OK;
     }
@@ -95,14 +108,15 @@ static enum err read_mark(struct lookup *lookup, uint64_t seq, struct example_ma
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-/* The mean confidence with an example minus that without any; false where either is not known. */
+/* Returns the mean confidence with an example minus that without any; false if either is not known. The sums of an
+ * example are of its own layout's extractions, so those of another layout's example are not compared. */
 static bool find_improvement(const struct lookup *lookup, const struct example_mark_record *mark,
                              double *ret_improvement)
 {
     const struct layout_marks *marks = &lookup->marks;
 
-    if (lookup->query->has_as_of || mark->carried_count < IMPROVEMENT_COUNT_MIN ||
-        marks->bare_count < IMPROVEMENT_COUNT_MIN) {
+    if (lookup->query->has_as_of || lookup->other != NULL ||
+        mark->carried_count < IMPROVEMENT_COUNT_MIN || marks->bare_count < IMPROVEMENT_COUNT_MIN) {
         return false;
     }
     *ret_improvement = ((double)mark->carried_sum / (double)mark->carried_count -
@@ -116,10 +130,12 @@ static void write_example(const struct lookup *lookup, const struct example_reco
                           struct uuid id, int64_t created_at_us, bool superseded,
                           const struct example_mark_record *mark)
 {
-    struct slice fingerprint = lookup->query->layout_fingerprint;
+    bool is_other = lookup->other != NULL;
+    struct slice fingerprint = is_other ? lookup->other->text : lookup->query->layout_fingerprint;
     uint8_t front[4 + UUID_TEXT_BYTES + WIRE_TIMESTAMP_BYTES_MAX] = {
-        EXAMPLE_MATCH_LEVEL_FIELD << 3 | WIRE_VARINT, MATCH_LEVEL_EXACT,
-        EXAMPLE_ID_FIELD << 3 | WIRE_BYTES, UUID_TEXT_BYTES};
+        EXAMPLE_MATCH_LEVEL_FIELD << 3 | WIRE_VARINT,
+        is_other ? MATCH_LEVEL_FAMILY : MATCH_LEVEL_EXACT, EXAMPLE_ID_FIELD << 3 | WIRE_BYTES,
+        UUID_TEXT_BYTES};
     size_t front_bytes = 4 + UUID_TEXT_BYTES;
     double improvement = 0;
     bool improves = find_improvement(lookup, mark, &improvement);
@@ -151,6 +167,7 @@ static void choose(struct lookup *lookup, const struct example_record *row, stru
     lookup->artifacts[lookup->count] = artifact;
     memcpy(lookup->hint_hashes[lookup->count], row->hint_hash, KEY_HASH_BYTES);
     lookup->count++;
+    lookup->other_count += lookup->other != NULL ? 1 : 0;
 }
 
 /* Whether an example was superseded at the time that is asked about. */
@@ -185,26 +202,60 @@ static enum err decode_row(const struct found_row *found, struct example_record 
     return record_decode_example(retracted.row, ret_row);
 }
 
-/* Takes a row that gives the example of a document. */
-static enum err take_document(struct lookup *lookup, const struct found_row *found)
+/* Returns whether the example at a place of the layout belongs to the family. */
+static enum err is_of_family(struct lookup *lookup, int64_t created_at_us, uint64_t seq,
+                             bool *ret_is)
+{
+    const struct examples_family_place place = {
+        .org = lookup->query->org,
+        .members = &lookup->family,
+        .created_at_us = created_at_us,
+        .seq = seq,
+        .as_of_seq = lookup->filter.as_of_seq,
+    };
+    bool has_older = true;
+    enum err err = examples_family_has(lookup->txn, &place, ret_is, &has_older);
+
+    lookup->family_reads += lookup->family.count;
+    lookup->is_past_family = !has_older;
+    return err;
+}
+
+/* Takes the example of a document, if it passes. */
+static enum err take_answer(struct lookup *lookup, const struct document_answer *answer)
 {
     const struct example_mark_record unmarked = {.superseded_by_seq = 0};
-    const struct document_row row = {found->key, found->value, found->is_retracted};
-    struct document_answer answer;
-    enum err err = document_lookup_row(&lookup->documents, lookup->txn, &row, &answer);
 
-    if (err != OK || !answer.is_found ||
-        !examples_filter_passes_document(&lookup->filter, &answer.record)) {
-        return err;
+    if (!answer->is_found || !examples_filter_passes_document(&lookup->filter, &answer->record)) {
+        return OK;
     }
     if (lookup->body != NULL) {
-        write_example(lookup, &answer.record, answer.id, answer.place.created_at_us,
-                      answer.superseded, &unmarked);
+        write_example(lookup, &answer->record, answer->id, answer->place.created_at_us,
+                      answer->superseded, &unmarked);
     }
-    choose(lookup, &answer.record, answer.id,
-           (struct exposed_artifact){answer.place.seq, answer.event_count, 0});
-    examples_filter_take(&lookup->filter, &answer.record);
+    choose(lookup, &answer->record, answer->id,
+           (struct exposed_artifact){answer->place.seq, answer->event_count, 0});
+    examples_filter_take(&lookup->filter, &answer->record);
     return OK;
+}
+
+/* Takes a row that gives the example of a document. All corrections of a document belong to one family. */
+static enum err take_document(struct lookup *lookup, const struct found_row *found)
+{
+    const struct document_row row = {found->key, found->value, found->is_retracted};
+    struct document_answer answer;
+    int64_t created_at_us = 0;
+    uint64_t seq = 0;
+    bool may = true;
+    enum err err = document_lookup_row(&lookup->documents, lookup->txn, &row, &answer);
+
+    if (err == OK && answer.is_found && lookup->of_family) {
+        err = key_read_example(found->key, &created_at_us, &seq);
+        if (err == OK) {
+            err = is_of_family(lookup, created_at_us, seq, &may);
+        }
+    }
+    return err != OK || !may ? err : take_answer(lookup, &answer);
 }
 
 static enum err take_row(struct lookup *lookup, const struct found_row *found)
@@ -216,6 +267,7 @@ static enum err take_row(struct lookup *lookup, const struct found_row *found)
     uint64_t seq = 0;
     uint64_t retracted_by_seq = 0;
     bool superseded = false;
+    bool may = true;
     enum err err = key_read_example(found->key, &created_at_us, &seq);
 
     if (err == OK) {
@@ -224,10 +276,8 @@ static enum err take_row(struct lookup *lookup, const struct found_row *found)
     if (err != OK) {
         return err;
     }
-    if (retracted_by_seq <= lookup->filter.as_of_seq && found->is_retracted) {
-        return OK;
-    }
-    if (!examples_filter_passes(&lookup->filter, seq, &row)) {
+    if ((retracted_by_seq <= lookup->filter.as_of_seq && found->is_retracted) ||
+        !examples_filter_passes(&lookup->filter, seq, &row)) {
         return OK;
     }
     if (!found->is_retracted) {
@@ -236,11 +286,14 @@ static enum err take_row(struct lookup *lookup, const struct found_row *found)
     if (err == OK) {
         err = find_superseded(lookup, seq, &mark, &superseded);
     }
-    if (err != OK) {
+    if (err != OK || (superseded && !lookup->filter.include_superseded)) {
         return err;
     }
-    if (superseded && !lookup->filter.include_superseded) {
-        return OK;
+    if (lookup->of_family) {
+        err = is_of_family(lookup, created_at_us, seq, &may);
+    }
+    if (err != OK || !may) {
+        return err;
     }
     id = example_id_restore(&row, created_at_us);
     if (lookup->body != NULL) {
@@ -369,8 +422,8 @@ static enum err walk(struct lookup *lookup, struct row_source *source, struct sl
         lookup->withheld = true;
         return OK;
     }
-    while (err == OK && count > 0) {
-        for (size_t i = 0; i < count && err == OK; i++) {
+    while (err == OK && count > 0 && !lookup->is_past_family) {
+        for (size_t i = 0; i < count && err == OK && !lookup->is_past_family; i++) {
             err =
                 lookup->by_document ? take_document(lookup, &rows[i]) : take_row(lookup, &rows[i]);
         }
@@ -379,7 +432,7 @@ static enum err walk(struct lookup *lookup, struct row_source *source, struct sl
         }
         passed += count;
         wanted = lookup->query->limit - lookup->count;
-        if (wanted > 0 && passed >= EXAMPLES_ROWS_MAX) {
+        if (wanted > 0 && passed + lookup->family_reads >= EXAMPLES_ROWS_MAX) {
             return look_for_more(lookup, source);
         }
         err = gather(source, wanted, rows, &count);
@@ -505,36 +558,137 @@ static enum err ask_document(struct lookup *lookup)
     const struct examples_query *query = lookup->query;
     uint64_t now = query->has_as_of ? query->as_of_seq : UINT64_MAX;
     enum err err =
-        document_is_scan(lookup->txn, query->org, query->document_id, now, &lookup->withheld);
+        document_read_state(lookup->txn, query->org, query->document_id, now, &lookup->document);
 
     lookup->document_known = err == OK;
+    lookup->withheld = err == OK && lookup->document.is_scan;
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-static enum err find_examples(struct lookup *lookup)
+/* Searches the layout that is asked about. */
+static enum err walk_layout(struct lookup *lookup)
 {
     const struct examples_query *query = lookup->query;
-    struct key_fingerprint fingerprint = key_fingerprint_of(query->layout_fingerprint);
-    struct key prefix = key_layout_prefix(query->org, &fingerprint);
+    struct key prefix = key_layout_prefix(query->org, &lookup->fingerprint);
+
+    lookup->other = NULL;
+    lookup->mark = 0;
+    if (lookup->by_document) {
+        document_lookup_restart(&lookup->documents);
+        document_lookup_set_layout(&lookup->documents, &lookup->fingerprint, &lookup->marks);
+    }
+    if (query->has_as_of) {
+        return walk_as_of(lookup, &lookup->fingerprint, &prefix);
+    }
+    return lookup->by_document ? walk_documents(lookup, &lookup->fingerprint, &prefix)
+                               : walk_newest(lookup, &lookup->fingerprint, &prefix);
+}
+
+/* Takes an example of another layout of the family. */
+static enum err take_other(struct lookup *lookup, const struct examples_family_row *row)
+{
+    const struct found_row found = {
+        .key = key_slice(&row->key),
+        .value = row->value,
+        .is_retracted = row->is_retracted,
+    };
+    const struct document_row document = {found.key, found.value, found.is_retracted};
+    struct document_answer answer;
+    enum err err = OK;
+
+    if (lookup->other != row->layout) {
+        err = record_decode_layout_marks(row->layout->head, &lookup->other_marks);
+        lookup->other = row->layout;
+        lookup->mark = 0;
+    }
+    if (err != OK || !lookup->by_document) {
+        return err != OK ? err : take_row(lookup, &found);
+    }
+    document_lookup_set_layout(&lookup->documents, &row->layout->fingerprint, &lookup->other_marks);
+    err = document_lookup_example(&lookup->documents, lookup->txn, &document, &answer);
+    return err != OK ? err : take_answer(lookup, &answer);
+}
+
+/* Takes examples of the other layouts of the family, newest first. */
+static enum err walk_family(struct lookup *lookup)
+{
+    const struct examples_family_range range = {
+        .org = lookup->query->org,
+        .members = &lookup->family,
+        .except = &lookup->fingerprint,
+        .filter = &lookup->filter,
+        .as_of_us = lookup->as_of_us,
+        .layouts_max = lookup->query->limit,
+        .with_text = lookup->body != NULL,
+        .arena = lookup->query->arena,
+    };
+    struct examples_family_walk family;
+    struct examples_family_row row;
+    enum err err = examples_family_init(&family, lookup->txn, &range);
+
+    while (err == OK && lookup->count < lookup->query->limit) {
+        err = examples_family_next(&family, lookup->txn, &row);
+        if (err == OK) {
+            err = take_other(lookup, &row);
+        }
+    }
+    examples_family_deinit(&family);
+    lookup->other = NULL; /* it was borrowed from the walk */
+    lookup->incomplete = lookup->incomplete || family.is_cut;
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
+/* The order of a lookup by family: rows of the layout that belong to the family, then the others of the family; other
+ * rows of the layout only if these give none. */
+static enum err walk_by_family(struct lookup *lookup)
+{
+    enum err err = OK;
+
+    lookup->of_family = true;
+    err = walk_layout(lookup);
+    lookup->of_family = false;
+    lookup->is_past_family = false;
+    lookup->family_reads = 0;
+    if (err == OK && !lookup->withheld && lookup->count < lookup->query->limit) {
+        err = walk_family(lookup);
+    }
+    return err == OK && !lookup->withheld && lookup->count == 0 ? walk_layout(lookup) : err;
+}
+
+static enum err find_family(struct lookup *lookup)
+{
+    const struct example_family_query query = {
+        .org = lookup->query->org,
+        .document = lookup->document_known ? &lookup->document : NULL,
+        .fingerprint = &lookup->fingerprint,
+        .as_of_seq = lookup->filter.as_of_seq,
+    };
+
+    return example_family_find(lookup->txn, &query, &lookup->family);
+}
+
+static enum err find_examples(struct lookup *lookup, enum match_mode mode)
+{
+    const struct examples_query *query = lookup->query;
     enum err err = OK;
 
     if (query->document_id.size > 0) {
         err = ask_document(lookup);
     }
-    if (err != OK || lookup->withheld) {
+    if (err != OK || lookup->withheld || (query->has_as_of && lookup->as_of_seq == 0)) {
         return err;
     }
+    lookup->fingerprint = key_fingerprint_of(query->layout_fingerprint);
     if (lookup->by_document) {
-        err = document_lookup_init(&lookup->documents, query, &lookup->filter, &lookup->marks);
+        document_lookup_init(&lookup->documents, query, &lookup->filter);
     }
-    if (err != OK || (query->has_as_of && lookup->as_of_seq == 0)) {
+    if (mode == MATCH_MODE_FAMILY) {
+        err = find_family(lookup);
+    }
+    if (err != OK) {
         return err;
     }
-    if (query->has_as_of) {
-        return walk_as_of(lookup, &fingerprint, &prefix);
-    }
-    return lookup->by_document ? walk_documents(lookup, &fingerprint, &prefix)
-                               : walk_newest(lookup, &fingerprint, &prefix);
+    return lookup->family.count > 0 ? walk_by_family(lookup) : walk_layout(lookup);
 }
 
 /* Whether the layout has enough examples for the experiment. A document that is held out, or withheld, has not
@@ -569,7 +723,8 @@ static enum err ask_settings(const struct lookup *lookup, struct settings *ret_s
 
     *ret_settings = (struct settings){.holdout_percent = 0};
     if (query->document_id.size == 0 && query->annotator_kinds != 0 &&
-        query->grouping != EXAMPLE_GROUPING_UNSPECIFIED) {
+        query->grouping != EXAMPLE_GROUPING_UNSPECIFIED &&
+        query->match_mode != MATCH_MODE_UNSPECIFIED) {
         return OK;
     }
     if (query->settings_cache != NULL && !query->has_as_of) {
@@ -590,8 +745,12 @@ static enum err look_up(struct lookup *lookup, struct store_txn *txn,
     lookup->txn = txn;
     lookup->query = query;
     lookup->marks.count = 0;
-    lookup->mark = 0;
+    lookup->family.count = 0;
+    lookup->of_family = false;
+    lookup->family_reads = 0;
+    lookup->is_past_family = false;
     lookup->count = 0;
+    lookup->other_count = 0;
     lookup->served_count = 0;
     lookup->as_of_us = 0;
     lookup->incomplete = false;
@@ -615,7 +774,9 @@ static enum err look_up(struct lookup *lookup, struct store_txn *txn,
 
         lookup->by_document = grouping == EXAMPLE_GROUPING_DOCUMENT;
         examples_filter_init(query, settings.annotator_kinds, &lookup->filter);
-        err = find_examples(lookup);
+        err = find_examples(lookup, query->match_mode != MATCH_MODE_UNSPECIFIED
+                                        ? query->match_mode
+                                        : settings.match_mode);
     }
     if (held_out) {
         lookup->withheld = false;
@@ -627,7 +788,10 @@ static enum err look_up(struct lookup *lookup, struct store_txn *txn,
 
 static enum match_level match_level_of(const struct lookup *lookup)
 {
-    return lookup->served_count > 0 ? MATCH_LEVEL_EXACT : MATCH_LEVEL_NONE;
+    if (lookup->served_count == 0) {
+        return MATCH_LEVEL_NONE;
+    }
+    return lookup->other_count > 0 ? MATCH_LEVEL_FAMILY : MATCH_LEVEL_EXACT;
 }
 
 static void write_reference(const struct lookup *lookup, struct buffer *body)

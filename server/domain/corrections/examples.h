@@ -15,6 +15,7 @@
 #include "store/base/buffer.h"
 
 #include <errata/v1/example_grouping.fields.h>
+#include <errata/v1/match_mode.fields.h>
 #include <errata/v1/prompt_service.fields.h>
 
 #define EXAMPLES_LIMIT_DEFAULT 3
@@ -22,6 +23,10 @@
 /* Rows that one lookup passes over at most: only filters and time travel make it pass any. Where it
  * ends with places left and rows after it, the answer says `incomplete`. */
 #define EXAMPLES_ROWS_MAX 2000
+/* Rows of a family that one lookup passes over at most. It opens the clusters of as many layouts as it may serve
+ * examples, so this bounds the rows of kinds of annotators that are not wanted, of retracted examples and of the
+ * layout that is asked about. */
+#define EXAMPLES_FAMILY_ROWS_MAX 500
 
 /* What to answer. */
 struct examples_query {
@@ -31,6 +36,7 @@ struct examples_query {
     uint32_t limit; /* 1 to EXAMPLES_LIMIT_MAX */
     enum example_view view;
     enum example_grouping grouping; /* UNSPECIFIED: the organisation's setting */
+    enum match_mode match_mode; /* UNSPECIFIED: the organisation's setting */
     bool include_superseded;
     bool include_own; /* examples of the document `document_id`, too */
     uint32_t
@@ -48,7 +54,7 @@ struct examples_query {
  * Slices live in the arena that was given, or are literals. */
 struct examples_found {
     struct slice hint_examples_json; /* empty: none */
-    struct uuid example_ids[EXAMPLES_LIMIT_MAX]; /* newest first */
+    struct uuid example_ids[EXAMPLES_LIMIT_MAX]; /* in the order in which they are served */
     size_t count;
     struct exposed_artifact
         artifacts[EXAMPLES_LIMIT_MAX]; /* those of the examples; of a document that is held out,

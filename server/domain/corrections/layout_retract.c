@@ -152,16 +152,22 @@ static enum err retract_example(struct ctx *ctx, struct store_txn *txn, const st
     return err != OK ? err : store_put(txn, TABLE_EXAMPLE_RETRACTED, key_slice(&key), value);
 }
 
-/* Removes the example from its layout family. */
+/* Marks the example as retracted in its layout family. */
 static enum err leave_family(struct store_txn *txn, const struct event *event,
                              const struct feedback_event_view *view,
-                             const struct key_fingerprint *fingerprint)
+                             const struct key_fingerprint *fingerprint, uint64_t retraction_seq)
 {
-    const struct family_example example = {*fingerprint, event->created_at_us, event->seq};
+    const struct family_example example = {
+        .fingerprint = *fingerprint,
+        .annotator_kind = event->annotator,
+        .created_at_us = event->created_at_us,
+        .seq = event->seq,
+        .retracted_by_seq = retraction_seq,
+    };
     uint64_t family_seq = 0;
     enum err err = family_example_family(txn, event->org, view, &family_seq);
 
-    return err != OK ? err : family_example_remove(txn, event->org, family_seq, &example);
+    return err != OK ? err : family_example_retract(txn, event->org, family_seq, &example);
 }
 
 enum err layout_rows_retract(struct ctx *ctx, struct store_txn *txn, const struct event *event,
@@ -182,7 +188,7 @@ enum err layout_rows_retract(struct ctx *ctx, struct store_txn *txn, const struc
     head.updated_at_us = event_written_at_us(retraction);
     if (view->is_example) {
         head.example_count--;
-        err = leave_family(txn, event, view, &fingerprint);
+        err = leave_family(txn, event, view, &fingerprint, retraction->seq);
         if (err == OK) {
             err = retract_example(ctx, txn, event, &fingerprint, &head, retraction->seq);
         }

@@ -132,7 +132,12 @@ static enum err add_example(struct ctx *ctx, struct store_txn *txn, const struct
                             const struct feedback_event_view *view,
                             const struct key_fingerprint *fingerprint)
 {
-    const struct family_example example = {*fingerprint, event->created_at_us, event->seq};
+    const struct family_example example = {
+        .fingerprint = *fingerprint,
+        .annotator_kind = event->annotator,
+        .created_at_us = event->created_at_us,
+        .seq = event->seq,
+    };
     uint64_t family_seq = 0;
     enum err err = write_example(ctx, txn, event, view, fingerprint);
 

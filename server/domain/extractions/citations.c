@@ -4,7 +4,9 @@
 #include "server/domain/extractions/citations.h"
 
 #include "server/domain/corrections/document_example.h"
+#include "server/domain/corrections/example_family.h"
 #include "server/domain/events/feedback.h"
+#include "server/domain/layouts/family_examples.h"
 
 static const char not_ours[] =
     "unknown, incomplete or changed; expected the exposure_ref of a GetExamples, PreparePrompt or "
@@ -75,13 +77,71 @@ static bool is_credited(const struct citations *citations, uint64_t seq)
     return false;
 }
 
-/* Credits the example that an event made, if it is one of the layout. ERR_NOT_FOUND if the event made none. */
-static enum err credit(struct store_txn *txn, struct org_id org, uint64_t seq,
-                       struct slice layout_fingerprint, struct citations *citations)
+/* Credits examples to an extraction. */
+struct crediting {
+    struct arena *arena;
+    struct store_txn *txn;
+    struct org_id org;
+    const struct citations_layout *layout;
+    struct citations *citations;
+    bool family_known; /* `family` was read, which only examples of other layouts need */
+    struct family_members
+        family; /* of the extraction's document or layout; no members: it has none */
+};
+
+static enum err read_family(struct crediting *crediting)
 {
+    struct key_fingerprint fingerprint = key_fingerprint_of(crediting->layout->layout_fingerprint);
+    struct slice document_id = crediting->layout->document_id;
+    struct document_state document;
+    struct example_family_query query = {
+        .org = crediting->org,
+        .fingerprint = &fingerprint,
+        .as_of_seq = UINT64_MAX,
+    };
+    enum err err = ERR_NOT_FOUND;
+
+    if (crediting->family_known) {
+        return OK;
+    }
+    if (document_id.size > 0) {
+        err =
+            document_read_state(crediting->txn, crediting->org, document_id, UINT64_MAX, &document);
+    }
+    if (err == OK) {
+        query.document = &document;
+    }
+    if (err == OK || err == ERR_NOT_FOUND) {
+        err = example_family_find(crediting->txn, &query, &crediting->family);
+    }
+    crediting->family_known = err == OK;
+    return err;
+}
+
+/* Returns whether an example of another layout is of the extraction's family. */
+static enum err is_of_family(struct crediting *crediting, const struct feedback_event_view *view,
+                             bool *ret_is)
+{
+    uint64_t family_seq = 0;
+    enum err err = read_family(crediting);
+
+    if (err == OK) {
+        err = family_example_family(crediting->txn, crediting->org, view, &family_seq);
+    }
+    *ret_is = err == OK && family_seq != 0 && family_members_have(&crediting->family, family_seq);
+    return err;
+}
+
+/* Credits the example of an event, if it is of the layout or its family. ERR_NOT_FOUND if the event made no
+ * example. */
+static enum err credit(struct crediting *crediting, uint64_t seq)
+{
+    struct citations *citations = crediting->citations;
+    bool is_own = false;
+    bool is_other = false;
     struct feedback_event_view view;
     struct event event;
-    enum err err = log_read(txn, org, seq, &event);
+    enum err err = log_read(crediting->txn, crediting->org, seq, &event);
 
     if (err == OK && event.kind != EVENT_FEEDBACK) {
         err = ERR_NOT_FOUND;
@@ -95,19 +155,23 @@ static enum err credit(struct store_txn *txn, struct org_id org, uint64_t seq,
     if (!feedback_is_correction(view.event_type) || view.layout_fingerprint.size == 0) {
         return ERR_NOT_FOUND;
     }
-    if (slice_equal(view.layout_fingerprint, layout_fingerprint) && !is_credited(citations, seq) &&
+    is_own = slice_equal(view.layout_fingerprint, crediting->layout->layout_fingerprint);
+    if (!is_own) {
+        err = is_of_family(crediting, &view, &is_other);
+    }
+    if (err == OK && (is_own || is_other) && !is_credited(citations, seq) &&
         citations->example_count < EXTRACTION_EXAMPLES_MAX) {
-        citations->examples[citations->example_count] = (struct credited_example){seq, event.id};
+        citations->examples[citations->example_count] =
+            (struct credited_example){seq, event.id, is_other};
         citations->example_count++;
     }
-    return OK;
+    return err;
 }
 
 /* Credits what an artifact shows: an event, or the events of a document, whose number is its version. ERR_NOT_FOUND for
  * the template of a prompt, which is not an example. */
-static enum err credit_artifact(struct arena *arena, struct store_txn *txn, struct org_id org,
-                                const struct exposed_document *document,
-                                struct slice layout_fingerprint, struct citations *citations)
+static enum err credit_artifact(struct crediting *crediting,
+                                const struct exposed_document *document)
 {
     uint64_t seqs[DOCUMENT_PARTS_MAX] = {document->seq};
     size_t count = 1;
@@ -115,22 +179,21 @@ static enum err credit_artifact(struct arena *arena, struct store_txn *txn, stru
     enum err err = OK;
 
     if (document->event_count > 1) {
-        err = log_read(txn, org, document->seq, &event);
+        err = log_read(crediting->txn, crediting->org, document->seq, &event);
         if (err == OK && event.kind == EVENT_FEEDBACK) {
-            err = document_example_expand(arena, txn, org, document, seqs, &count);
+            err = document_example_expand(crediting->arena, crediting->txn, crediting->org,
+                                          document, seqs, &count);
         }
     }
     for (size_t i = 0; i < count && err == OK; i++) {
-        err = credit(txn, org, seqs[i], layout_fingerprint, citations);
+        err = credit(crediting, seqs[i]);
     }
     return err;
 }
 
 /* The examples that one reference names; the template of a prompt is not an example, and the examples of a document
  * that was held out were not served. */
-static enum err credit_exposure(struct arena *arena, struct store_txn *txn, struct org_id org,
-                                const struct exposure *exposure, struct slice layout_fingerprint,
-                                struct citations *citations)
+static enum err credit_exposure(struct crediting *crediting, const struct exposure *exposure)
 {
     if (!exposure->is_listed || exposure->kind == EXPOSURE_KIND_MATCHES ||
         exposure->arm == EXPERIMENT_ARM_CONTROL) {
@@ -140,7 +203,7 @@ static enum err credit_exposure(struct arena *arena, struct store_txn *txn, stru
         const struct exposed_document document = {.seq = exposure->artifacts[i].seq,
                                                   .event_count = exposure->artifacts[i].version,
                                                   .as_of_seq = exposure->as_of_seq};
-        enum err err = credit_artifact(arena, txn, org, &document, layout_fingerprint, citations);
+        enum err err = credit_artifact(crediting, &document);
 
         if (err != OK && err != ERR_NOT_FOUND) {
             return err;
@@ -149,30 +212,36 @@ static enum err credit_exposure(struct arena *arena, struct store_txn *txn, stru
     return OK;
 }
 
-static enum err credit_id(struct store_txn *txn, struct org_id org, struct slice text,
-                          struct slice layout_fingerprint, struct citations *citations)
+static enum err credit_id(struct crediting *crediting, struct slice text)
 {
     struct uuid id;
     uint64_t seq = 0;
-    enum err err = uuid_parse(text, &id) ? log_find(txn, org, id, &seq) : ERR_NOT_FOUND;
+    enum err err =
+        uuid_parse(text, &id) ? log_find(crediting->txn, crediting->org, id, &seq) : ERR_NOT_FOUND;
 
-    return err != OK ? err : credit(txn, org, seq, layout_fingerprint, citations);
+    return err != OK ? err : credit(crediting, seq);
 }
 
 enum err citations_credit(struct ctx *ctx, struct store_txn *txn,
-                          const struct extraction_request *request, struct slice layout_fingerprint,
-                          struct citations *citations)
+                          const struct extraction_request *request,
+                          const struct citations_layout *layout, struct citations *citations)
 {
     const struct extraction_input *input = request->input;
+    struct crediting crediting = {
+        .arena = ctx->arena,
+        .txn = txn,
+        .org = request->org,
+        .layout = layout,
+        .citations = citations,
+    };
     enum err err = OK;
 
     citations->example_count = 0;
     for (size_t i = 0; i < citations->count && err == OK; i++) {
-        err = credit_exposure(ctx->arena, txn, request->org, &citations->items[i].exposure,
-                              layout_fingerprint, citations);
+        err = credit_exposure(&crediting, &citations->items[i].exposure);
     }
     for (size_t i = 0; i < input->example_id_count && err == OK; i++) {
-        err = credit_id(txn, request->org, input->example_ids[i], layout_fingerprint, citations);
+        err = credit_id(&crediting, input->example_ids[i]);
         if (err == ERR_NOT_FOUND) {
             blame(ctx, "example_ids", i, no_example);
             err = OK;

@@ -11,6 +11,7 @@
 struct credited_example {
     uint64_t seq;
     struct uuid id;
+    bool is_other; /* it is of another layout of the extraction's layout family */
 };
 
 struct citations {
@@ -34,11 +35,18 @@ struct citations_served {
 MUST_CHECK enum err citations_read(struct ctx *ctx, struct store_txn *txn,
                                    const struct extraction_request *request,
                                    struct citations *citations);
-/* Finds the examples of a layout that references and ids name. Ids of no example are named in ctx->fault;
- * examples of other layouts are not credited. */
+/* What an extraction is of. */
+struct citations_layout {
+    struct slice layout_fingerprint;
+    struct slice document_id; /* empty: it names no document */
+};
+
+/* Finds the examples of a layout, and of its layout family, that references and ids name. Ids of no example are named in
+ * ctx->fault; examples of other layouts are not credited. */
 MUST_CHECK enum err citations_credit(struct ctx *ctx, struct store_txn *txn,
                                      const struct extraction_request *request,
-                                     struct slice layout_fingerprint, struct citations *citations);
+                                     const struct citations_layout *layout,
+                                     struct citations *citations);
 struct citations_served citations_find_served(const struct citations *citations);
 
 #endif

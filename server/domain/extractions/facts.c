@@ -23,10 +23,13 @@ static void put_example_ids(struct buffer *run, const struct citations *citation
     }
 }
 
+/* Confidences are compared within one layout, so only its own examples are listed. */
 static void put_example_seqs(struct buffer *run, const struct citations *citations)
 {
     for (size_t i = 0; i < citations->example_count; i++) {
-        extraction_recorded_internal_view_add_example_seqs(run, citations->examples[i].seq);
+        if (!citations->examples[i].is_other) {
+            extraction_recorded_internal_view_add_example_seqs(run, citations->examples[i].seq);
+        }
     }
 }
 

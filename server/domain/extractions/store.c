@@ -250,7 +250,9 @@ static enum err decide(struct ctx *ctx, struct store_txn *txn,
         err = citations_read(ctx, txn, request, citations);
     }
     if (err == OK) {
-        err = citations_credit(ctx, txn, request, decided->layout_fingerprint, citations);
+        const struct citations_layout layout = {decided->layout_fingerprint, decided->document_id};
+
+        err = citations_credit(ctx, txn, request, &layout, citations);
     }
     if (err == OK) {
         err = find_replaced(ctx, txn, request, decided, replaced);

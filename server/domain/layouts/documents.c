@@ -82,9 +82,10 @@ enum err document_find(struct store_txn *txn, struct org_id org, struct slice do
     return err;
 }
 
-/* The state of the document's first event: its later one came after the time asked for. */
-static enum err read_first_scan(struct store_txn *txn, struct org_id org, uint64_t first_seq,
-                                bool *ret_scan)
+/* The state at the document's first event, which gave no fingerprint and so no family: its later one came after the time
+ * asked for. */
+static enum err read_first_state(struct store_txn *txn, struct org_id org, uint64_t first_seq,
+                                 struct document_state *ret_state)
 {
     struct document_facts facts;
     struct event event;
@@ -94,13 +95,13 @@ static enum err read_first_scan(struct store_txn *txn, struct org_id org, uint64
         err = document_facts_read(event.facts, &facts);
     }
     if (err == OK) {
-        *ret_scan = facts.internal.scan;
+        *ret_state = (struct document_state){.is_scan = facts.internal.scan};
     }
     return err;
 }
 
-enum err document_is_scan(struct store_txn *txn, struct org_id org, struct slice document_id,
-                          uint64_t as_of_seq, bool *ret_scan)
+enum err document_read_state(struct store_txn *txn, struct org_id org, struct slice document_id,
+                             uint64_t as_of_seq, struct document_state *ret_state)
 {
     struct document_record row;
     enum err err = document_row_read(txn, org, document_id, &row);
@@ -112,9 +113,9 @@ enum err document_is_scan(struct store_txn *txn, struct org_id org, struct slice
         return ERR_NOT_FOUND;
     }
     if (row.seq > as_of_seq) {
-        return read_first_scan(txn, org, row.first_seq, ret_scan);
+        return read_first_state(txn, org, row.first_seq, ret_state);
     }
-    *ret_scan = row.scan;
+    *ret_state = (struct document_state){.is_scan = row.scan, .family_seq = row.family_seq};
     return OK;
 }
 

@@ -49,10 +49,18 @@ struct document_known {
 /* ERR_NOT_FOUND for one that this organisation does not have. */
 MUST_CHECK enum err document_find(struct store_txn *txn, struct org_id org,
                                   struct slice document_id, struct document_known *ret_known);
-/* Whether page 1 of a document has no text, as after the event `as_of_seq` (UINT64_MAX: now).
- * ERR_NOT_FOUND for one that this organisation did not have then. */
-MUST_CHECK enum err document_is_scan(struct store_txn *txn, struct org_id org,
-                                     struct slice document_id, uint64_t as_of_seq, bool *ret_scan);
+/* The properties of a document that a lookup of examples depends on. */
+struct document_state {
+    bool is_scan; /* page 1 has no text */
+    uint64_t
+        family_seq; /* of the event that made its layout family, which may be an alias by now; 0: it has none */
+};
+
+/* Reads the state of a document after the event `as_of_seq` (UINT64_MAX: now). ERR_NOT_FOUND for one that this
+ * organisation did not have then. */
+MUST_CHECK enum err document_read_state(struct store_txn *txn, struct org_id org,
+                                        struct slice document_id, uint64_t as_of_seq,
+                                        struct document_state *ret_state);
 
 /* The event that has a document, by the caller's id or by the server's. ERR_NOT_FOUND for one
  * that this organisation does not have. */

@@ -5,6 +5,7 @@
 
 #include "server/domain/layouts/document_facts.h"
 #include "server/domain/layouts/records.h"
+#include "store/base/bytes.h"
 #include "store/scan.h"
 
 enum err family_example_family(struct store_txn *txn, struct org_id org,
@@ -26,15 +27,53 @@ enum err family_example_family(struct store_txn *txn, struct org_id org,
     return err;
 }
 
+/* The parts of a row's value. */
+#define ANNOTATOR_AT sizeof(struct key_fingerprint)
+#define RETRACTION_AT (ANNOTATOR_AT + 1)
+#define VALUE_BYTES_MAX (RETRACTION_AT + sizeof(uint64_t))
+
+enum err family_example_read(struct slice key, struct slice value,
+                             struct family_example *ret_example)
+{
+    if (value.size != RETRACTION_AT && value.size != VALUE_BYTES_MAX) {
+        return ERR_CORRUPT;
+    }
+    memcpy(ret_example->fingerprint.bytes, value.data, sizeof(ret_example->fingerprint.bytes));
+    ret_example->annotator_kind = value.data[ANNOTATOR_AT];
+    ret_example->retracted_by_seq =
+        value.size == VALUE_BYTES_MAX ? bytes_get_be64(value.data + RETRACTION_AT) : 0;
+    return key_read_newest_first(key, &ret_example->created_at_us, &ret_example->seq);
+}
+
 enum err family_example_put(struct store_txn *txn, struct org_id org, uint64_t family_seq,
                             const struct family_example *example)
 {
     struct key key = key_family_example(org, family_seq, example->created_at_us, example->seq);
+    bool is_retracted = example->retracted_by_seq != 0;
+    uint8_t value[VALUE_BYTES_MAX];
 
-    return family_seq == 0 ? OK
-                           : store_put(txn, TABLE_FAMILY_EXAMPLE, key_slice(&key),
-                                       slice_of(example->fingerprint.bytes,
-                                                sizeof(example->fingerprint.bytes)));
+    if (family_seq == 0) {
+        return OK;
+    }
+    memcpy(value, example->fingerprint.bytes, sizeof(example->fingerprint.bytes));
+    value[ANNOTATOR_AT] = (uint8_t)example->annotator_kind;
+    bytes_put_be64(value + RETRACTION_AT, example->retracted_by_seq);
+    return store_put(txn, TABLE_FAMILY_EXAMPLE, key_slice(&key),
+                     slice_of(value, is_retracted ? VALUE_BYTES_MAX : RETRACTION_AT));
+}
+
+enum err family_example_retract(struct store_txn *txn, struct org_id org, uint64_t family_seq,
+                                const struct family_example *example)
+{
+    struct key key = key_family_example(org, family_seq, example->created_at_us, example->seq);
+    struct slice value = {NULL, 0};
+    enum err err = family_seq == 0 ? ERR_NOT_FOUND
+                                   : store_get(txn, TABLE_FAMILY_EXAMPLE, key_slice(&key), &value);
+
+    if (err == ERR_NOT_FOUND) {
+        return OK;
+    }
+    return err != OK ? err : family_example_put(txn, org, family_seq, example);
 }
 
 enum err family_example_remove(struct store_txn *txn, struct org_id org, uint64_t family_seq,
@@ -69,6 +108,7 @@ static enum err read_example(struct store_txn *txn, struct org_id org, uint64_t 
     }
     *ret_example = (struct family_example){
         .fingerprint = key_fingerprint_of(view.layout_fingerprint),
+        .annotator_kind = event.annotator,
         .created_at_us = event.created_at_us,
         .seq = seq,
     };

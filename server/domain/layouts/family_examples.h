@@ -14,12 +14,19 @@
  * work of one event: reading 1,000 of them takes about 2 ms. */
 #define FAMILY_EXAMPLES_MOVED_MAX 1000
 
-/* One example of a family. */
+/* One example of a family. Its row's value is the fingerprint, then the annotator in one byte, then, only if the example
+ * was retracted, the seq of the retraction: a lookup does not open the cluster of an example that it may not serve. */
 struct family_example {
     struct key_fingerprint fingerprint; /* of its layout */
+    uint32_t annotator_kind; /* of enum annotator (store/log.h) */
     int64_t created_at_us;
     uint64_t seq;
+    uint64_t retracted_by_seq; /* 0: it was not retracted */
 };
+
+/* Reads a row of FAMILY_EXAMPLE. ERR_CORRUPT for a key or value of another shape. */
+MUST_CHECK enum err family_example_read(struct slice key, struct slice value,
+                                        struct family_example *ret_example);
 
 /* Returns the family of an example: that of the document that its event names; if it names none, the family
  * that was recorded when its draft order led to a document. 0: none. */
@@ -29,6 +36,11 @@ MUST_CHECK enum err family_example_family(struct store_txn *txn, struct org_id o
 /* Adds an example to a family; nothing if `family_seq` is 0. */
 MUST_CHECK enum err family_example_put(struct store_txn *txn, struct org_id org,
                                        uint64_t family_seq, const struct family_example *example);
+/* Records in the row of an example by which event it was retracted, if it is in the family: reads with `as_of` find it.
+ * Does nothing if `family_seq` is 0. */
+MUST_CHECK enum err family_example_retract(struct store_txn *txn, struct org_id org,
+                                           uint64_t family_seq,
+                                           const struct family_example *example);
 /* Removes an example from a family, if it is in it; nothing if `family_seq` is 0. */
 MUST_CHECK enum err family_example_remove(struct store_txn *txn, struct org_id org,
                                           uint64_t family_seq,

@@ -6,6 +6,7 @@
 #include "server/domain/layouts/families.h"
 #include "server/domain/layouts/family_change.h"
 #include "server/domain/layouts/family_members.h"
+#include "server/domain/layouts/family_past.h"
 #include "server/domain/layouts/family_rows.h"
 
 #include <event_apply.h>
@@ -191,6 +192,8 @@ enum err family_merge_apply(struct ctx *ctx, struct store_txn *txn, const struct
 {
     struct families_merged_internal_view internal;
     struct families_merged_view facts;
+    struct family_members into;
+    struct family_members from;
     struct pair pair;
     enum err err = family_merge_of_event(event, &facts);
 
@@ -209,6 +212,11 @@ enum err family_merge_apply(struct ctx *ctx, struct store_txn *txn, const struct
     }
     if (err == OK && pair.into.alias_count + 1 + pair.from.alias_count > FAMILY_ALIASES_MAX) {
         err = ERR_CORRUPT;
+    }
+    if (err == OK) {
+        family_members_of(pair.into_seq, &pair.into, &into);
+        family_members_of(pair.from_seq, &pair.from, &from);
+        err = family_past_note(txn, event, &into, &from);
     }
     if (err == OK) {
         join(&pair);

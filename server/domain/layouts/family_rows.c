@@ -137,24 +137,31 @@ static enum err keep_sketch(struct ctx *ctx, struct store_txn *txn,
     return store_append(txn, TABLE_FAMILY_SKETCH, key_slice(&key), value);
 }
 
-/* Counts a document of a layout in a family (0: in none); `ret_first`: it is the first of both. */
+/* Counts a document of a layout in a family (0: in none); `ret_first`: it is the first of both, whose seq is kept. */
 static enum err count_layout(struct store_txn *txn, const struct family_addend *addend,
                              bool *ret_first)
 {
     struct key key = key_layout_family(addend->org, &addend->fingerprint, addend->family_seq);
-    uint8_t count[sizeof(uint64_t)] = {0};
+    uint8_t row[LAYOUT_FAMILY_BYTES];
     struct slice value = {NULL, 0};
+    uint64_t count = 0;
+    uint64_t first_seq = addend->event_seq;
     enum err err = store_get(txn, TABLE_LAYOUT_FAMILY, key_slice(&key), &value);
 
     *ret_first = err == ERR_NOT_FOUND;
-    if (err == OK && value.size != sizeof(count)) {
+    if (err == OK && value.size != sizeof(row)) {
         err = ERR_CORRUPT;
     }
     if (err != OK && err != ERR_NOT_FOUND) {
         return err;
     }
-    bytes_put_be64(count, *ret_first ? 1 : bytes_get_be64(value.data) + 1);
-    return store_put(txn, TABLE_LAYOUT_FAMILY, key_slice(&key), slice_of(count, sizeof(count)));
+    if (!*ret_first) {
+        count = bytes_get_be64(value.data);
+        first_seq = bytes_get_be64(value.data + sizeof(count));
+    }
+    bytes_put_be64(row, count + 1);
+    bytes_put_be64(row + sizeof(count), first_seq);
+    return store_put(txn, TABLE_LAYOUT_FAMILY, key_slice(&key), slice_of(row, sizeof(row)));
 }
 
 /* Lists the document, and its layout, under its family. */

@@ -34,6 +34,9 @@ MUST_CHECK enum err family_row_read(struct store_txn *txn, struct org_id org, ui
 MUST_CHECK enum err family_row_write(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                      uint64_t family_seq, const struct family_record *family);
 
+/* The value of LAYOUT_FAMILY: how many documents, and the seq of the event of the first one. */
+#define LAYOUT_FAMILY_BYTES (2 * sizeof(uint64_t))
+
 /* The families of a layout's documents. */
 struct family_of_layout {
     uint64_t family_seq; /* of all documents, resolved (family_members.h); 0: they are of several

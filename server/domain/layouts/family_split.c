@@ -5,6 +5,7 @@
 #include "server/domain/events/payload.h"
 #include "server/domain/layouts/families.h"
 #include "server/domain/layouts/family_change.h"
+#include "server/domain/layouts/family_past.h"
 #include "server/domain/layouts/family_rows.h"
 
 #include <event_apply.h>
@@ -141,6 +142,7 @@ enum err family_split_apply(struct ctx *ctx, struct store_txn *txn, const struct
 {
     struct family_split_internal_view internal;
     struct family_split_view facts;
+    struct family_members before;
     struct split split;
     enum err err = family_split_of_event(event, &facts);
 
@@ -153,8 +155,15 @@ enum err family_split_apply(struct ctx *ctx, struct store_txn *txn, const struct
     }
     split.family_seq = internal.family_seq;
     err = read_split(txn, event->org, &split);
+    if (err == OK && split.from_seq == 0) {
+        err = ERR_CORRUPT;
+    }
     if (err == OK) {
-        err = split.from_seq != 0 ? separate(&split) : ERR_CORRUPT;
+        family_members_of(split.from_seq, &split.from, &before);
+        err = family_past_note(txn, event, &before, NULL);
+    }
+    if (err == OK) {
+        err = separate(&split);
     }
     if (err == OK) {
         err = family_row_write(ctx, txn, event->org, split.family_seq, &split.family);

@@ -150,6 +150,20 @@ struct key key_family_example(struct org_id org, uint64_t family_seq, int64_t cr
     return key_family_document(org, family_seq, created_at_us, seq);
 }
 
+struct key key_family_change(struct org_id org, uint64_t seq)
+{
+    return key_family(org, seq);
+}
+
+enum err key_read_family_change(struct slice key, uint64_t *ret_seq)
+{
+    if (key.size != KEY_ORG_BYTES + sizeof(uint64_t)) {
+        return ERR_CORRUPT;
+    }
+    *ret_seq = ~bytes_get_be64(key.data + KEY_ORG_BYTES);
+    return OK;
+}
+
 enum err key_read_last_seq(struct slice key, uint64_t *ret_seq)
 {
     if (key.size < KEY_ORG_BYTES + sizeof(uint64_t)) {

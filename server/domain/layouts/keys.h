@@ -53,6 +53,10 @@ struct key key_family_document(struct org_id org, uint64_t family_seq, int64_t c
 /* The examples of a family (prefix: key_family_prefix), newest first. */
 struct key key_family_example(struct org_id org, uint64_t family_seq, int64_t created_at_us,
                               uint64_t seq);
+/* An event that merged or split families, newest first (prefix: key_org). */
+struct key key_family_change(struct org_id org, uint64_t seq);
+/* Reads the seq of a key that key_family_change made. ERR_CORRUPT for a key of another length. */
+MUST_CHECK enum err key_read_family_change(struct slice key, uint64_t *ret_seq);
 /* Reads the seq at the end of a key_family_sketch or key_layout_family. ERR_CORRUPT for a key that is
  * too short. */
 MUST_CHECK enum err key_read_last_seq(struct slice key, uint64_t *ret_seq);

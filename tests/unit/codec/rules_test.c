@@ -266,7 +266,7 @@ static void test_real_requests_are_accepted_or_all_errors_reported(void **state)
         world_check(world, &contract_errata_v1_get_examples_request, buffer_slice(&world->wire)),
         ERR_INVALID);
     world_expect_faults(world, "max_examples: 21 is out of range; expected 0 to 20\n"
-                               "match_mode: unknown value 9; expected EXACT");
+                               "match_mode: unknown value 9; expected EXACT or FAMILY");
     world_clear(world);
     assert_int_equal(
         world_check(world, &contract_errata_v1_capture_feedback_event_request, slice_of(NULL, 0)),

@@ -197,6 +197,7 @@ int main(void)
     failed += run_documents_tests();
     failed += run_family_tests();
     failed += run_grouping_tests();
+    failed += run_family_lookup_tests();
     failed += run_extraction_tests();
     failed += run_retraction_tests();
     return failed;

@@ -391,7 +391,7 @@ static void test_scan_is_answered_as_of_any_event(void **state)
     struct document_measures measures = paper("a");
     struct document_measures other = paper("b");
     struct store_txn *txn = NULL;
-    bool scan = false;
+    struct document_state found = {.is_scan = false};
 
     assert_int_equal(paper_ingest(world, &other), 1);
     measures.page_one_chars = 0;
@@ -400,14 +400,14 @@ static void test_scan_is_answered_as_of_any_event(void **state)
     measures.has_table_count = true;
     assert_int_equal(paper_ingest(world, &measures), 3);
     assert_int_equal(store_begin(world->backend, STORE_READ, &txn), OK);
-    assert_int_equal(document_is_scan(txn, paper_org(), SLICE("a"), 1, &scan), ERR_NOT_FOUND);
+    assert_int_equal(document_read_state(txn, paper_org(), SLICE("a"), 1, &found), ERR_NOT_FOUND);
     for (uint64_t seq = 2; seq < 5; seq++) {
-        scan = false;
-        assert_int_equal(document_is_scan(txn, paper_org(), SLICE("a"), seq, &scan), OK);
-        assert_true(scan);
+        found.is_scan = false;
+        assert_int_equal(document_read_state(txn, paper_org(), SLICE("a"), seq, &found), OK);
+        assert_true(found.is_scan);
     }
-    assert_int_equal(document_is_scan(txn, paper_org(), SLICE("b"), UINT64_MAX, &scan), OK);
-    assert_false(scan);
+    assert_int_equal(document_read_state(txn, paper_org(), SLICE("b"), UINT64_MAX, &found), OK);
+    assert_false(found.is_scan);
     store_abort(txn);
 }
 

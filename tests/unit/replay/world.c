@@ -7,6 +7,8 @@
 #include "server/domain/admin/keys.h"
 #include "server/domain/corrections/capture.h"
 #include "server/domain/layouts/documents.h"
+#include "server/domain/layouts/family_change.h"
+#include "server/domain/layouts/family_records.h"
 #include "store/base/bytes.h"
 #include "store/lmdb/lmdb.h"
 #include "store/memory/memory.h"
@@ -224,6 +226,43 @@ static enum err write_document(struct world *world, struct store_txn *txn, struc
     return err;
 }
 
+/* Reads a random family of the organisation; false if the drawn row does not exist. */
+static bool draw_family(struct world *world, struct org_id org, struct family_record *ret_family)
+{
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+
+    if (!world_find_row(world, TABLE_FAMILY, org.uuid, world_draw(world, NAMES), &key, &value)) {
+        return false;
+    }
+    assert_int_equal(record_decode_family(value, ret_family), OK);
+    return true;
+}
+
+/* Merges a family into another, or splits it off again. */
+static enum err write_families(struct world *world, struct store_txn *txn, struct org_id org,
+                               struct work_result *ret_result)
+{
+    struct family_record from;
+    struct family_record into;
+    enum err err = OK;
+
+    if (!draw_family(world, org, &from) || !draw_family(world, org, &into)) {
+        return OK;
+    }
+    if (from.alias_of_seq != 0) {
+        const struct family_split change = {SLICE("anna"), false, from.id};
+
+        err = family_split(&world->ctx, txn, org, &change, &ret_result->first_seq);
+    } else {
+        const struct family_merge change = {SLICE("anna"), false, from.id, into.id};
+
+        err = family_merge(&world->ctx, txn, org, &change, &ret_result->first_seq);
+    }
+    ret_result->count = err == OK ? 1 : 0;
+    return err == ERR_INVALID || err == ERR_PRECONDITION ? OK : err; /* the same family twice */
+}
+
 /* Makes a token, or revokes one of the organisation's first ones (perhaps again, which is nothing). */
 static enum err write_token(struct world *world, struct store_txn *txn, struct org_id org,
                             struct work_result *ret_result)
@@ -257,9 +296,11 @@ static enum err write_one(struct world *world, struct store_txn *txn, struct org
                           struct work_result *ret_result)
 {
     ret_result->org = org;
-    switch (world_draw(world, 13)) {
+    switch (world_draw(world, 14)) {
     case 0:
         return write_token(world, txn, org, ret_result);
+    case 13:
+        return write_families(world, txn, org, ret_result);
     case 1:
     case 2:
         return write_document(world, txn, org, ret_result);

@@ -142,12 +142,16 @@ static struct slice sample_of(struct arena *arena, const char *name)
 static void test_examples_of_the_format_are_current(void **state)
 {
     static const uint8_t seq[] = {0, 0, 0, 0, 0, 0, 0, 2};
+    static const uint8_t counted[] = {0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 9};
+    static const uint8_t change[] = {0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0,
+                                     0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 7};
     static const uint8_t hash[16] = {0x1d, 0x1d, 0x1d, 0x1d, 0x1d, 0x1d, 0x1d, 0x1d,
                                      0x1d, 0x1d, 0x1d, 0x1d, 0x1d, 0x1d, 0x1d, 0x1d};
     struct org_id org = {sample_uuid(0x11)};
     struct key_fingerprint fingerprint = key_fingerprint_of(SLICE("acme"));
     struct sha256_digest measured = sample_digest(0xf1);
     struct key none = {.size = 0};
+    uint8_t family_example[sizeof(fingerprint.bytes) + 1];
     struct slice empty = {NULL, 0};
     struct arena arena;
     struct slice text = {NULL, 0};
@@ -155,6 +159,8 @@ static void test_examples_of_the_format_are_current(void **state)
     (void)state;
     arena_init(&arena, SIZE_MAX);
     text = read_format(&arena);
+    memcpy(family_example, fingerprint.bytes, sizeof(fingerprint.bytes));
+    family_example[sizeof(fingerprint.bytes)] = ANNOTATOR_HUMAN;
     struct example examples[] = {
         {"event", key_event(org, 2), sample_of(&arena, "event")},
         {"event: its envelope", none, sample_of(&arena, "event: its envelope")},
@@ -184,10 +190,12 @@ static void test_examples_of_the_format_are_current(void **state)
         {"family_sketch", key_family_sketch(org, 9), sample_of(&arena, "family_sketch")},
         {"family_layout", key_family_layout(org, 9, &fingerprint),
          slice_of(measured.bytes, sizeof(measured.bytes))},
-        {"layout_family", key_layout_family(org, &fingerprint, 9), slice_of(seq, sizeof(seq))},
+        {"layout_family", key_layout_family(org, &fingerprint, 9),
+         slice_of(counted, sizeof(counted))},
         {"family_document", key_family_document(org, 9, SAMPLE_TIME_US, 9), empty},
         {"family_example", key_family_example(org, 9, SAMPLE_TIME_US, 9),
-         slice_of(fingerprint.bytes, sizeof(fingerprint.bytes))},
+         slice_of(family_example, sizeof(family_example))},
+        {"family_change", key_family_change(org, 9), slice_of(change, sizeof(change))},
         {"profile", key_profile(org, &fingerprint), sample_of(&arena, "profile")},
         {"profile_last_seen", key_profile_last_seen(org, SAMPLE_TIME_US, &measured), empty},
         {"profile_most_seen", key_profile_most_seen(org, 300, &measured), empty},

@@ -61,7 +61,7 @@ static enum cli_exit run_settings(struct cli *cli)
 
 static const struct option_spec settings_options[] = {
     {"holdout", "PERCENT", "percentage of documents that get no examples, 0 to 100"},
-    {"match-mode", "MODE", "default match mode of layouts"},
+    {"match-mode", "MODE", "default of --match of `errata examples`: exact or family"},
     {"annotator", "ANNOTATOR",
      "default kind of annotator whose corrections are examples; may be repeated"},
     {"grouping", "GROUPING", "default grouping of examples: EVENT or DOCUMENT"},

@@ -238,7 +238,7 @@ static const struct option_spec prepare_options[] = {
     {"trusted", "KEY=VALUE|KEY=@FILE",
      "value of {{KEY}}, which is used unchanged: for trusted texts, such as a schema"},
     {"limit", "N", "at most N examples, 1 to 20 (default 3)"},
-    {"match", "MODE", "match mode of the layout"},
+    {"match", "MODE", "layouts to take examples from: exact or family"},
     {"grouping", "GROUPING",
      "EVENT: each correction is an example; DOCUMENT: all of a document are one"},
     {"include-superseded", NULL, "include examples that a later correction superseded"},

@@ -1,0 +1,32 @@
+/*
+ * example_family.h: the layout family whose examples are served for a document or a layout, and whether an example
+ * belonged to it at an earlier time.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_EXAMPLE_FAMILY_H
+#define ERRATA_SERVER_DOMAIN_CORRECTIONS_EXAMPLE_FAMILY_H
+
+#include "server/domain/events/feedback.h"
+#include "server/domain/layouts/documents.h"
+#include "server/domain/layouts/family_members.h"
+#include "server/domain/layouts/keys.h"
+
+/* What the family is of. */
+struct example_family_query {
+    struct org_id org;
+    const struct document_state *document; /* NULL: it is not known, or none is named */
+    const struct key_fingerprint *fingerprint;
+    uint64_t as_of_seq; /* UINT64_MAX: now */
+};
+
+/* Returns the members of the document's family; if the document is not known, of the family that all documents of the
+ * layout share. Without a family `ret_family` has no members. */
+MUST_CHECK enum err example_family_find(struct store_txn *txn,
+                                        const struct example_family_query *query,
+                                        struct family_members *ret_family);
+/* Returns whether the example of a feedback event, which belongs to a family now, belonged to it after the event
+ * `as_of_seq`, which is not before its own: it joined when its document was measured. */
+MUST_CHECK enum err example_family_had(struct store_txn *txn, struct org_id org,
+                                       const struct feedback_event_view *view, uint64_t as_of_seq,
+                                       bool *ret_had);
+
+#endif

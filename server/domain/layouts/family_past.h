@@ -1,0 +1,35 @@
+/*
+ * family_past.h: layout families as they were after an earlier event. Rows of families have only their present members; those
+ * before are found by undoing the merges and splits since then, newest first. Each has a row with the members that
+ * the changed families had before it.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_FAMILY_PAST_H
+#define ERRATA_SERVER_DOMAIN_LAYOUTS_FAMILY_PAST_H
+
+#include "server/domain/layouts/family_members.h"
+#include "server/domain/layouts/keys.h"
+#include "store/log.h"
+
+/* Rows that one read looks at most: merges and splits since the time asked for, or families of one layout. People make
+ * the former one by one; 100,000 rows take about 20 ms, and only reads of the past, which run on the pool, see more than
+ * a few. */
+#define FAMILY_PAST_ROWS_MAX 100000
+
+/* Records for apply which families an event changes, with their members before it: for a merge both, `other` the
+ * one that becomes an alias; for a split the one, and `other` NULL. */
+MUST_CHECK enum err family_past_note(struct store_txn *txn, const struct event *event,
+                                     const struct family_members *changed,
+                                     const struct family_members *other);
+/* Returns the members that the family of `family_seq` had after the event `as_of_seq` (UINT64_MAX: now); `seqs[0]` is the
+ * family itself. ERR_NOT_FOUND for a seq that made no family, ERR_PRECONDITION if families have changed
+ * FAMILY_PAST_ROWS_MAX times since then. */
+MUST_CHECK enum err family_past_members(struct store_txn *txn, struct org_id org,
+                                        uint64_t family_seq, uint64_t as_of_seq,
+                                        struct family_members *ret_members);
+/* Returns the members of the family that all documents of a layout shared after the event `as_of_seq`. ERR_NOT_FOUND if
+ * they were of several families, or one of none, or there were no documents; else as family_past_members. */
+MUST_CHECK enum err family_past_of_layout(struct store_txn *txn, struct org_id org,
+                                          const struct key_fingerprint *fingerprint,
+                                          uint64_t as_of_seq, struct family_members *ret_members);
+
+#endif

@@ -1,0 +1,384 @@
+/*
+ * family_example_tests.c: examples by layout family through calls: which are served in which order, that the outcome is
+ * credited to them, and that what was served can be shown again.
+ */
+#include "tests/rpc/extractions.h"
+#include "tests/rpc/ingest.h"
+#include "tests/rpc/prompts.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <errata/v1/prompt_service.fields.h>
+
+#define EXAMPLES "errata.v1.PromptService/GetExamples"
+#define EXPLAIN "errata.v1.LearningService/ExplainExposure"
+
+/* Ingests a document with the words of page 1 from `first` on, and this many tables; returns its fingerprint. */
+static const char *ingest_page(struct world *world, const char *document_id, uint32_t first,
+                               uint32_t tables)
+{
+    const struct exchange_start start = {.path = INGEST_UNARY, .authorization = world->admin};
+    Errata__V1__Document *document = NULL;
+
+    world->documents.answer.tables.table_count = tables;
+    fake_documents_set_sketch(&world->documents, first);
+    assert_int_equal(ingest(world, &start, document_id, slice_text(document_id), &document),
+                     STATUS_OK);
+    return document->layout_fingerprint;
+}
+
+/* Corrects a line; returns the id of the event. */
+static char *correct(struct world *world, const char *document_id, const char *after)
+{
+    const struct exchange_start start = {.path = "errata.v1.FeedbackService/CaptureFeedbackEvent",
+                                         .authorization = world->admin};
+    Errata__V1__FeedbackEvent event = ERRATA__V1__FEEDBACK_EVENT__INIT;
+    Errata__V1__CaptureFeedbackEventRequest request =
+        ERRATA__V1__CAPTURE_FEEDBACK_EVENT_REQUEST__INIT;
+    Errata__V1__CaptureFeedbackEventResponse *response = NULL;
+
+    clock_manual_advance(&world->clock, 1000000);
+    event.event_type =
+        ERRATA__V1__FEEDBACK_EVENT_TYPE__FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED;
+    event.annotator_kind = ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_HUMAN;
+    event._document_id_case = ERRATA__V1__FEEDBACK_EVENT___DOCUMENT_ID_DOCUMENT_ID;
+    event.document_id = text_of(document_id);
+    event.before_json = text_of("{}");
+    event.after_json = text_of(after);
+    event.meta_json = text_of("{\"input_snippet\":\"Pos 1\"}");
+    request.event = &event;
+    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
+    return response->event->id;
+}
+
+/* Parameters of a request; NULL and 0 omit one. */
+struct asked {
+    const char *layout;
+    const char *document_id;
+    Errata__V1__MatchMode mode;
+    int32_t max_examples;
+    uint64_t as_of_seq;
+};
+
+static Errata__V1__GetExamplesResponse *ask(struct world *world, struct asked asked)
+{
+    const struct exchange_start start = {.path = EXAMPLES, .authorization = world->admin};
+    Errata__V1__GetExamplesRequest request = ERRATA__V1__GET_EXAMPLES_REQUEST__INIT;
+    Errata__V1__GetExamplesResponse *response = NULL;
+
+    if (asked.layout != NULL) {
+        request.layout_fingerprint = text_of(asked.layout);
+    }
+    if (asked.document_id != NULL) {
+        request._document_id_case = ERRATA__V1__GET_EXAMPLES_REQUEST___DOCUMENT_ID_DOCUMENT_ID;
+        request.document_id = text_of(asked.document_id);
+    }
+    if (asked.as_of_seq != 0) {
+        request.as_of_case = ERRATA__V1__GET_EXAMPLES_REQUEST__AS_OF_AS_OF_SEQ;
+        request.as_of_seq = asked.as_of_seq;
+    }
+    request.match_mode = asked.mode;
+    request.max_examples = asked.max_examples;
+    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
+    return response;
+}
+
+/* Expects the outputs of a response, in their order; NULL ends them. */
+static void expect(const Errata__V1__GetExamplesResponse *response, int level,
+                   const char *const *outputs)
+{
+    size_t count = 0;
+
+    for (; outputs[count] != NULL; count++) {
+        assert_true(count < response->n_examples);
+        assert_string_equal(response->examples[count]->output, outputs[count]);
+    }
+    assert_int_equal(response->n_examples, count);
+    assert_int_equal(response->match_level, level);
+}
+
+#define EXPECT(response, level, ...)                                                               \
+    expect(response, level, (const char *const[]){__VA_ARGS__, NULL})
+#define EXPECT_NONE(response) expect(response, MATCH_LEVEL_NONE, (const char *const[]){NULL})
+#define EXACT ERRATA__V1__MATCH_MODE__MATCH_MODE_EXACT
+#define FAMILY ERRATA__V1__MATCH_MODE__MATCH_MODE_FAMILY
+
+static uint64_t last_seq(struct world *world)
+{
+    return extractions_count_events(world, ALL);
+}
+
+static void set_mode(struct world *world, Errata__V1__MatchMode mode)
+{
+    const struct exchange_start start = {.path = "errata.v1.AdminService/UpdateSettings",
+                                         .authorization = world->admin};
+    Errata__V1__UpdateSettingsRequest request = ERRATA__V1__UPDATE_SETTINGS_REQUEST__INIT;
+    Errata__V1__OrganizationSettings settings = ERRATA__V1__ORGANIZATION_SETTINGS__INIT;
+
+    settings._match_mode_case = ERRATA__V1__ORGANIZATION_SETTINGS___MATCH_MODE_MATCH_MODE;
+    settings.match_mode = mode;
+    request.settings = &settings;
+    assert_int_equal(world_call(world, &start, &request.base, NULL), STATUS_OK);
+}
+
+/* Goal: FAMILY serves the examples of another fingerprint of the family, and names the layout of each; EXACT does not; the
+ * organisation's setting is the default of both methods. Method: two similar pages, a correction of one. */
+static void test_other_layouts_of_the_family(void **state)
+{
+    struct world world;
+    Errata__V1__PreparePromptRequest prompt = prompts_of_template("{{hint_examples}}");
+    Errata__V1__PreparePromptResponse *prepared = NULL;
+    Errata__V1__GetExamplesResponse *found = NULL;
+    const char *first = NULL;
+
+    (void)state;
+    world_init(&world);
+    first = ingest_page(&world, "first", 0, 1);
+    (void)ingest_page(&world, "second", 3, 2);
+    (void)correct(&world, "first", "{\"qty\":12}");
+    EXPECT_NONE(ask(&world, (struct asked){.document_id = "second"}));
+    found = ask(&world, (struct asked){.document_id = "second", .mode = FAMILY});
+    EXPECT(found, MATCH_LEVEL_FAMILY, "{\"qty\":12}");
+    assert_int_equal(found->examples[0]->match_level, MATCH_LEVEL_FAMILY);
+    assert_string_equal(found->examples[0]->layout_fingerprint, first);
+    assert_string_equal(found->hint_examples_json,
+                        "[{\"input_snippet\":\"Pos 1\",\"output\":{\"qty\":12}}]");
+    EXPECT_NONE(ask(&world, (struct asked){.document_id = "first", .mode = FAMILY}));
+    set_mode(&world, FAMILY);
+    EXPECT(ask(&world, (struct asked){.document_id = "second"}), MATCH_LEVEL_FAMILY,
+           "{\"qty\":12}");
+    EXPECT_NONE(ask(&world, (struct asked){.document_id = "second", .mode = EXACT}));
+    prompts_set_document(&prompt, "second");
+    prepared = prompts_prepare(&world, world.admin, &prompt);
+    assert_string_equal(prepared->prompt, found->hint_examples_json);
+    assert_int_equal(prepared->match_level, MATCH_LEVEL_FAMILY);
+    prompt.match_mode = EXACT;
+    prepared = prompts_prepare(&world, world.admin, &prompt);
+    assert_string_equal(prepared->prompt, "");
+    world_deinit(&world);
+}
+
+/* Goal: examples of the exact fingerprint that are of the family come first, then the newest of its other layouts; other
+ * examples of the fingerprint are served only if there are none of these. Method: two families that share a
+ * fingerprint; a layout without documents; a document without a family. */
+static void test_order(void **state)
+{
+    struct world world;
+    const char *shared = NULL;
+    const char *other = NULL;
+
+    (void)state;
+    world_init(&world);
+    other = ingest_page(&world, "a", 0, 1);
+    shared = ingest_page(&world, "b", 2, 2);
+    (void)ingest_page(&world, "foreign", 500, 2);
+    (void)ingest_page(&world, "asking", 1, 2);
+    (void)correct(&world, "foreign", "{\"qty\":5}");
+    EXPECT(ask(&world, (struct asked){.document_id = "asking", .mode = FAMILY}), MATCH_LEVEL_EXACT,
+           "{\"qty\":5}");
+    (void)correct(&world, "b", "{\"qty\":1}");
+    (void)correct(&world, "a", "{\"qty\":2}");
+    (void)correct(&world, "a", "{\"qty\":3}");
+    (void)correct(&world, "foreign", "{\"qty\":4}");
+    EXPECT(ask(&world, (struct asked){.document_id = "asking", .mode = FAMILY}), MATCH_LEVEL_FAMILY,
+           "{\"qty\":1}", "{\"qty\":3}", "{\"qty\":2}");
+    EXPECT(ask(&world, (struct asked){.document_id = "asking", .mode = FAMILY, .max_examples = 1}),
+           MATCH_LEVEL_EXACT, "{\"qty\":1}");
+    EXPECT(ask(&world, (struct asked){.document_id = "asking", .mode = EXACT}), MATCH_LEVEL_EXACT,
+           "{\"qty\":4}", "{\"qty\":1}", "{\"qty\":5}");
+    /* Without a document: `shared` has documents of two families, `other` of one. */
+    EXPECT(ask(&world, (struct asked){.layout = shared, .mode = FAMILY}), MATCH_LEVEL_EXACT,
+           "{\"qty\":4}", "{\"qty\":1}", "{\"qty\":5}");
+    EXPECT(ask(&world, (struct asked){.layout = other, .mode = FAMILY}), MATCH_LEVEL_FAMILY,
+           "{\"qty\":3}", "{\"qty\":2}", "{\"qty\":1}");
+    EXPECT(ask(&world, (struct asked){.layout = other, .document_id = "unknown", .mode = FAMILY}),
+           MATCH_LEVEL_FAMILY, "{\"qty\":3}", "{\"qty\":2}", "{\"qty\":1}");
+    world.documents.answer.tables.sketch.count = 0;
+    world.documents.answer.tables.table_count = 2;
+    assert_int_equal(
+        ingest(&world, &(struct exchange_start){.path = INGEST_UNARY, .authorization = world.admin},
+               "no family", SLICE("no family"), NULL),
+        STATUS_OK);
+    EXPECT(ask(&world, (struct asked){.document_id = "no family", .mode = FAMILY}),
+           MATCH_LEVEL_EXACT, "{\"qty\":4}", "{\"qty\":1}", "{\"qty\":5}");
+    world_deinit(&world);
+}
+
+static const char *family_of(struct world *world, const char *document_id)
+{
+    const struct exchange_start start = {.path = "errata.v1.LayoutService/GetDocument",
+                                         .authorization = world->admin};
+    Errata__V1__GetDocumentRequest request = ERRATA__V1__GET_DOCUMENT_REQUEST__INIT;
+    Errata__V1__GetDocumentResponse *response = NULL;
+
+    request.key_case = ERRATA__V1__GET_DOCUMENT_REQUEST__KEY_DOCUMENT_ID;
+    request.document_id = text_of(document_id);
+    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
+    return response->document->layout_family_id;
+}
+
+static void merge(struct world *world, const char *from, const char *into)
+{
+    const struct exchange_start start = {.path = "errata.v1.LayoutService/MergeFamilies",
+                                         .authorization = world->admin};
+    Errata__V1__MergeFamiliesRequest request = ERRATA__V1__MERGE_FAMILIES_REQUEST__INIT;
+
+    request.from_layout_family_id = text_of(from);
+    request.into_layout_family_id = text_of(into);
+    assert_int_equal(world_call(world, &start, &request.base, NULL), STATUS_OK);
+}
+
+static void split(struct world *world, const char *family)
+{
+    const struct exchange_start start = {.path = "errata.v1.LayoutService/SplitFamily",
+                                         .authorization = world->admin};
+    Errata__V1__SplitFamilyRequest request = ERRATA__V1__SPLIT_FAMILY_REQUEST__INIT;
+
+    request.layout_family_id = text_of(family);
+    assert_int_equal(world_call(world, &start, &request.base, NULL), STATUS_OK);
+}
+
+/* Goal: a merge adds the examples of both families, a split takes them away, and as_of gives each state again, with an
+ * example whose document was ingested later. Method: two families, a read after each change, then all again as of each. */
+static void test_merges_and_the_past(void **state)
+{
+    enum {
+        STATES = 6
+    };
+    struct world world;
+    struct asked asked = {.document_id = "asking", .mode = FAMILY};
+    char *hints[STATES] = {NULL};
+    uint64_t seqs[STATES] = {0};
+    const char *far = NULL;
+
+    (void)state;
+    world_init(&world);
+    (void)ingest_page(&world, "asking", 0, 1);
+    (void)ingest_page(&world, "near", 2, 2);
+    (void)ingest_page(&world, "far", 500, 3);
+    far = family_of(&world, "far");
+    for (size_t i = 0; i < STATES; i++) {
+        switch (i) {
+        case 1:
+            (void)correct(&world, "far", "{\"qty\":7}");
+            break;
+        case 2:
+            merge(&world, far, family_of(&world, "asking"));
+            break;
+        case 3:
+            (void)correct(&world, "late", "{\"qty\":8}"); /* names no layout: not an example */
+            (void)correct(&world, "near", "{\"qty\":9}");
+            break;
+        case 4:
+            split(&world, far);
+            break;
+        case 5:
+            (void)ingest_page(&world, "late", 1, 4);
+            (void)correct(&world, "late", "{\"qty\":10}");
+            break;
+        default:
+            break;
+        }
+        hints[i] = ask(&world, asked)->hint_examples_json;
+        seqs[i] = last_seq(&world);
+    }
+    assert_string_equal(hints[0], "");
+    assert_string_equal(hints[1], "");
+    assert_true(is_inside(hints[2], "\"qty\":7"));
+    assert_true(is_inside(hints[3], "\"qty\":9") && is_inside(hints[3], "\"qty\":7"));
+    assert_true(is_inside(hints[4], "\"qty\":9") && !is_inside(hints[4], "\"qty\":7"));
+    assert_true(is_inside(hints[5], "\"qty\":10") && is_inside(hints[5], "\"qty\":9"));
+    for (size_t i = 0; i < STATES; i++) {
+        asked.as_of_seq = seqs[i];
+        assert_string_equal(ask(&world, asked)->hint_examples_json, hints[i]);
+    }
+    world_deinit(&world);
+}
+
+static void expect_text_matches(struct world *world, const char *reference)
+{
+    const struct exchange_start start = {.path = EXPLAIN, .authorization = world->admin};
+    Errata__V1__ExplainExposureRequest request = ERRATA__V1__EXPLAIN_EXPOSURE_REQUEST__INIT;
+    Errata__V1__ExplainExposureResponse *response = NULL;
+
+    request.exposure_case = ERRATA__V1__EXPLAIN_EXPOSURE_REQUEST__EXPOSURE_EXPOSURE_REF;
+    request.exposure_ref = text_of(reference);
+    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
+    assert_int_not_equal(response->_text_matches_case, 0);
+    assert_true(response->text_matches);
+}
+
+/* Records an extraction of a document that names two examples; returns how many of them were not counted. */
+static size_t record_naming(struct world *world, const char *document_id, char *first, char *second)
+{
+    const struct exchange_start start = {.path = "errata.v1.ExtractionService/RecordExtraction",
+                                         .authorization = world->admin};
+    Errata__V1__RecordExtractionRequest request = ERRATA__V1__RECORD_EXTRACTION_REQUEST__INIT;
+    Errata__V1__Extraction extraction = ERRATA__V1__EXTRACTION__INIT;
+    Errata__V1__RecordExtractionResponse *response = NULL;
+    char *ids[] = {first, second};
+
+    extraction._document_id_case = ERRATA__V1__EXTRACTION___DOCUMENT_ID_DOCUMENT_ID;
+    extraction.document_id = text_of(document_id);
+    extraction._confidence_case = ERRATA__V1__EXTRACTION___CONFIDENCE_CONFIDENCE;
+    extraction.confidence = 0.5;
+    extraction.example_ids = ids;
+    extraction.n_example_ids = 2;
+    request.extraction = &extraction;
+    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
+    assert_int_equal(response->extraction->n_example_ids + response->n_warnings, 2);
+    return response->n_warnings;
+}
+
+/* Goal: an extraction is credited to the examples of the family that it carried, by reference and by id, without a
+ * warning, and is not one that carried none; an example of another family is not counted; the served text can be made
+ * again after the families changed. Method: a lookup, extractions of its document, a merge. */
+static void test_examples_are_credited(void **state)
+{
+    struct world world;
+    Errata__V1__GetExamplesResponse *found = NULL;
+    Errata__V1__Extraction *made = NULL;
+    struct sent sent = {.document_id = "second", .confidence = 0.5};
+    char *foreign = NULL;
+    char *own = NULL;
+
+    (void)state;
+    world_init(&world);
+    (void)ingest_page(&world, "first", 0, 1);
+    (void)ingest_page(&world, "second", 3, 2);
+    (void)ingest_page(&world, "foreign", 500, 3);
+    (void)correct(&world, "first", "{\"qty\":12}");
+    foreign = correct(&world, "foreign", "{\"qty\":13}");
+    found = ask(&world, (struct asked){.document_id = "second", .mode = FAMILY});
+    EXPECT(found, MATCH_LEVEL_FAMILY, "{\"qty\":12}");
+    expect_text_matches(&world, found->exposure_ref);
+    sent.references[0] = found->exposure_ref;
+    made = extractions_record(&world, &sent);
+    assert_int_equal(made->n_example_ids, 1);
+    assert_string_equal(made->example_ids[0], found->examples[0]->id);
+    own = correct(&world, "second", "{\"qty\":14}");
+    assert_int_equal(record_naming(&world, "second", found->examples[0]->id, own), 0);
+    assert_int_equal(record_naming(&world, "second", found->examples[0]->id, foreign), 1);
+    merge(&world, family_of(&world, "foreign"), family_of(&world, "second"));
+    assert_int_equal(record_naming(&world, "second", found->examples[0]->id, foreign), 0);
+    expect_text_matches(&world, found->exposure_ref);
+    world_deinit(&world);
+}
+
+int run_family_example_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_other_layouts_of_the_family),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_merges_and_the_past),
+        cmocka_unit_test(test_examples_are_credited),
+    };
+
+    return cmocka_run_group_tests_name("examples of families", tests, NULL, NULL);
+}

@@ -1,13 +1,15 @@
 /*
- * family_tests.c: the examples of layout families. Random interleavings of ingestions and corrections,
- * against a model that keeps every event in an array and answers each question by looking at all of them.
+ * family_tests.c: the examples of layout families. Random interleavings of ingestions, corrections, retractions, merges and
+ * splits, against a model that keeps every event in an array and answers each question by looking at all of them.
  * Seeds are fixed.
  */
 #include "server/domain/corrections/examples.h"
 #include "server/domain/fingerprint/fingerprint.h"
 #include "server/domain/layouts/documents.h"
+#include "server/domain/layouts/family_change.h"
 #include "server/domain/layouts/family_examples.h"
 #include "server/domain/layouts/family_rows.h"
+#include "store/base/wire.h"
 #include "tests/unit/corrections/world.h"
 
 #include <setjmp.h>
@@ -20,7 +22,8 @@
 #define SEEDS 6
 #define EVENTS 300
 #define PAPERS 24 /* the last two are never ingested */
-#define LAYOUTS 4
+#define LAYOUTS 5 /* the last one has no documents */
+#define PAPER_LAYOUTS 4
 #define FAMILIES 3
 #define ENTITIES 12
 #define SKETCH_FEATURES 40
@@ -35,6 +38,10 @@ struct paper {
 /* An event, by its seq. */
 struct fact {
     int64_t created_at_us;
+    bool corrects; /* it is a correction that changes a field */
+    enum annotator_kind annotator_kind;
+    unsigned merged; /* the family that it merged into `into`, or split off; 0: another event */
+    unsigned into; /* 0: a split */
     bool example; /* false: an ingestion, or an event that is not an example */
     uint64_t retracted_by; /* seq of the retraction; 0: it was not retracted */
     unsigned paper; /* 0: none named */
@@ -63,7 +70,7 @@ static unsigned draw(struct world *world, unsigned below)
 /* Families and layouts overlap: layout 1 has documents of one family, the others have several. */
 static unsigned layout_of(unsigned paper)
 {
-    return 1 + paper / FAMILIES % LAYOUTS;
+    return 1 + paper / FAMILIES % PAPER_LAYOUTS;
 }
 
 /* 0: of none. */
@@ -121,6 +128,7 @@ static void model_init(struct model *model, uint64_t seed)
         memcpy(model->texts[layout], found.text, sizeof(found.text));
         model->fingerprints[layout] = slice_of(model->texts[layout], sizeof(found.text));
     }
+    model->fingerprints[LAYOUTS] = SLICE("a layout without documents");
 }
 
 /* Ingests a paper, whole or with its rulings cut short; a repeated one changes nothing. */
@@ -156,6 +164,8 @@ static struct fact draw_fact(struct model *model, struct capture_input *ret_inpu
         .layout = layout,
         .entity = draw(world, 2) == 0 ? 0 : 1 + draw(world, ENTITIES),
         .value = 1 + draw(world, 20),
+        .corrects = true, /* an empty output removes the field */
+        .annotator_kind = draw(world, 5) == 0 ? ANNOTATOR_KIND_CODE : ANNOTATOR_KIND_HUMAN,
     };
     const struct paper *paper = &model->papers[fact.paper];
 
@@ -165,6 +175,7 @@ static struct fact draw_fact(struct model *model, struct capture_input *ret_inpu
         .layout_fingerprint = model->fingerprints[layout],
         .entity_type = fact.entity != 0 ? SLICE("line") : slice_of(NULL, 0),
         .entity_id = name_of(world, "line", fact.entity),
+        .annotator_kind = fact.annotator_kind,
         .time = {true, fact.created_at_us},
         .actor_user_id = SLICE("anna"),
         .before_json = SLICE("{\"qty\":0}"),
@@ -212,27 +223,109 @@ static void retract(struct model *model)
     assert_int_equal(world_retract(&model->world, seq), model->count);
 }
 
-/* Several of both in each write, and retractions between the writes. */
+/* The seq of the event that made a family; UINT64_MAX: it does not exist yet. */
+static uint64_t seq_of_family(const struct model *model, unsigned family)
+{
+    uint64_t first = UINT64_MAX;
+
+    for (unsigned i = 1; i <= PAPERS; i++) {
+        if (family_of(i) == family && model->papers[i].seq != 0 && model->papers[i].seq < first) {
+            first = model->papers[i].seq;
+        }
+    }
+    return first;
+}
+
+/* Finds the families as they were after the event `now`: `ret_root[f]` is the one that f is merged into, or f. */
+static void find_roots(const struct model *model, uint64_t now, unsigned ret_root[FAMILIES + 1])
+{
+    for (unsigned i = 0; i <= FAMILIES; i++) {
+        ret_root[i] = i;
+    }
+    for (uint64_t seq = 1; seq <= model->count && seq <= now; seq++) {
+        const struct fact *fact = &model->facts[seq];
+        unsigned into = ret_root[fact->into];
+
+        if (fact->merged == 0) {
+            continue;
+        }
+        for (unsigned i = 1; i <= FAMILIES && fact->into != 0; i++) {
+            ret_root[i] = ret_root[i] == fact->merged ? into : ret_root[i];
+        }
+        ret_root[fact->merged] = fact->into != 0 ? into : fact->merged;
+    }
+}
+
+static struct uuid id_of(struct model *model, struct store_txn *txn, uint64_t seq)
+{
+    struct event event;
+
+    assert_int_equal(log_read(txn, model->world.org, seq, &event), OK);
+    return event.id;
+}
+
+/* Merges a family into another, or splits it off if it is merged. */
+static void change_families(struct model *model)
+{
+    struct store_txn *txn = world_begin(&model->world, STORE_WRITE);
+    struct world *world = &model->world;
+    unsigned merged = 1 + draw(world, FAMILIES);
+    unsigned into = 1 + draw(world, FAMILIES);
+    uint64_t merged_seq = seq_of_family(model, merged);
+    uint64_t into_seq = seq_of_family(model, into);
+    unsigned roots[FAMILIES + 1];
+    uint64_t seq = 0;
+
+    find_roots(model, UINT64_MAX, roots);
+    log_begin_write(txn, NULL);
+    if (merged_seq != UINT64_MAX && roots[merged] != merged) {
+        const struct family_split change = {SLICE("anna"), false, id_of(model, txn, merged_seq)};
+
+        assert_int_equal(family_split(&world->ctx, txn, world->org, &change, &seq), OK);
+        into = 0;
+    } else if (merged_seq != UINT64_MAX && into_seq != UINT64_MAX && roots[into] != merged) {
+        const struct family_merge change = {SLICE("anna"), false, id_of(model, txn, merged_seq),
+                                            id_of(model, txn, into_seq)};
+
+        assert_int_equal(family_merge(&world->ctx, txn, world->org, &change, &seq), OK);
+    }
+    assert_int_equal(store_commit(txn), OK);
+    if (seq != 0) {
+        model->count++;
+        assert_int_equal(seq, model->count);
+        model->facts[seq] = (struct fact){.merged = merged, .into = into};
+    }
+}
+
+/* Several ingestions and corrections in one write; after it perhaps a retraction, and a merge or a split. */
+static void write_some(struct model *model)
+{
+    struct store_txn *txn = world_begin(&model->world, STORE_WRITE);
+    unsigned steps = 1 + draw(&model->world, 4);
+
+    clock_manual_advance(&model->world.clock, STEP_US);
+    for (unsigned i = 0; i < steps && model->count < EVENTS; i++) {
+        log_begin_write(txn, NULL);
+        if (draw(&model->world, 4) == 0) {
+            ingest(model, txn);
+        } else {
+            capture(model, txn);
+        }
+    }
+    assert_int_equal(store_commit(txn), OK);
+    if (draw(&model->world, 4) == 0) {
+        retract(model);
+    }
+    if (draw(&model->world, 8) == 0) {
+        change_families(model);
+    }
+    world_forget(&model->world);
+}
+
 static void fill(struct model *model)
 {
     while (model->count < EVENTS) {
-        struct store_txn *txn = world_begin(&model->world, STORE_WRITE);
-        unsigned steps = 1 + draw(&model->world, 4);
-
-        clock_manual_advance(&model->world.clock, STEP_US);
-        for (unsigned i = 0; i < steps && model->count < EVENTS; i++) {
-            log_begin_write(txn, NULL);
-            if (draw(&model->world, 4) == 0) {
-                ingest(model, txn);
-            } else {
-                capture(model, txn);
-            }
-        }
-        assert_int_equal(store_commit(txn), OK);
-        if (draw(&model->world, 4) == 0) {
-            retract(model);
-        }
-        world_forget(&model->world);
+        write_some(model);
     }
 }
 
@@ -249,19 +342,6 @@ static unsigned family_with(const struct model *model, const struct fact *fact)
     return family_of(fact->paper);
 }
 
-/* The seq of the event that made a family. */
-static uint64_t seq_of_family(const struct model *model, unsigned family)
-{
-    uint64_t first = UINT64_MAX;
-
-    for (unsigned i = 1; i <= PAPERS; i++) {
-        if (family_of(i) == family && model->papers[i].seq != 0 && model->papers[i].seq < first) {
-            first = model->papers[i].seq;
-        }
-    }
-    return first;
-}
-
 /* Checks the row of an example in a family. */
 static void check_row(struct model *model, struct store_txn *txn, uint64_t seq, unsigned family)
 {
@@ -275,7 +355,7 @@ static void check_row(struct model *model, struct store_txn *txn, uint64_t seq, 
     assert_int_equal(store_get(txn, TABLE_FAMILY_EXAMPLE, key_slice(&key), &value), OK);
     assert_int_equal(family_example_read(key_slice(&key), value, &example), OK);
     assert_memory_equal(example.fingerprint.bytes, fingerprint.bytes, sizeof(fingerprint.bytes));
-    assert_int_equal(example.annotator_kind, ANNOTATOR_HUMAN);
+    assert_int_equal(example.annotator_kind, fact->annotator_kind);
     assert_true(example.created_at_us == fact->created_at_us && example.seq == seq);
     assert_true(example.retracted_by_seq == fact->retracted_by);
 }
@@ -373,9 +453,322 @@ static void test_examples_move(void **state)
     world_deinit(&model.world);
 }
 
+/* --- lookups --- */
+
+/* A lookup by family: numbers as in the model, 0: not named. */
+struct asked {
+    unsigned layout;
+    unsigned paper;
+    uint64_t now; /* UINT64_MAX: without as_of */
+    uint32_t limit;
+    uint32_t kinds;
+    bool include_superseded;
+    bool include_own;
+};
+
+static bool is_newer(const struct model *model, uint64_t a, uint64_t b)
+{
+    int64_t a_us = model->facts[a].created_at_us;
+    int64_t b_us = model->facts[b].created_at_us;
+
+    return a_us != b_us ? a_us > b_us : a > b;
+}
+
+static bool is_retracted(const struct fact *fact, uint64_t now)
+{
+    return fact->retracted_by != 0 && fact->retracted_by <= now;
+}
+
+/* Whether a newer correction of the same line existed then. */
+static bool is_superseded(const struct model *model, uint64_t seq, uint64_t now)
+{
+    const struct fact *fact = &model->facts[seq];
+
+    for (uint64_t i = 1; i <= model->count && i <= now && fact->entity != 0; i++) {
+        const struct fact *other = &model->facts[i];
+
+        if (other->corrects && other->entity == fact->entity && !is_retracted(other, now) &&
+            is_newer(model, i, seq)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The family of a document then; 0: none. */
+static unsigned family_of_paper(const struct model *model, unsigned paper, uint64_t now,
+                                const unsigned *roots)
+{
+    uint64_t seq = model->papers[paper].seq;
+
+    return paper != 0 && seq != 0 && seq <= now ? roots[family_of(paper)] : 0;
+}
+
+/* The family whose examples are served; 0: none. */
+static unsigned family_of_lookup(const struct model *model, const struct asked *asked,
+                                 const unsigned *roots)
+{
+    uint64_t first_seq = model->papers[asked->paper].first_seq;
+    unsigned shared = 0;
+    bool any = false;
+
+    if (asked->paper != 0 && first_seq != 0 && first_seq <= asked->now) {
+        return family_of_paper(model, asked->paper, asked->now, roots);
+    }
+    for (unsigned i = 1; i <= PAPERS; i++) {
+        uint64_t seq = model->papers[i].seq;
+        unsigned family = family_of_paper(model, i, asked->now, roots);
+
+        if (layout_of(i) != asked->layout || seq == 0 || seq > asked->now) {
+            continue;
+        }
+        if (any && family != shared) {
+            return 0;
+        }
+        shared = family;
+        any = true;
+    }
+    return shared;
+}
+
+/* What the model finds. */
+struct answer {
+    uint64_t seqs[EXAMPLES_LIMIT_MAX];
+    uint32_t count;
+    bool opened[LAYOUTS + 1]; /* other layouts of the family whose clusters are opened */
+    uint32_t opened_count;
+    bool incomplete;
+};
+
+/* Serves an example unless it is the document's own, superseded, or a copy of one that is served. */
+static void serve(const struct model *model, const struct asked *asked, uint64_t seq,
+                  struct answer *answer)
+{
+    const struct fact *fact = &model->facts[seq];
+
+    if ((fact->paper != 0 && fact->paper == asked->paper && !asked->include_own) ||
+        (!asked->include_superseded && is_superseded(model, seq, asked->now))) {
+        return;
+    }
+    for (uint32_t i = 0; i < answer->count; i++) {
+        if (model->facts[answer->seqs[i]].value == fact->value) {
+            return;
+        }
+    }
+    answer->seqs[answer->count] = seq;
+    answer->count++;
+}
+
+/* Which rows one step of a lookup looks at. */
+enum step {
+    OWN_OF_FAMILY,
+    OTHERS_OF_FAMILY,
+    OWN
+};
+
+static void take_step(const struct model *model, const struct asked *asked, enum step step,
+                      const uint64_t *newest_first, struct answer *answer)
+{
+    unsigned roots[FAMILIES + 1];
+    unsigned family = 0;
+
+    find_roots(model, asked->now, roots);
+    family = family_of_lookup(model, asked, roots);
+    for (uint64_t i = 0; i < model->count && answer->count < asked->limit; i++) {
+        uint64_t seq = newest_first[i];
+        const struct fact *fact = &model->facts[seq];
+
+        if (!fact->example || seq > asked->now || is_retracted(fact, asked->now) ||
+            (asked->kinds >> fact->annotator_kind & 1) == 0 ||
+            (fact->layout == asked->layout) != (step != OTHERS_OF_FAMILY) ||
+            (step != OWN &&
+             (family == 0 || family_of_paper(model, fact->paper, asked->now, roots) != family))) {
+            continue;
+        }
+        if (step == OTHERS_OF_FAMILY && !answer->opened[fact->layout]) {
+            if (answer->opened_count == asked->limit) {
+                answer->incomplete = true;
+                return;
+            }
+            answer->opened[fact->layout] = true;
+            answer->opened_count++;
+        }
+        serve(model, asked, seq, answer);
+    }
+}
+
+static struct answer expect_answer(const struct model *model, const struct asked *asked)
+{
+    struct answer answer = {.count = 0};
+    uint64_t newest_first[EVENTS + 16];
+
+    for (uint64_t seq = 1; seq <= model->count; seq++) {
+        uint64_t place = seq - 1;
+
+        for (; place > 0 && is_newer(model, seq, newest_first[place - 1]); place--) {
+            newest_first[place] = newest_first[place - 1];
+        }
+        newest_first[place] = seq;
+    }
+    take_step(model, asked, OWN_OF_FAMILY, newest_first, &answer);
+    take_step(model, asked, OTHERS_OF_FAMILY, newest_first, &answer);
+    if (answer.count == 0) {
+        take_step(model, asked, OWN, newest_first, &answer);
+    }
+    return answer;
+}
+
+/* One example as text: its event, layout, how it matched, and whether it is superseded. */
+static void report(struct buffer *buffer, uint64_t seq, unsigned layout, bool is_other,
+                   bool superseded)
+{
+    buffer_printf(buffer, " %u:%u%s%s", (unsigned)seq, layout, is_other ? "*" : "",
+                  superseded ? "!" : "");
+}
+
+static void report_message(struct model *model, struct store_txn *txn, struct slice message,
+                           struct buffer *buffer)
+{
+    struct wire_reader reader = wire_reader_of(message);
+    struct wire_field field;
+    struct uuid id;
+    bool is_superseded_then = false;
+    bool is_other = false;
+    unsigned layout = 0;
+    uint64_t seq = 0;
+
+    while (wire_next(&reader, &field) == OK) {
+        if (field.number == EXAMPLE_ID_FIELD) {
+            assert_true(uuid_parse(field.bytes, &id));
+            assert_int_equal(log_find(txn, model->world.org, id, &seq), OK);
+        } else if (field.number == EXAMPLE_LAYOUT_FINGERPRINT_FIELD) {
+            for (layout = 1; !slice_equal(field.bytes, model->fingerprints[layout]); layout++) {
+                assert_true(layout < LAYOUTS);
+            }
+        } else if (field.number == EXAMPLE_MATCH_LEVEL_FIELD) {
+            is_other = field.value == MATCH_LEVEL_FAMILY;
+        } else if (field.number == EXAMPLE_SUPERSEDED_FIELD) {
+            is_superseded_then = field.value != 0;
+        }
+    }
+    report(buffer, seq, layout, is_other, is_superseded_then);
+}
+
+/* The examples that a lookup returns, as text. */
+static struct slice ask(struct model *model, const struct asked *asked)
+{
+    struct world *world = &model->world;
+    const struct examples_query query = {
+        .org = world->org,
+        .layout_fingerprint = model->fingerprints[asked->layout],
+        .document_id = name_of(world, "document", asked->paper),
+        .limit = asked->limit,
+        .view = EXAMPLE_VIEW_BOTH,
+        .match_mode = MATCH_MODE_FAMILY,
+        .arena = &world->arena,
+        .include_superseded = asked->include_superseded,
+        .include_own = asked->include_own,
+        .annotator_kinds = asked->kinds,
+        .has_as_of = asked->now != UINT64_MAX,
+        .as_of_seq = asked->now,
+    };
+    struct store_txn *txn = world_begin(world, STORE_READ);
+    struct wire_reader reader;
+    struct wire_field field;
+    struct buffer body;
+    struct buffer text;
+    bool incomplete = false;
+
+    buffer_init(&body, &world->arena, 4096);
+    buffer_init(&text, &world->arena, 256);
+    assert_int_equal(examples_write(txn, &query, &body), OK);
+    for (reader = wire_reader_of(buffer_slice(&body)); wire_next(&reader, &field) == OK;) {
+        if (field.number == GET_EXAMPLES_RESPONSE_EXAMPLES_FIELD) {
+            report_message(model, txn, field.bytes, &text);
+        }
+        incomplete = incomplete || field.number == GET_EXAMPLES_RESPONSE_INCOMPLETE_FIELD;
+    }
+    store_abort(txn);
+    buffer_printf(&text, "%s", incomplete ? " incomplete" : "");
+    return buffer_slice(&text);
+}
+
+/* How often the cases occur that a run must have. */
+struct seen {
+    unsigned others;
+    unsigned mixed;
+    unsigned cut;
+};
+
+static void check_lookup(struct model *model, uint64_t now, struct seen *seen)
+{
+    struct world *world = &model->world;
+    const struct asked asked = {
+        .layout = 1 + draw(world, LAYOUTS),
+        .paper = draw(world, 3) == 0 ? 0 : 1 + draw(world, PAPERS),
+        .now = now,
+        .limit = 1 + draw(world, draw(world, 2) == 0 ? 3 : EXAMPLES_LIMIT_MAX),
+        .kinds = draw(world, 4) == 0 ? (1u << ANNOTATOR_KIND_HUMAN | 1u << ANNOTATOR_KIND_CODE)
+                                     : 1u << ANNOTATOR_KIND_HUMAN,
+        .include_superseded = draw(world, 3) == 0,
+        .include_own = draw(world, 3) == 0,
+    };
+    struct answer expected = expect_answer(model, &asked);
+    struct slice answered = ask(model, &asked);
+    struct buffer text;
+    unsigned others = 0;
+
+    buffer_init(&text, &world->arena, 256);
+    for (uint32_t i = 0; i < expected.count; i++) {
+        unsigned layout = model->facts[expected.seqs[i]].layout;
+
+        report(&text, expected.seqs[i], layout, layout != asked.layout,
+               is_superseded(model, expected.seqs[i], now));
+        others += layout != asked.layout;
+    }
+    buffer_printf(&text, "%s", expected.incomplete ? " incomplete" : "");
+    if (!slice_equal(answered, buffer_slice(&text))) {
+        print_error("layout %u, document %u, as of %lld\nanswered%.*s\nexpected%.*s\n",
+                    asked.layout, asked.paper, (long long)now, (int)answered.size,
+                    (const char *)answered.data, (int)text.size, (const char *)text.data);
+    }
+    assert_true(slice_equal(answered, buffer_slice(&text)));
+    seen->others += others > 0;
+    seen->mixed += others > 0 && others < expected.count;
+    seen->cut += expected.incomplete;
+}
+
+/* Goal: a lookup by family returns the examples of the model in its order, with their layouts and marks, now and as of
+ * every event. Method: random histories; random lookups after each write, and as of each event of the whole history. */
+static void test_lookups_equal_model(void **state)
+{
+    struct seen seen = {.others = 0};
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct model model;
+
+        model_init(&model, seed);
+        while (model.count < EVENTS) {
+            write_some(&model);
+            check_lookup(&model, UINT64_MAX, &seen);
+            world_forget(&model.world);
+        }
+        for (uint64_t now = 1; now <= model.count; now++) {
+            for (unsigned i = 0; i < 3; i++) {
+                check_lookup(&model, now, &seen);
+            }
+            world_forget(&model.world);
+        }
+        world_deinit(&model.world);
+    }
+    assert_true(seen.others > SEEDS * 100 && seen.mixed > SEEDS * 50 && seen.cut > SEEDS);
+}
+
 int run_family_tests(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lookups_equal_model),
         cmocka_unit_test(test_family_rows_equal_model),
         cmocka_unit_test(test_examples_move),
     };

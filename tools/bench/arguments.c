@@ -68,6 +68,9 @@ const struct option_spec arguments_options[] = {
      "with --preload: number of extractions, each correcting the one before it; default 0"},
     {"mappings", "N", "with --preload: number of confirmed mappings; default 0"},
     {"customers", "N", "with --preload: customers of each organisation; default 100"},
+    {"families", "N",
+     "with --preload: layout families of each organisation, with documents; default 0: no "
+     "documents"},
     {"one-by-one", NULL, "with --preload: write each event through the store's functions; slow"},
     {"list-calls", NULL, "list the named calls for --mix, with their templates"},
     {"help", NULL, "print this help"},
@@ -331,9 +334,10 @@ static enum err read_preload(struct arguments *arguments, struct fault *fault)
         {"extractions", &arguments->extraction_count, 0, PRELOAD_EXTRACTIONS_MAX},
         {"mappings", &arguments->mapping_count, 0, PRELOAD_MAPPINGS_MAX},
         {"customers", &arguments->customer_count, 1, PRELOAD_CUSTOMERS_MAX},
+        {"families", &arguments->family_count, 1, PRELOAD_FAMILIES_MAX},
         {"event-bytes", &arguments->event_bytes, PRELOAD_EVENT_BYTES_MIN, PRELOAD_EVENT_BYTES_MAX}};
     static const char *const others[] = {"data",      "organizations", "extractions", "mappings",
-                                         "customers", "event-bytes",   "one-by-one"};
+                                         "customers", "families",      "event-bytes", "one-by-one"};
 
     if (!options_has(options, "preload")) {
         for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
@@ -347,7 +351,8 @@ static enum err read_preload(struct arguments *arguments, struct fault *fault)
     }
     arguments->way = ARGUMENTS_PRELOAD;
     arguments->data = options_get(options, "data");
-    arguments->preload_plain = options_has(options, "one-by-one");
+    arguments->preload_plain =
+        options_has(options, "one-by-one") || options_has(options, "families");
     if (arguments->data == NULL) {
         return fault_say(fault, ERR_INVALID,
                          "--data: missing; expected the folder that --preload fills");

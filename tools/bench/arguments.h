@@ -115,6 +115,7 @@ struct arguments {
     uint64_t extraction_count;
     uint64_t mapping_count;
     uint64_t customer_count; /* customers of each organisation */
+    uint64_t family_count; /* layout families of each organisation; 0: no documents */
     uint64_t event_bytes;
     bool preload_plain;
 };

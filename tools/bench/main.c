@@ -225,6 +225,7 @@ static enum bench_exit run_preload(struct bench *bench)
                                             .extraction_count = arguments->extraction_count,
                                             .mapping_count = arguments->mapping_count,
                                             .customer_count = (uint32_t)arguments->customer_count,
+                                            .family_count = (uint32_t)arguments->family_count,
                                             .org_count = (uint32_t)arguments->organization_count,
                                             .layout_count = (uint32_t)arguments->layout_count,
                                             .event_bytes = (uint32_t)arguments->event_bytes,

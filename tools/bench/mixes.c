@@ -41,6 +41,17 @@ const struct mix_call mix_calls[] = {
     {"hints", PROMPTS "GetExamples",
      "{\"layoutFingerprint\": \"bench-layout-${layout}\", \"view\": \"EXAMPLE_VIEW_HINTS\"}",
      "the examples of a layout as JSON text for a prompt"},
+    {"document", PROMPTS "GetExamples",
+     "{\"documentId\": \"asking-${layout}\", \"view\": \"EXAMPLE_VIEW_EXAMPLES\"}",
+     "the examples of the layout of a document (--families)"},
+    {"family", PROMPTS "GetExamples",
+     "{\"documentId\": \"asking-${layout}\", \"view\": \"EXAMPLE_VIEW_EXAMPLES\", "
+     "\"matchMode\": \"MATCH_MODE_FAMILY\"}",
+     "the same by layout family: all examples are of the document's layout"},
+    {"family-others", PROMPTS "GetExamples",
+     "{\"documentId\": \"new-${layout}\", \"view\": \"EXAMPLE_VIEW_EXAMPLES\", "
+     "\"matchMode\": \"MATCH_MODE_FAMILY\"}",
+     "the same: all examples are of other layouts"},
     {"capture", FEEDBACK "CaptureFeedbackEvent", "{\"event\": " CAPTURED_EVENT "}",
      "one durable correction of 1.2 KB"},
     {"capture-batch", FEEDBACK "BatchCaptureFeedbackEvents",

@@ -180,6 +180,37 @@ static void test_bulk_equals_plain(void **state)
     assert_int_equal(global_rows, 3 * 3 + 2);
 }
 
+/* Goal: with families each layout has its documents, and its corrections are examples of its family. Method: rows of some
+ * tables; two loads are equal. */
+static void test_families_have_documents_and_examples(void **state)
+{
+    static const struct {
+        enum store_table table;
+        uint64_t rows;
+    } expected[] = {{TABLE_DOCUMENT, 6 * PRELOAD_LAYOUT_DOCUMENTS},
+                    {TABLE_PROFILE, 6 * 2},
+                    {TABLE_FAMILY, 2},
+                    {TABLE_FAMILY_EXAMPLE, 60},
+                    {TABLE_EXAMPLE, 60 + 6 * 2}};
+    struct world *world = *state;
+    struct org_id orgs[2];
+    struct key prefix;
+
+    world->options.event_count = 60;
+    world->options.extraction_count = 0;
+    world->options.mapping_count = 0;
+    world->options.org_count = 1;
+    world->options.layout_count = 6;
+    world->options.family_count = 2;
+    load(world, 0, PRELOAD_PLAIN);
+    load(world, 1, PRELOAD_PLAIN);
+    assert_int_equal(read_orgs(world->txns[0], orgs, 2), 1);
+    prefix = key_org(orgs[0]);
+    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+        assert_int_equal(compare_table(world, expected[i].table, &prefix), expected[i].rows);
+    }
+}
+
 /* Goal: another seed gives other bytes. */
 static void test_another_seed_gives_other_bytes(void **state)
 {
@@ -446,6 +477,7 @@ int run_preload_tests(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(test_corrections_mark_extractions, setup, teardown),
         cmocka_unit_test_setup_teardown(test_examples_have_the_requested_length, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_families_have_documents_and_examples, setup, teardown),
         cmocka_unit_test_setup_teardown(test_tokens_belong_to_their_organisations, setup, teardown),
         cmocka_unit_test_setup_teardown(test_folder_with_files_is_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(test_options_out_of_range_are_refused, setup, teardown),

@@ -42,6 +42,8 @@ static enum err check_options(const struct preload_options *options, struct faul
         {"events", options->event_count, options->org_count, PRELOAD_EVENTS_MAX},
         {"extractions", options->extraction_count, 0, PRELOAD_EXTRACTIONS_MAX},
         {"mappings", options->mapping_count, 0, PRELOAD_MAPPINGS_MAX},
+        {"families", options->family_count, 0,
+         options->way == PRELOAD_PLAIN ? PRELOAD_FAMILIES_MAX : 0},
         {"customers", options->customer_count, options->mapping_count > 0 ? 1 : 0,
          PRELOAD_CUSTOMERS_MAX},
         {"bytes of an event", options->event_bytes, PRELOAD_EVENT_BYTES_MIN,

@@ -36,12 +36,21 @@
 #define PRELOAD_MAPPINGS_MAX UINT64_C(100000000)
 #define PRELOAD_CUSTOMERS_MAX 100000
 #define PRELOAD_CUSTOMERS_DEFAULT 100
+/* Each new document is compared with the page of each family: 0.3 us each. */
+#define PRELOAD_FAMILIES_MAX 1000
 
 /* Actor of all events written by --preload and by the calls of a mix, by which guard.h identifies
  * them. */
 #define PRELOAD_ACTOR "bench-op-1"
 #define PRELOAD_CUSTOMER_FORMAT "customer-%05" PRIu32
 #define PRELOAD_LAYOUT_FORMAT "bench-layout-%08" PRIu32
+/* With families each layout has two documents of its family, with its measured fingerprint: its corrections name the first
+ * and no layout; the second has no corrections, and is for lookups to name. A third document of the family has a fingerprint
+ * of its own, and no corrections. */
+#define PRELOAD_CORRECTED_FORMAT "corrected-%08" PRIu32
+#define PRELOAD_ASKING_FORMAT "asking-%08" PRIu32
+#define PRELOAD_NEW_FORMAT "new-%08" PRIu32
+#define PRELOAD_LAYOUT_DOCUMENTS 3
 #define PRELOAD_TOKENS_FILE "bench.tokens"
 
 enum preload_way {
@@ -62,6 +71,9 @@ struct preload_options {
     uint32_t org_count;
     uint32_t layout_count; /* layouts of each organisation */
     uint32_t customer_count; /* customers of each organisation, for its mappings */
+    uint32_t
+        family_count; /* layout families of each organisation, which its layouts are of in turns; 0: no documents.
+                            * Only with PRELOAD_PLAIN: captures read the events of documents */
     uint32_t event_bytes; /* size of each event in an answer with examples: a whole `Example` */
     uint64_t seed; /* seed of ids, tokens and texts: the same seed gives the same bytes */
     int64_t end_us; /* UTC in microseconds since 1970; the latest time of an event */

@@ -139,11 +139,17 @@ uint64_t script_count(const struct preload_options *options, uint32_t org,
                       enum script_stream stream)
 {
     const uint64_t counts[SCRIPT_STREAM_COUNT] = {
+        [SCRIPT_DOCUMENTS] = 0,
         [SCRIPT_MAPPINGS] = options->mapping_count,
         [SCRIPT_EXTRACTIONS] = options->extraction_count,
         [SCRIPT_CORRECTIONS] = options->event_count,
     };
 
+    if (stream == SCRIPT_DOCUMENTS) {
+        return options->family_count > 0
+                   ? PRELOAD_LAYOUT_DOCUMENTS * (uint64_t)options->layout_count
+                   : 0;
+    }
     return share_of(options, counts[stream], org);
 }
 
@@ -164,12 +170,16 @@ void script_start_org(struct script *script, uint32_t org)
     memset(script->done, 0, sizeof(script->done));
 }
 
-/* The stream with the most events left, so that all of them end together. */
+/* The stream with the most events left, so that all of them end together; documents come before. */
 static enum script_stream next_stream(const struct script *script)
 {
     enum script_stream next = SCRIPT_CORRECTIONS;
     double least = 2;
 
+    if (script->done[SCRIPT_DOCUMENTS] <
+        script_count(script->options, script->org, SCRIPT_DOCUMENTS)) {
+        return SCRIPT_DOCUMENTS;
+    }
     for (int stream = 0; stream < SCRIPT_STREAM_COUNT; stream++) {
         uint64_t count = script_count(script->options, script->org, (enum script_stream)stream);
         double share = count > 0 ? (double)script->done[stream] / (double)count : 2;

@@ -28,6 +28,7 @@ struct script_texts {
 };
 
 enum script_stream {
+    SCRIPT_DOCUMENTS, /* the documents of each layout, before all others */
     SCRIPT_MAPPINGS, /* confirmations, each with its own SKU */
     SCRIPT_EXTRACTIONS, /* extractions, each of its own document */
     SCRIPT_CORRECTIONS, /* corrections of the last extracted document, or of their own documents */

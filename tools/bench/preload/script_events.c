@@ -6,6 +6,7 @@
 
 #include "server/domain/corrections/capture.h"
 #include "server/domain/extractions/extractions.h"
+#include "server/domain/layouts/documents.h"
 #include "server/domain/mappings/mappings.h"
 
 static const struct event_caller caller = {.role = ROLE_ADMIN, .key_id = 1};
@@ -57,6 +58,58 @@ static struct paper corrected_paper(struct script *script, uint64_t index)
     return make_paper(script, extracted > 0 ? extracted - 1 : index);
 }
 
+/* Features of the page of each family. */
+#define FAMILY_FEATURES 40
+
+/* Names a document of a layout, from 0 to PRELOAD_LAYOUT_DOCUMENTS - 1. */
+static struct slice name_document(struct arena *arena, uint32_t layout, uint64_t number)
+{
+    if (number == 0) {
+        return arena_printf(arena, PRELOAD_CORRECTED_FORMAT, layout);
+    }
+    return number == 1 ? arena_printf(arena, PRELOAD_ASKING_FORMAT, layout)
+                       : arena_printf(arena, PRELOAD_NEW_FORMAT, layout);
+}
+
+/* Ingests one of the documents of a layout. The number of tables makes the fingerprint. */
+static enum err ingest(struct script *script, struct store_txn *txn, uint64_t index)
+{
+    static const struct document_page page = {595.28, 841.89};
+    uint32_t layout = (uint32_t)(index / PRELOAD_LAYOUT_DOCUMENTS);
+    uint32_t family = layout % script->options->family_count;
+    bool is_new = index % PRELOAD_LAYOUT_DOCUMENTS == PRELOAD_LAYOUT_DOCUMENTS - 1;
+    struct slice id = name_document(&script->arena, layout, index % PRELOAD_LAYOUT_DOCUMENTS);
+    struct document_measures measures = {
+        .document_id = id,
+        .sha256 = sha256(id),
+        .size_bytes = 3000,
+        .pages = &page,
+        .page_count = 1,
+        .pages_read = 1,
+        .text_chars = 900,
+        .page_one_chars = 900,
+        .page_cells = 1000,
+        .covered_cells = 300,
+        .input_snippet = make_text(script, script->texts.snippet_bytes),
+        .has_table_count = true,
+        .table_count = 1 + layout + (is_new ? script->options->layout_count : 0),
+        .fp_version = SLICE("1/22.12.0"),
+        .sketch = {.count = FAMILY_FEATURES},
+    };
+    struct document_event *event = NULL;
+    uint64_t seq = 0;
+    enum err err = OK;
+
+    for (uint32_t i = 0; i < FAMILY_FEATURES; i++) {
+        measures.sketch.features[i] = 8 * (1000 * family + i) + (uint32_t)FAMILY_FEATURE_WORD;
+    }
+    err = document_prepare(&script->ctx, &measures, SLICE(PRELOAD_ACTOR), &event);
+    if (err == OK) {
+        err = document_store(&script->ctx, txn, script->orgs[script->org], event, &seq);
+    }
+    return script_end_write(script, "a document can't be ingested", err);
+}
+
 /* Fills in the correction of one line. */
 static void fill_input(struct script *script, uint64_t index, struct capture_input *input)
 {
@@ -70,8 +123,13 @@ static void fill_input(struct script *script, uint64_t index, struct capture_inp
     input->entity_type = SLICE("draft_order_line");
     input->entity_id = arena_printf(arena, "line-%012" PRIu64, index);
     input->document_id = paper.document_id;
-    input->draft_order_id = paper.draft_order_id;
     input->layout_fingerprint = paper.layout_fingerprint;
+    if (script->options->family_count > 0) {
+        input->document_id =
+            name_document(arena, (uint32_t)(index % script->options->layout_count), 0);
+        input->layout_fingerprint = slice_of(NULL, 0);
+    }
+    input->draft_order_id = paper.draft_order_id;
     input->before_json = SLICE("{\"line_no\":3,\"qty\":10}");
     input->after_json = arena_printf(arena, "{\"line_no\":3,\"qty\":12,\"description\":\"%.*s\"}",
                                      (int)output.size, (const char *)output.data);
@@ -143,6 +201,7 @@ static enum err confirm_mapping(struct script *script, struct store_txn *txn, ui
 
 enum err (*const script_writes[SCRIPT_STREAM_COUNT])(struct script *, struct store_txn *,
                                                      uint64_t) = {
+    [SCRIPT_DOCUMENTS] = ingest,
     [SCRIPT_MAPPINGS] = confirm_mapping,
     [SCRIPT_EXTRACTIONS] = record_extraction,
     [SCRIPT_CORRECTIONS] = capture,

@@ -5,6 +5,7 @@
 #include "tools/bench/preload/sizes.h"
 
 #include "server/domain/corrections/capture.h"
+#include "server/domain/corrections/example_layout.h"
 #include "server/domain/corrections/examples.h"
 #include "store/base/assert.h"
 #include "store/base/wire.h"
@@ -47,6 +48,7 @@ static const struct {
                              TABLE_EXTRACTION_KEY, TABLE_EXTRACTION_SUBJECT,
                              TABLE_EXTRACTION_SUBJECT},
                             7},
+    [SCRIPT_DOCUMENTS] = {{TABLE_EVENT, TABLE_EVENT_ID, TABLE_SUBJECT, TABLE_DOCUMENT}, 4},
     [SCRIPT_CORRECTIONS] = {{TABLE_EVENT, TABLE_EVENT_ID, TABLE_SUBJECT, TABLE_EXAMPLE,
                              TABLE_EXAMPLE_DOCUMENT, TABLE_ENTITY, TABLE_FEEDBACK_SUBJECT,
                              TABLE_FEEDBACK_SUBJECT},
@@ -145,18 +147,27 @@ static void set_texts(struct script *script, size_t bytes)
 /* Returns the length of the newest example of the first layout in an answer. */
 static enum err read_example_bytes(struct script *script, struct store_txn *txn, size_t *ret_bytes)
 {
-    const struct examples_query query = {.org = script->orgs[0],
-                                         .layout_fingerprint =
-                                             arena_printf(&script->arena, PRELOAD_LAYOUT_FORMAT, 0),
-                                         .limit = 1,
-                                         .view = EXAMPLE_VIEW_EXAMPLES};
+    struct examples_query query = {.org = script->orgs[0],
+                                   .layout_fingerprint =
+                                       arena_printf(&script->arena, PRELOAD_LAYOUT_FORMAT, 0),
+                                   .limit = 1,
+                                   .view = EXAMPLE_VIEW_EXAMPLES,
+                                   .match_mode = MATCH_MODE_EXACT,
+                                   .include_own = true};
     struct wire_field field = {.number = 0};
     struct wire_reader reader;
     struct buffer body;
     enum err err = OK;
 
+    if (script->options->family_count > 0) {
+        query.layout_fingerprint = slice_of(NULL, 0);
+        query.document_id = arena_printf(&script->arena, PRELOAD_CORRECTED_FORMAT, 0);
+        err = example_layout_find(txn, &query, &query.layout_fingerprint);
+    }
     buffer_init(&body, &script->arena, PRELOAD_EVENT_BYTES_MAX);
-    err = examples_write(txn, &query, &body);
+    if (err == OK) {
+        err = examples_write(txn, &query, &body);
+    }
     if (err != OK) {
         return err;
     }

@@ -120,17 +120,43 @@ static enum err find_text(struct store_txn *txn, struct org_id org, const struct
     return err;
 }
 
-/* Opens the cluster of a row's layout. */
+/* Reads the row of an example, if it was not retracted, and the head of its cluster: in most cases that is the next row, since
+ * the first example of a layout is its newest. */
+static enum err read_head(struct store_txn *txn, struct org_id org,
+                          const struct family_example *example, struct slice *ret_value,
+                          struct slice *ret_head)
+{
+    struct key prefix = key_layout_prefix(org, &example->fingerprint);
+    struct key head = key_layout_head(org, &example->fingerprint);
+    struct key from = key_example(org, &example->fingerprint, example->created_at_us, example->seq);
+    struct store_cursor cursor = {0};
+    struct slice key = {NULL, 0};
+    enum err err = store_cursor_init(&cursor, txn, TABLE_EXAMPLE, key_slice(&prefix),
+                                     key_slice(&from), STORE_ASCENDING);
+
+    for (int i = 0; i < 2 && err == OK && !slice_equal(key, key_slice(&head)); i++) {
+        err = store_cursor_next(&cursor, &key, ret_head);
+        if (err == OK && slice_equal(key, key_slice(&from))) {
+            *ret_value = *ret_head;
+        }
+    }
+    store_cursor_deinit(&cursor);
+    if (err == OK && !slice_equal(key, key_slice(&head))) {
+        err = store_get(txn, TABLE_EXAMPLE, key_slice(&head), ret_head);
+    }
+    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+}
+
+/* Opens the cluster of a row's layout; `ret_value` as of read_head. */
 static enum err open_layout(struct examples_family_walk *walk, struct store_txn *txn,
-                            const struct family_row *row)
+                            const struct family_row *row, struct slice *ret_value)
 {
     const struct examples_family_range *range = walk->range;
     struct examples_family_layout *layout = &walk->layouts[walk->layout_count];
-    struct key head = key_layout_head(range->org, &row->example.fingerprint);
-    enum err err = store_get(txn, TABLE_EXAMPLE, key_slice(&head), &layout->head);
+    enum err err = read_head(txn, range->org, &row->example, ret_value, &layout->head);
 
     if (err != OK) {
-        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+        return err;
     }
     layout->fingerprint = row->example.fingerprint;
     layout->text = slice_of(NULL, 0);
@@ -143,10 +169,9 @@ static bool is_same(const struct key_fingerprint *a, const struct key_fingerprin
     return memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
 }
 
-/* Finds the layout of a row, and opens it if need be; NULL: it would be one too many. */
+/* Finds the layout of a row, and opens it if need be, with the example's row; NULL: it would be one too many. */
 static enum err find_layout(struct examples_family_walk *walk, struct store_txn *txn,
-                            const struct family_row *row,
-                            const struct examples_family_layout **ret_layout)
+                            const struct family_row *row, struct examples_family_row *ret_row)
 {
     size_t place = 0;
 
@@ -154,8 +179,11 @@ static enum err find_layout(struct examples_family_walk *walk, struct store_txn 
            !is_same(&walk->layouts[place].fingerprint, &row->example.fingerprint)) {
         place++;
     }
-    *ret_layout = place < walk->range->layouts_max ? &walk->layouts[place] : NULL;
-    return place == walk->layout_count && *ret_layout != NULL ? open_layout(walk, txn, row) : OK;
+    ret_row->layout = place < walk->range->layouts_max ? &walk->layouts[place] : NULL;
+    ret_row->value = slice_of(NULL, 0);
+    return place == walk->layout_count && ret_row->layout != NULL
+               ? open_layout(walk, txn, row, &ret_row->value)
+               : OK;
 }
 
 /* Returns whether an example may be served, as far as its row of the family says. */
@@ -172,7 +200,7 @@ static enum err may_serve(struct store_txn *txn, const struct examples_family_ra
     return *ret_may ? had_example(txn, range->org, example->seq, filter->as_of_seq, ret_may) : OK;
 }
 
-/* Reads the example's own row. */
+/* Reads the example's own row, unless that was read with its layout. */
 static enum err read_example(struct store_txn *txn, struct org_id org,
                              const struct family_example *example,
                              struct examples_family_row *ret_row)
@@ -184,6 +212,8 @@ static enum err read_example(struct store_txn *txn, struct org_id org,
     ret_row->is_retracted = example->retracted_by_seq != 0;
     if (ret_row->is_retracted) {
         table = TABLE_EXAMPLE_RETRACTED;
+    } else if (ret_row->value.size > 0) {
+        return OK;
     }
     err = store_get(txn, table, key_slice(&ret_row->key), &ret_row->value);
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
@@ -243,7 +273,7 @@ enum err examples_family_next(struct examples_family_walk *walk, struct store_tx
         }
     }
     if (err == OK) {
-        err = find_layout(walk, txn, &row, &ret_row->layout);
+        err = find_layout(walk, txn, &row, ret_row);
     }
     if (err == OK && ret_row->layout == NULL) {
         walk->is_cut = true;

@@ -82,6 +82,21 @@ enum err document_find(struct store_txn *txn, struct org_id org, struct slice do
     return err;
 }
 
+enum err document_read_layout(struct store_txn *txn, struct org_id org, struct slice document_id,
+                              uint64_t as_of_seq, struct slice *ret_fingerprint)
+{
+    struct document_record row;
+    enum err err = document_row_read(txn, org, document_id, &row);
+
+    if (err == OK && row.seq > as_of_seq) {
+        err = ERR_NOT_FOUND;
+    }
+    if (err == OK) {
+        *ret_fingerprint = row.layout_fingerprint;
+    }
+    return err;
+}
+
 /* The state at the document's first event, which gave no fingerprint and so no family: its later one came after the time
  * asked for. */
 static enum err read_first_state(struct store_txn *txn, struct org_id org, uint64_t first_seq,

@@ -49,6 +49,12 @@ struct document_known {
 /* ERR_NOT_FOUND for one that this organisation does not have. */
 MUST_CHECK enum err document_find(struct store_txn *txn, struct org_id org,
                                   struct slice document_id, struct document_known *ret_known);
+/* Reads the layout of a document, as after the event `as_of_seq` (UINT64_MAX: now), borrowed from the transaction; empty if
+ * it has none. ERR_NOT_FOUND for one that this organisation did not have, or had not measured, then. */
+MUST_CHECK enum err document_read_layout(struct store_txn *txn, struct org_id org,
+                                         struct slice document_id, uint64_t as_of_seq,
+                                         struct slice *ret_fingerprint);
+
 /* The properties of a document that a lookup of examples depends on. */
 struct document_state {
     bool is_scan; /* page 1 has no text */

@@ -4,6 +4,7 @@
 #include "server/domain/layouts/family_members.h"
 
 #include "server/domain/layouts/family_rows.h"
+#include "server/domain/layouts/keys.h"
 
 enum err family_resolve(struct store_txn *txn, struct org_id org, uint64_t family_seq,
                         uint64_t *ret_family_seq, struct family_record *ret_family)
@@ -35,13 +36,31 @@ void family_members_of(uint64_t family_seq, const struct family_record *family,
     ret_members->count = 1 + family->alias_count;
 }
 
+/* Reads the aliases of a family. */
+static enum err read_aliases(struct store_txn *txn, struct org_id org, uint64_t family_seq,
+                             struct family_record *ret_family)
+{
+    struct key key = key_family(org, family_seq);
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, TABLE_FAMILY, key_slice(&key), &value);
+
+    return err != OK ? err : record_decode_family_aliases(value, ret_family);
+}
+
 enum err family_members(struct store_txn *txn, struct org_id org, uint64_t family_seq,
                         struct family_members *ret_members)
 {
     struct family_record family;
-    uint64_t seq = 0;
-    enum err err = family_resolve(txn, org, family_seq, &seq, &family);
+    uint64_t seq = family_seq;
+    enum err err = read_aliases(txn, org, seq, &family);
 
+    if (err == OK && family.alias_of_seq != 0) {
+        seq = family.alias_of_seq;
+        err = read_aliases(txn, org, seq, &family);
+        if (err == ERR_NOT_FOUND || (err == OK && family.alias_of_seq != 0)) {
+            err = ERR_CORRUPT; /* aliases are flattened */
+        }
+    }
     if (err == OK) {
         family_members_of(seq, &family, ret_members);
     }

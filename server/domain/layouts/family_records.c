@@ -5,6 +5,8 @@
 
 #include "store/base/assert.h"
 #include "store/base/bytes.h"
+#include "store/base/view.h"
+#include "store/base/wire.h"
 #include "store/record_pb.h"
 
 #include <record/layouts.pb.h>
@@ -36,6 +38,34 @@ enum err record_decode_family(struct slice bytes, struct family_record *ret_reco
     memcpy(ret_record->alias_seqs, message.alias_seq, sizeof(ret_record->alias_seqs));
     ret_record->alias_count = message.alias_seq_count;
     return OK;
+}
+
+enum err record_decode_family_aliases(struct slice bytes, struct family_record *ret_record)
+{
+    struct wire_reader reader = wire_reader_of(bytes);
+    struct slice aliases = {NULL, 0};
+    struct wire_field field;
+    uint64_t seq = 0;
+    enum err err = OK;
+
+    ret_record->alias_of_seq = 0;
+    ret_record->alias_count = 0;
+    for (err = wire_next(&reader, &field); err == OK; err = wire_next(&reader, &field)) {
+        if (field.number == errata_record_FamilyRow_alias_of_seq_tag && field.type == WIRE_VARINT) {
+            ret_record->alias_of_seq = field.value;
+        } else if (field.number == errata_record_FamilyRow_alias_seq_tag &&
+                   field.type == WIRE_BYTES) {
+            aliases = field.bytes;
+        }
+    }
+    if (err != ERR_NOT_FOUND) {
+        return ERR_CORRUPT;
+    }
+    while (ret_record->alias_count < FAMILY_ALIASES_MAX && view_next_number(&aliases, &seq)) {
+        ret_record->alias_seqs[ret_record->alias_count] = seq;
+        ret_record->alias_count++;
+    }
+    return aliases.size == 0 ? OK : ERR_CORRUPT;
 }
 
 enum err record_encode_family(struct arena *arena, const struct family_record *record,

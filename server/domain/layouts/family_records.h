@@ -44,6 +44,9 @@ struct family_sketch_record {
 #define FAMILY_SKETCH_ROW_BYTES_MAX (8 + 512)
 
 MUST_CHECK enum err record_decode_family(struct slice bytes, struct family_record *ret_record);
+/* Decodes only the aliases: `alias_of_seq`, `alias_seqs` and `alias_count`, for lookups. */
+MUST_CHECK enum err record_decode_family_aliases(struct slice bytes,
+                                                 struct family_record *ret_record);
 MUST_CHECK enum err record_decode_family_sketch(struct slice bytes,
                                                 struct family_sketch_record *ret_record);
 

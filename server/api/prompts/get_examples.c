@@ -36,7 +36,6 @@ enum err prompt_service_get_examples_read(struct prompt_service_get_examples_cal
         .document_id = slice_text(call->request->document_id),
         .limit = call->request->max_examples > 0 ? (uint32_t)call->request->max_examples
                                                  : EXAMPLES_LIMIT_DEFAULT,
-        .arena = call->ctx->arena,
         .include_superseded = call->request->include_superseded != 0,
         .include_own = call->request->include_own != 0,
         .has_as_of = call->as_of.is_given,

@@ -183,7 +183,6 @@ static enum err read_query(struct prompt_service_prepare_prompt_call *call,
                      .limit = request->max_examples > 0 ? (uint32_t)request->max_examples
                                                         : EXAMPLES_LIMIT_DEFAULT,
                      .view = EXAMPLE_VIEW_HINTS,
-                     .arena = arena,
                      .include_superseded = request->include_superseded != 0,
                      .include_own = request->include_own != 0,
                      .has_as_of = call->as_of.is_given,

@@ -93,7 +93,7 @@ static enum err meet(struct document_lookup *lookup, struct slice hash, bool *re
 }
 
 static enum err look_back(struct document_lookup *lookup, struct store_txn *txn,
-                          const struct document_place *place, const struct document_row *row,
+                          const struct document_place *place, const struct example_row *row,
                           struct document_answer *ret_answer)
 {
     struct retracted_example_record retracted = {.retracted_by_seq = UINT64_MAX};
@@ -150,7 +150,7 @@ static enum err read_document(struct document_lookup *lookup, struct store_txn *
 }
 
 enum err document_lookup_row(struct document_lookup *lookup, struct store_txn *txn,
-                             const struct document_row *row, struct document_answer *ret_answer)
+                             const struct example_row *row, struct document_answer *ret_answer)
 {
     struct document_place place = {0, 0};
     enum err err = key_read_example(row->key, &place.created_at_us, &place.seq);
@@ -163,7 +163,7 @@ enum err document_lookup_row(struct document_lookup *lookup, struct store_txn *t
 }
 
 enum err document_lookup_example(struct document_lookup *lookup, struct store_txn *txn,
-                                 const struct document_row *row, struct document_answer *ret_answer)
+                                 const struct example_row *row, struct document_answer *ret_answer)
 {
     struct document_place place = {0, 0};
     struct example_record record;

@@ -8,6 +8,7 @@
 #define ERRATA_SERVER_DOMAIN_CORRECTIONS_DOCUMENT_LOOKUP_H
 
 #include "server/domain/corrections/document_example.h"
+#include "server/domain/corrections/example_source.h"
 #include "server/domain/corrections/examples_filter.h"
 
 struct document_lookup {
@@ -17,13 +18,6 @@ struct document_lookup {
     /* What identifies the documents and layouts that were met, with room for EXAMPLES_ROWS_MAX; NULL before the first. */
     uint64_t *met;
     size_t met_count;
-};
-
-/* A row of a walk. */
-struct document_row {
-    struct slice key;
-    struct slice value;
-    bool is_retracted; /* of EXAMPLE_RETRACTED */
 };
 
 /* An example. Slices die with the transaction or the arena. */
@@ -47,12 +41,12 @@ void document_lookup_set_layout(struct document_lookup *lookup,
 void document_lookup_restart(struct document_lookup *lookup);
 /* Returns the example of a row: of EXAMPLE_DOCUMENT, or, of the past, of EXAMPLE and EXAMPLE_RETRACTED; newest first. */
 MUST_CHECK enum err document_lookup_row(struct document_lookup *lookup, struct store_txn *txn,
-                                        const struct document_row *row,
+                                        const struct example_row *row,
                                         struct document_answer *ret_answer);
 /* Returns the example of the document that a row of EXAMPLE names, in the present, too: the caller's rows are those of
  * single corrections. None for a document that was met before. */
 MUST_CHECK enum err document_lookup_example(struct document_lookup *lookup, struct store_txn *txn,
-                                            const struct document_row *row,
+                                            const struct example_row *row,
                                             struct document_answer *ret_answer);
 
 #endif

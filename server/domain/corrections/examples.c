@@ -8,6 +8,7 @@
 #include "server/domain/corrections/example_family.h"
 #include "server/domain/corrections/example_hints.h"
 #include "server/domain/corrections/example_past.h"
+#include "server/domain/corrections/example_source.h"
 #include "server/domain/corrections/examples_family.h"
 #include "server/domain/corrections/keys.h"
 #include "server/domain/corrections/records.h"
@@ -17,31 +18,11 @@
 #include "server/domain/layouts/records.h"
 #include "store/base/wire.h"
 
-#define CACHE_LINE_BYTES 64
-/* Of each row, from its front: a typical example. */
-#define PREFETCH_BYTES 1344
 /* What sums of confidences are in. */
 #define CONFIDENCE_UNIT 1e6
 
 /* Extractions that a mean is taken over at least. */
 #define IMPROVEMENT_COUNT_MIN 3
-
-/* A row of the layout's cluster: slices into the page. */
-struct found_row {
-    struct slice key;
-    struct slice value;
-    bool is_retracted; /* of TABLE_EXAMPLE_RETRACTED */
-};
-
-/* Where rows of one layout come from, newest first. */
-struct row_source {
-    struct store_cursor cursor;
-    /* Time travel: examples that were retracted since, merged with the others. */
-    bool is_merged;
-    struct store_cursor retracted;
-    struct found_row next[2]; /* of `cursor`, and of `retracted` */
-    bool has_next[2];
-};
 
 struct lookup {
     struct store_txn *txn;
@@ -182,7 +163,7 @@ static enum err find_superseded(const struct lookup *lookup, uint64_t seq,
 }
 
 /* Decodes a row. `ret_mark` is what changes about a retracted example; of others read_mark knows it. */
-static enum err decode_row(const struct found_row *found, struct example_record *ret_row,
+static enum err decode_row(const struct example_row *found, struct example_record *ret_row,
                            struct example_mark_record *ret_mark, uint64_t *ret_retracted_by_seq)
 {
     struct retracted_example_record retracted;
@@ -240,14 +221,13 @@ static enum err take_answer(struct lookup *lookup, const struct document_answer 
 }
 
 /* Takes a row that gives the example of a document. All corrections of a document belong to one family. */
-static enum err take_document(struct lookup *lookup, const struct found_row *found)
+static enum err take_document(struct lookup *lookup, const struct example_row *found)
 {
-    const struct document_row row = {found->key, found->value, found->is_retracted};
     struct document_answer answer;
     int64_t created_at_us = 0;
     uint64_t seq = 0;
     bool may = true;
-    enum err err = document_lookup_row(&lookup->documents, lookup->txn, &row, &answer);
+    enum err err = document_lookup_row(&lookup->documents, lookup->txn, found, &answer);
 
     if (err == OK && answer.is_found && lookup->of_family) {
         err = key_read_example(found->key, &created_at_us, &seq);
@@ -258,7 +238,7 @@ static enum err take_document(struct lookup *lookup, const struct found_row *fou
     return err != OK || !may ? err : take_answer(lookup, &answer);
 }
 
-static enum err take_row(struct lookup *lookup, const struct found_row *found)
+static enum err take_row(struct lookup *lookup, const struct example_row *found)
 {
     struct example_mark_record mark;
     struct example_record row;
@@ -304,92 +284,11 @@ static enum err take_row(struct lookup *lookup, const struct found_row *found)
     return OK;
 }
 
-/* A row's bytes are in pages of their own, which the processor's caches seldom have: asking for the
- * beginnings of all rows before the first is read lets the waits for them pass side by side. Line by
- * line: asked for faster (four in a step) they are lost where too many are under way, and a cold lookup
- * costs a tenth more. */
-static void prefetch(struct slice value)
-{
-    size_t size = value.size < PREFETCH_BYTES ? value.size : PREFETCH_BYTES;
-
-    for (size_t at = 0; at < size; at += CACHE_LINE_BYTES) {
-        __builtin_prefetch(value.data + at);
-    }
-}
-
-/* The next row of one of the merged tables, if it is not known. */
-static enum err fill_next(struct row_source *source, size_t table)
-{
-    struct store_cursor *cursor = table == 0 ? &source->cursor : &source->retracted;
-    struct found_row *row = &source->next[table];
-    enum err err = OK;
-
-    if (source->has_next[table]) {
-        return OK;
-    }
-    err = store_cursor_next(cursor, &row->key, &row->value);
-    row->is_retracted = table == 1;
-    source->has_next[table] = err == OK;
-    return err == ERR_NOT_FOUND ? OK : err;
-}
-
-/* The newer of the next rows of both tables, whose keys are of one form. */
-static enum err next_merged(struct row_source *source, struct found_row *ret_row)
-{
-    size_t newer = 0;
-    enum err err = fill_next(source, 0);
-
-    if (err == OK) {
-        err = fill_next(source, 1);
-    }
-    if (err != OK) {
-        return err;
-    }
-    if (!source->has_next[0] && !source->has_next[1]) {
-        return ERR_NOT_FOUND;
-    }
-    newer = source->has_next[0] && source->has_next[1]
-                ? (size_t)(slice_compare(source->next[1].key, source->next[0].key) > 0)
-                : (size_t)source->has_next[1];
-    *ret_row = source->next[newer];
-    source->has_next[newer] = false;
-    return OK;
-}
-
-static enum err next_row(struct row_source *source, struct found_row *ret_row)
-{
-    if (source->is_merged) {
-        return next_merged(source, ret_row);
-    }
-    ret_row->is_retracted = false;
-    return store_cursor_next(&source->cursor, &ret_row->key, &ret_row->value);
-}
-
-/* Steps to as many rows as may still be wanted. Gives their number; fewer than asked for are the
- * last. A loop of its own instead of a scan (store/scan.h): rows are prefetched in groups, and the hot path
- * is measured. EXAMPLES_ROWS_MAX bounds it. */
-static enum err gather(struct row_source *source, size_t wanted, struct found_row *rows,
-                       size_t *ret_count)
-{
-    size_t count = 0;
-    enum err err = OK;
-
-    while (count < wanted && err == OK) {
-        err = next_row(source, &rows[count]);
-        if (err == OK) {
-            prefetch(rows[count].value);
-            count++;
-        }
-    }
-    *ret_count = count;
-    return err == ERR_NOT_FOUND ? OK : err;
-}
-
 /* At the bound, with places left: whether there are rows that were not examined. */
-static enum err look_for_more(struct lookup *lookup, struct row_source *source)
+static enum err look_for_more(struct lookup *lookup, struct example_source *source)
 {
-    struct found_row row;
-    enum err err = next_row(source, &row);
+    struct example_row row;
+    enum err err = example_source_next(source, &row);
 
     lookup->incomplete = err == OK;
     return err == ERR_NOT_FOUND ? OK : err;
@@ -407,13 +306,13 @@ static bool is_scanned_layout(const struct lookup *lookup)
 }
 
 /* `head` is the layout's head row: it is read once the first rows are on their way. */
-static enum err walk(struct lookup *lookup, struct row_source *source, struct slice head)
+static enum err walk(struct lookup *lookup, struct example_source *source, struct slice head)
 {
-    struct found_row rows[EXAMPLES_LIMIT_MAX];
+    struct example_row rows[EXAMPLES_LIMIT_MAX];
     size_t passed = 0;
     size_t wanted = lookup->query->limit;
     size_t count = 0;
-    enum err err = gather(source, wanted, rows, &count);
+    enum err err = example_source_gather(source, wanted, rows, &count);
 
     if (err == OK) {
         err = record_decode_layout_marks(head, &lookup->marks);
@@ -435,7 +334,7 @@ static enum err walk(struct lookup *lookup, struct row_source *source, struct sl
         if (wanted > 0 && passed + lookup->family_reads >= EXAMPLES_ROWS_MAX) {
             return look_for_more(lookup, source);
         }
-        err = gather(source, wanted, rows, &count);
+        err = example_source_gather(source, wanted, rows, &count);
     }
     return err;
 }
@@ -445,7 +344,7 @@ static enum err walk_newest(struct lookup *lookup, const struct key_fingerprint 
                             const struct key *prefix)
 {
     struct key head = key_layout_head(lookup->query->org, fingerprint);
-    struct row_source source;
+    struct example_source source;
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
     enum err err = store_cursor_init(&source.cursor, lookup->txn, TABLE_EXAMPLE, key_slice(prefix),
@@ -468,7 +367,7 @@ static enum err walk_documents(struct lookup *lookup, const struct key_fingerpri
                                const struct key *prefix)
 {
     struct key head = key_layout_head(lookup->query->org, fingerprint);
-    struct row_source source;
+    struct example_source source;
     struct slice value = {NULL, 0};
     enum err err = store_get(lookup->txn, TABLE_EXAMPLE, key_slice(&head), &value);
 
@@ -491,7 +390,7 @@ static enum err walk_as_of(struct lookup *lookup, const struct key_fingerprint *
 {
     struct key head = key_layout_head(lookup->query->org, fingerprint);
     struct key from = key_example(lookup->query->org, fingerprint, lookup->as_of_us, UINT64_MAX);
-    struct row_source source = {.is_merged = true};
+    struct example_source source = {.is_merged = true};
     struct slice value = {NULL, 0};
     enum err err = store_get(lookup->txn, TABLE_EXAMPLE, key_slice(&head), &value);
 
@@ -587,12 +486,11 @@ static enum err walk_layout(struct lookup *lookup)
 /* Takes an example of another layout of the family. */
 static enum err take_other(struct lookup *lookup, const struct examples_family_row *row)
 {
-    const struct found_row found = {
+    const struct example_row found = {
         .key = key_slice(&row->key),
         .value = row->value,
         .is_retracted = row->is_retracted,
     };
-    const struct document_row document = {found.key, found.value, found.is_retracted};
     struct document_answer answer;
     enum err err = OK;
 
@@ -605,7 +503,7 @@ static enum err take_other(struct lookup *lookup, const struct examples_family_r
         return err != OK ? err : take_row(lookup, &found);
     }
     document_lookup_set_layout(&lookup->documents, &row->layout->fingerprint, &lookup->other_marks);
-    err = document_lookup_example(&lookup->documents, lookup->txn, &document, &answer);
+    err = document_lookup_example(&lookup->documents, lookup->txn, &found, &answer);
     return err != OK ? err : take_answer(lookup, &answer);
 }
 

@@ -1,6 +1,6 @@
 /*
- * random_tests.c: exposures at random, between corrections that supersede each other, judgements of mappings and new
- * versions of templates. Each is explained at the end, and must equal what was served, to the byte. Every world ends
+ * random_tests.c: exposures at random, of single corrections and of documents, between corrections that supersede each
+ * other, judgements of mappings and new versions of templates. Each is explained at the end, and must equal what was served, to the byte. Every world ends
  * with a replay of its log, so that a rebuild explains the same.
  */
 #include "tests/explain/explain.h"
@@ -46,6 +46,7 @@ struct run {
     unsigned wanted;
     uint32_t template_version;
     unsigned changes; /* makes each correction different */
+    unsigned documents; /* served examples that showed several corrections */
     struct recount recount;
 };
 
@@ -123,6 +124,7 @@ static void serve_examples(struct run *run, struct served *served)
     request.layout_fingerprint = text_of(name(run, "layout", LAYOUTS));
     request.max_examples = (int32_t)draw(run, 21);
     request.include_superseded = draw(run, 3) == 0;
+    request.grouping = (Errata__V1__ExampleGrouping)draw(run, 3);
     if (draw(run, 2) == 0) {
         request._document_id_case = ERRATA__V1__GET_EXAMPLES_REQUEST___DOCUMENT_ID_DOCUMENT_ID;
         request.document_id = text_of(name(run, "document", DOCUMENTS));
@@ -141,6 +143,7 @@ static void serve_prompt(struct run *run, struct served *served)
     prompts_set_layout(&request, name(run, "layout", LAYOUTS));
     prompts_set_context(&request, &entries, "text", served->value);
     request.max_examples = (int32_t)draw(run, 6);
+    request.grouping = (Errata__V1__ExampleGrouping)draw(run, 3);
     served->prompt = prompts_prepare(&run->world, run->world.admin, &request);
     served->kind = EXPOSURE_KIND_PROMPT;
     served->reference = served->prompt->exposure_ref;
@@ -207,7 +210,7 @@ static void serve(struct run *run)
 
 /* --- what must be explained --- */
 
-static void expect_examples(const struct served *served,
+static void expect_examples(struct run *run, const struct served *served,
                             const Errata__V1__ExplainExposureResponse *explained)
 {
     const Errata__V1__GetExamplesResponse *examples = served->examples;
@@ -234,6 +237,11 @@ static void expect_examples(const struct served *served,
         assert_int_equal(is->reduced, was->reduced);
         assert_false(explained->artifacts[i]->held_out);
         assert_int_equal(is->superseded, was->superseded);
+        assert_int_equal(is->n_event_ids, was->n_event_ids);
+        for (size_t j = 0; j < was->n_event_ids; j++) {
+            assert_string_equal(is->event_ids[j], was->event_ids[j]);
+        }
+        run->documents += was->n_event_ids > 1;
         assert_int_equal(is->created_at->seconds, was->created_at->seconds);
         assert_int_equal(is->created_at->nanos, was->created_at->nanos);
     }
@@ -308,7 +316,7 @@ static void explain_one(struct run *run, const struct served *served)
     assert_int_equal(explained->exposure_kind, served->kind);
     assert_false(explained->incomplete || explained->expired);
     if (served->kind == EXPOSURE_KIND_EXAMPLES) {
-        expect_examples(served, explained);
+        expect_examples(run, served, explained);
     } else if (served->kind == EXPOSURE_KIND_PROMPT) {
         expect_prompt(served, explained);
     } else {
@@ -353,6 +361,7 @@ static void run_one(struct run *run, unsigned long seed, unsigned exposures)
     for (unsigned i = 0; i < run->count; i++) {
         explain_one(run, &run->served[i]);
     }
+    assert_true(run->documents > 0 || run->count < WORLD_EXPOSURES);
     recount_check(&run->recount, &run->world);
     world_deinit(&run->world);
 }

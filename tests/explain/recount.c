@@ -103,6 +103,17 @@ static void count_outcome(struct recount *recount, size_t artifact,
     }
 }
 
+static void count_artifact(struct recount *recount,
+                           const Errata__V1__ExplainExposureResponse *explained, const char *id)
+{
+    size_t artifact = find_artifact(recount, id);
+
+    recount->artifacts[artifact].exposures[explained->arm]++;
+    for (size_t i = 0; i < explained->n_outcomes; i++) {
+        count_outcome(recount, artifact, explained, explained->outcomes[i]);
+    }
+}
+
 void recount_exposure(struct recount *recount, const Errata__V1__ExplainExposureResponse *explained)
 {
     for (size_t i = 0; i < recount->exposure_count; i++) {
@@ -114,11 +125,15 @@ void recount_exposure(struct recount *recount, const Errata__V1__ExplainExposure
     recount->exposures[recount->exposure_count] = explained->exposure_id;
     recount->exposure_count++;
     for (size_t i = 0; i < explained->n_artifacts; i++) {
-        size_t artifact = find_artifact(recount, id_of(explained->artifacts[i]));
+        const Errata__V1__ExplainedArtifact *artifact = explained->artifacts[i];
+        const Errata__V1__Example *example =
+            artifact->artifact_case == ERRATA__V1__EXPLAINED_ARTIFACT__ARTIFACT_EXAMPLE
+                ? artifact->example
+                : NULL;
 
-        recount->artifacts[artifact].exposures[explained->arm]++;
-        for (size_t j = 0; j < explained->n_outcomes; j++) {
-            count_outcome(recount, artifact, explained, explained->outcomes[j]);
+        count_artifact(recount, explained, id_of(artifact));
+        for (size_t j = 1; example != NULL && j < example->n_event_ids; j++) {
+            count_artifact(recount, explained, example->event_ids[j]);
         }
     }
 }

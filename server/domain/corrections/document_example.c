@@ -326,65 +326,43 @@ enum err document_example_find(struct arena *arena, struct store_txn *txn,
     return err != OK ? err : make_example(arena, txn, query, candidates, ret_example);
 }
 
-/* Tries the filters of a lookup until one shows what the reference has. */
-static enum err try_filters(struct arena *arena, struct store_txn *txn,
-                            struct document_query *query, const struct exposed_document *shown,
-                            struct document_example *example)
+/* Reads the marks of a layout's head, which every layout with examples has. */
+static enum err read_marks(struct store_txn *txn, const struct document_query *query,
+                           struct layout_marks *ret_marks)
 {
-    enum err err = OK;
+    struct key key = key_layout_head(query->org, &query->fingerprint);
+    struct slice head = {NULL, 0};
+    enum err err = store_get(txn, TABLE_EXAMPLE, key_slice(&key), &head);
 
-    for (unsigned i = 0; i < 2 && err == OK; i++) {
-        query->include_superseded = i == 1;
-        for (uint32_t kinds = ANNOTATOR_KINDS_HUMAN; annotator_kinds_is_valid(kinds) && err == OK;
-             kinds += ANNOTATOR_KINDS_HUMAN) {
-            query->annotator_kinds = kinds;
-            err = document_example_find(arena, txn, query, example);
-            if (err == OK && example->shown_count == shown->event_count &&
-                example->shown[0].seq == shown->seq) {
-                return OK;
-            }
-        }
+    if (err == OK) {
+        err = record_decode_layout_marks(head, ret_marks);
     }
-    example->shown_count = 0;
-    return err;
+    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
-enum err document_example_expand(struct arena *arena, struct store_txn *txn, struct org_id org,
-                                 const struct exposed_document *shown, uint64_t ret_seqs[],
-                                 size_t *ret_count)
+enum err document_example_find_served(struct arena *arena, struct store_txn *txn, struct org_id org,
+                                      const struct exposed_document *shown,
+                                      struct document_served *ret_served)
 {
-    struct document_query query = {.org = org, .as_of_seq = shown->as_of_seq};
-    struct document_example *example = arena_calloc(arena, 1, sizeof(*example));
     struct layout_marks *marks = arena_calloc(arena, 1, sizeof(*marks));
-    struct slice head = {NULL, 0};
-    struct feedback_event_view view;
-    struct event event;
-    struct key key;
-    enum err err =
-        example != NULL && marks != NULL ? log_read(txn, org, shown->seq, &event) : ERR_MEMORY;
+    struct document_query query = {.org = org,
+                                   .marks = marks,
+                                   .as_of_seq = shown->as_of_seq,
+                                   .annotator_kinds = shown->annotator_kinds,
+                                   .include_superseded = shown->include_superseded};
+    enum err err = marks != NULL ? log_read(txn, org, shown->seq, &ret_served->event) : ERR_MEMORY;
 
-    if (err == OK) {
-        err = feedback_view_read(&event, &view);
+    if (err == OK && ret_served->event.kind != EVENT_FEEDBACK) {
+        err = ERR_NOT_FOUND;
     }
-    if (err != OK) {
+    if (err == OK) {
+        err = feedback_view_read(&ret_served->event, &ret_served->view);
+    }
+    if (err != OK || ret_served->event.content_removed) {
         return err;
     }
-    ret_seqs[0] = shown->seq;
-    *ret_count = 1;
-    query.fingerprint = key_fingerprint_of(view.layout_fingerprint);
-    query.document_id = view.document_id;
-    query.marks = marks;
-    key = key_layout_head(org, &query.fingerprint);
-    err = store_get(txn, TABLE_EXAMPLE, key_slice(&key), &head);
-    if (err == OK) {
-        err = record_decode_layout_marks(head, marks);
-    }
-    if (err == OK) {
-        err = try_filters(arena, txn, &query, shown, example);
-    }
-    for (size_t i = 0; err == OK && i < example->shown_count; i++) {
-        ret_seqs[i] = example->shown[i].seq;
-        *ret_count = i + 1;
-    }
-    return err == ERR_NOT_FOUND ? OK : err;
+    query.fingerprint = key_fingerprint_of(ret_served->view.layout_fingerprint);
+    query.document_id = ret_served->view.document_id;
+    err = read_marks(txn, &query, marks);
+    return err != OK ? err : document_example_find(arena, txn, &query, &ret_served->example);
 }

@@ -8,6 +8,7 @@
 
 #include "server/domain/corrections/document_output.h"
 #include "server/domain/corrections/records.h"
+#include "server/domain/events/feedback.h"
 #include "server/domain/layouts/keys.h"
 #include "server/domain/layouts/records.h"
 
@@ -53,17 +54,26 @@ struct document_example {
 MUST_CHECK enum err document_example_find(struct arena *arena, struct store_txn *txn,
                                           const struct document_query *query,
                                           struct document_example *ret_example);
-/* What a reference has of an example. */
+
+/* An example as a reference has it. */
 struct exposed_document {
     uint64_t seq; /* of its newest event */
-    uint32_t event_count;
     uint64_t as_of_seq; /* the last event that the reference's response could know of */
+    uint32_t annotator_kinds;
+    bool include_superseded;
 };
 
-/* Returns the corrections that an example showed, newest first. `ret_seqs` has room for DOCUMENT_PARTS_MAX. They are found by trying the filters of a lookup;
- * if none gives that number any more, only the newest event is returned. */
-MUST_CHECK enum err document_example_expand(struct arena *arena, struct store_txn *txn,
-                                            struct org_id org, const struct exposed_document *shown,
-                                            uint64_t ret_seqs[], size_t *ret_count);
+/* An example that was served. */
+struct document_served {
+    struct event event; /* the newest; slices are borrowed from the transaction */
+    struct feedback_event_view view; /* of it */
+    struct document_example example; /* not set if the content of the event was removed */
+};
+
+/* Finds an example as it was when it was served. ERR_NOT_FOUND if the event is not a feedback event. */
+MUST_CHECK enum err document_example_find_served(struct arena *arena, struct store_txn *txn,
+                                                 struct org_id org,
+                                                 const struct exposed_document *shown,
+                                                 struct document_served *ret_served);
 
 #endif

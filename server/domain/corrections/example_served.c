@@ -112,34 +112,46 @@ static enum err find_superseded(struct store_txn *txn, const struct example_serv
                                   ret_superseded);
 }
 
-enum err example_served_encode(struct arena *arena, struct store_txn *txn,
-                               const struct example_served *example, uint64_t as_of_seq,
-                               struct slice *ret_example)
+/* Encodes the example that the event `event` is, or is the newest of. */
+static enum err encode_example(struct arena *arena, const struct event *event,
+                               struct slice layout_fingerprint, struct slice fields,
+                               bool superseded, struct slice *ret_example)
 {
     char id[UUID_TEXT_BYTES];
     uint8_t time[WIRE_TIMESTAMP_BYTES_MAX];
-    size_t time_bytes =
-        wire_write_timestamp(time, EXAMPLE_CREATED_AT_FIELD, example->event.created_at_us);
-    struct slice fingerprint = example->view.layout_fingerprint;
-    bool superseded = false;
+    size_t time_bytes = wire_write_timestamp(time, EXAMPLE_CREATED_AT_FIELD, event->created_at_us);
     struct buffer buffer;
-    enum err err = find_superseded(txn, example, as_of_seq, &superseded);
 
-    if (err != OK) {
-        return err;
-    }
-
-    uuid_format(example->event.id, id);
+    uuid_format(event->id, id);
     buffer_init(&buffer, arena,
-                sizeof(id) + time_bytes + fingerprint.size + example->record.example.size +
+                sizeof(id) + time_bytes + layout_fingerprint.size + fields.size +
                     4 * WIRE_OVERHEAD_BYTES);
     wire_put_bytes(&buffer, EXAMPLE_ID_FIELD, slice_of(id, sizeof(id)));
-    wire_put_bytes(&buffer, EXAMPLE_LAYOUT_FINGERPRINT_FIELD, fingerprint);
-    buffer_append(&buffer, example->record.example);
+    wire_put_bytes(&buffer, EXAMPLE_LAYOUT_FINGERPRINT_FIELD, layout_fingerprint);
+    buffer_append(&buffer, fields);
     buffer_append(&buffer, slice_of(time, time_bytes));
     if (superseded) {
         wire_put_varint(&buffer, EXAMPLE_SUPERSEDED_FIELD, 1);
     }
     *ret_example = buffer_slice(&buffer);
     return buffer_ok(&buffer) ? OK : ERR_MEMORY;
+}
+
+enum err example_served_encode(struct arena *arena, struct store_txn *txn,
+                               const struct example_served *example, uint64_t as_of_seq,
+                               struct slice *ret_example)
+{
+    bool superseded = false;
+    enum err err = find_superseded(txn, example, as_of_seq, &superseded);
+
+    return err != OK ? err
+                     : encode_example(arena, &example->event, example->view.layout_fingerprint,
+                                      example->record.example, superseded, ret_example);
+}
+
+enum err document_served_encode(struct arena *arena, const struct document_served *served,
+                                struct slice *ret_example)
+{
+    return encode_example(arena, &served->event, served->view.layout_fingerprint,
+                          served->example.record.example, served->example.superseded, ret_example);
 }

@@ -5,6 +5,7 @@
 #ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_EXAMPLE_SERVED_H
 #define ERRATA_SERVER_DOMAIN_CORRECTIONS_EXAMPLE_SERVED_H
 
+#include "server/domain/corrections/document_example.h"
 #include "server/domain/corrections/records.h"
 #include "server/domain/events/feedback.h"
 #include "store/base/buffer.h"
@@ -26,5 +27,9 @@ MUST_CHECK enum err example_served_find(struct store_txn *txn, struct org_id org
 MUST_CHECK enum err example_served_encode(struct arena *arena, struct store_txn *txn,
                                           const struct example_served *example, uint64_t as_of_seq,
                                           struct slice *ret_example);
+/* Encodes the example of a document, likewise. */
+MUST_CHECK enum err document_served_encode(struct arena *arena,
+                                           const struct document_served *served,
+                                           struct slice *ret_example);
 
 #endif

@@ -647,6 +647,7 @@ static enum err look_up(struct lookup *lookup, struct store_txn *txn,
     lookup->of_family = false;
     lookup->family_reads = 0;
     lookup->is_past_family = false;
+    lookup->by_document = false;
     lookup->count = 0;
     lookup->other_count = 0;
     lookup->served_count = 0;
@@ -692,6 +693,18 @@ static enum match_level match_level_of(const struct lookup *lookup)
     return lookup->other_count > 0 ? MATCH_LEVEL_FAMILY : MATCH_LEVEL_EXACT;
 }
 
+/* Without examples, the filter may not be set. */
+static struct exposed_documents documents_of(const struct lookup *lookup)
+{
+    struct exposed_documents documents = {.is_used = lookup->by_document && lookup->count > 0};
+
+    if (documents.is_used) {
+        documents.include_superseded = lookup->filter.include_superseded;
+        documents.annotator_kinds = lookup->filter.annotator_kinds;
+    }
+    return documents;
+}
+
 static void write_reference(const struct lookup *lookup, struct buffer *body)
 {
     const struct examples_query *query = lookup->query;
@@ -704,6 +717,7 @@ static void write_reference(const struct lookup *lookup, struct buffer *body)
         .artifacts = lookup->artifacts,
         .artifact_count = lookup->count,
         .layout_ready = lookup->layout_ready,
+        .documents = documents_of(lookup),
     };
 
     memcpy(exposure.text_hash, text.bytes, sizeof(exposure.text_hash));
@@ -764,5 +778,6 @@ enum err examples_find(struct arena *arena, struct store_txn *txn,
     ret_found->withheld = lookup.withheld ? WITHHELD_SCAN : WITHHELD_UNSPECIFIED;
     ret_found->as_of_seq = lookup.as_of_seq;
     ret_found->incomplete = lookup.incomplete;
+    ret_found->documents = documents_of(&lookup);
     return OK;
 }

@@ -66,6 +66,7 @@ struct examples_found {
     enum withheld withheld;
     uint64_t as_of_seq; /* the last event that it could know of */
     bool incomplete;
+    struct exposed_documents documents; /* for the reference */
 };
 
 /* Appends the wire bytes of a GetExamplesResponse: no examples if the document is held out, but a reference that names

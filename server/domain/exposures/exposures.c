@@ -6,6 +6,7 @@
 #include "server/domain/exposures/exposures.h"
 
 #include "server/domain/artifacts/artifacts.h"
+#include "server/domain/events/annotator_kinds.h"
 #include "server/domain/events/payload.h"
 #include "server/domain/exposures/keys.h"
 #include "store/base/assert.h"
@@ -83,6 +84,22 @@ static void put_artifacts(struct buffer *run, const struct exposure *exposure)
     }
 }
 
+/* Sets what an ExposureRecorded has of examples of documents; `run` holds the numbers of their events. */
+static void put_documents(struct buffer *run, const struct exposure *exposure,
+                          struct exposure_recorded_view *facts)
+{
+    if (!exposure->documents.is_used) {
+        return;
+    }
+    for (size_t i = 0; i < exposure->event_count; i++) {
+        exposure_recorded_view_add_document_event_seqs(run, exposure->event_seqs[i]);
+    }
+    facts->example_grouping = EXAMPLE_GROUPING_DOCUMENT;
+    facts->annotator_kinds.run = annotator_kinds_run(exposure->documents.annotator_kinds);
+    facts->include_superseded = exposure->documents.include_superseded;
+    facts->document_event_seqs.run = buffer_slice(run);
+}
+
 /* The wire bytes of an ExposureRecorded. */
 static enum err encode_facts(struct arena *arena, const struct cited_exposure *cited,
                              struct slice *ret_facts)
@@ -101,14 +118,17 @@ static enum err encode_facts(struct arena *arena, const struct cited_exposure *c
     const struct exposure_recorded_internal_view internal = {
         .reference_hash = slice_of(cited->reference_hash, EXPOSURE_REFERENCE_HASH_BYTES)};
     struct buffer artifacts;
+    struct buffer event_seqs;
 
+    buffer_init(&event_seqs, arena, exposure->event_count * WIRE_OVERHEAD_BYTES);
+    put_documents(&event_seqs, exposure, &facts);
     buffer_init(&artifacts, arena,
                 exposure->is_listed ? exposure->artifact_count * ARTIFACT_BYTES : 0);
     if (exposure->is_listed) {
         put_artifacts(&artifacts, exposure);
     }
     facts.artifacts.run = buffer_slice(&artifacts);
-    return buffer_ok(&artifacts) &&
+    return buffer_ok(&artifacts) && buffer_ok(&event_seqs) &&
                    view_encode(&exposure_recorded_internal_view_type, &internal, arena,
                                &facts.internal) &&
                    view_encode(&exposure_recorded_view_type, &facts, arena, ret_facts)
@@ -172,6 +192,26 @@ static enum err read_artifacts(struct arena *arena, const struct exposure_record
     return OK;
 }
 
+/* Reads what a recorded exposure has of examples of documents. */
+static enum err read_documents(struct arena *arena, const struct exposure_recorded_view *facts,
+                               struct exposure *exposure)
+{
+    struct exposed_documents *documents = &exposure->documents;
+    uint64_t *seqs = arena_calloc(arena, facts->document_event_seqs.count + 1, sizeof(*seqs));
+    struct slice run = facts->document_event_seqs.run;
+
+    if (seqs == NULL) {
+        return ERR_MEMORY;
+    }
+    while (view_next_number(&run, &seqs[exposure->event_count])) {
+        exposure->event_count++;
+    }
+    exposure->event_seqs = seqs;
+    documents->is_used = facts->example_grouping == EXAMPLE_GROUPING_DOCUMENT;
+    documents->include_superseded = facts->include_superseded;
+    return annotator_kinds_read(facts->annotator_kinds.run, &documents->annotator_kinds);
+}
+
 enum err exposure_of_event(struct arena *arena, const struct event *event,
                            struct exposure *ret_exposure)
 {
@@ -197,6 +237,9 @@ enum err exposure_of_event(struct arena *arena, const struct event *event,
     memcpy(exposure.text_hash, facts.text_hash.data, EXPOSURE_TEXT_HASH_BYTES);
     err = read_artifacts(arena, &facts, &exposure);
     if (err == OK) {
+        err = read_documents(arena, &facts, &exposure);
+    }
+    if (err == OK) {
         *ret_exposure = exposure;
     }
     return err;
@@ -215,6 +258,9 @@ static enum err count_artifacts(struct ctx *ctx, struct store_txn *txn, const st
     change.arm = exposure.arm;
     for (size_t i = 0; exposure.is_listed && i < exposure.artifact_count && err == OK; i++) {
         err = artifact_count(ctx, txn, event->org, exposure.artifacts[i].seq, &change);
+    }
+    for (size_t i = 0; i < exposure.event_count && err == OK; i++) {
+        err = artifact_count(ctx, txn, event->org, exposure.event_seqs[i], &change);
     }
     return err;
 }

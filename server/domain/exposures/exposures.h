@@ -40,6 +40,14 @@ struct exposed_artifact {
     uint32_t line_count; /* of a mapping: lines that it was applied to; else 0 */
 };
 
+/* Which corrections the examples of DOCUMENT grouping show. */
+struct exposed_documents {
+    bool
+        is_used; /* the seq of an example is that of the newest event of a document, its version their number */
+    bool include_superseded;
+    uint32_t annotator_kinds; /* annotator_kinds.h */
+};
+
 /* What a reference says. */
 struct exposure {
     enum exposure_kind kind;
@@ -52,6 +60,11 @@ struct exposure {
     bool
         layout_ready; /* the layout had enough examples for the experiment; of EXAMPLES and PROMPT */
     uint8_t text_hash[EXPOSURE_TEXT_HASH_BYTES];
+    struct exposed_documents documents; /* of EXAMPLES and PROMPT */
+    /* Not in a reference: the other events that the examples of documents show. A caller who has an exposure recorded finds
+     * them before. Borrowed. */
+    const uint64_t *event_seqs;
+    size_t event_count;
 };
 
 /* Appends the text of a reference as field `field` of a message, for GetExamples, whose domain writes its

@@ -1,11 +1,13 @@
 /*
  * reference.c: the text of a reference. Base64url (RFC 4648, no padding, left-over bits zero) of:
  *
- *     1   the version of this layout, + 128 if the document's layout had enough examples
+ *     1   the version of this layout, + 128 if the document's layout had enough examples, + 64 if examples are of
+ *         documents
  *     1   kind * 16 + arm * 4 + 2 if versions are in the list + 1 if its hash replaces it
  *     8   when it was served, microseconds since 1970, big-endian
  *     v   the last event that it could know of
  *     v   how many artifacts there are
+ *     1   if examples are of documents: the bits of the kinds of annotators, + 1 if superseded corrections are included
  *         each: v the distance from the one before (the first: from the last event) to its number,
  *               its sign in the lowest bit; v its version, if versions are listed (else all are 1);
  *               of MATCHES v its lines
@@ -18,12 +20,15 @@
  */
 #include "server/domain/exposures/exposures.h"
 
+#include "server/domain/events/annotator_kinds.h"
 #include "store/base/base64.h"
 #include "store/base/bytes.h"
 #include "store/base/wire.h"
 
 #define LAYOUT_VERSION 1
 #define FLAG_READY 0x80u
+#define FLAG_DOCUMENTS 0x40u
+#define DOCUMENTS_SUPERSEDED 1u
 #define TAG_BYTES 16
 #define LIST_HASH_BYTES 16
 #define FLAG_HASHED 1u
@@ -32,8 +37,8 @@
 
 #define VARINT64_BYTES_MAX 10
 #define VARINT32_BYTES_MAX 5
-/* Before the list at most: version, flags, time, two numbers. */
-#define HEAD_BYTES_MAX (2 + 8 + VARINT64_BYTES_MAX + VARINT32_BYTES_MAX)
+/* Before the list at most: version, flags, time, documents, two numbers. */
+#define HEAD_BYTES_MAX (3 + 8 + VARINT64_BYTES_MAX + VARINT32_BYTES_MAX)
 #define ARTIFACT_BYTES_MAX (VARINT64_BYTES_MAX + 2 * VARINT32_BYTES_MAX)
 #define TAIL_BYTES (EXPOSURE_TEXT_HASH_BYTES + TAG_BYTES)
 #define REFERENCE_BYTES_MAX (EXPOSURE_REFERENCE_CHARACTERS_MAX / 4 * 3)
@@ -120,6 +125,23 @@ static void put_list_hash(uint8_t *to, const struct exposure *exposure)
     memcpy(to, digest.bytes, LIST_HASH_BYTES);
 }
 
+/* Writes which corrections the examples of documents show. Returns the number of bytes. */
+static size_t put_documents(uint8_t *to, const struct exposed_documents *documents)
+{
+    if (!documents->is_used) {
+        return 0;
+    }
+    *to = (uint8_t)(documents->annotator_kinds |
+                    (documents->include_superseded ? DOCUMENTS_SUPERSEDED : 0));
+    return 1;
+}
+
+static uint8_t first_byte_of(const struct exposure *exposure)
+{
+    return (uint8_t)(LAYOUT_VERSION | (exposure->layout_ready ? FLAG_READY : 0) |
+                     (exposure->documents.is_used ? FLAG_DOCUMENTS : 0));
+}
+
 /* Everything but the tag; gives its size. */
 static size_t encode(const struct exposure *exposure, uint8_t *bytes)
 {
@@ -128,10 +150,11 @@ static size_t encode(const struct exposure *exposure, uint8_t *bytes)
     size_t size = 10;
     size_t list_size = LIST_HASH_BYTES;
 
-    bytes[0] = exposure->layout_ready ? LAYOUT_VERSION | FLAG_READY : LAYOUT_VERSION;
+    bytes[0] = first_byte_of(exposure);
     bytes_put_be64(bytes + 2, (uint64_t)exposure->served_at_us);
     size += wire_write_varint(bytes + size, exposure->as_of_seq);
     size += wire_write_varint(bytes + size, exposure->artifact_count);
+    size += put_documents(bytes + size, &exposure->documents);
     if (!put_list(bytes + size, exposure, versions, &list_size)) {
         list_size = LIST_HASH_BYTES;
         flags = FLAG_HASHED;
@@ -237,6 +260,24 @@ static enum err take_list(struct arena *arena, struct slice *rest, unsigned flag
     return OK;
 }
 
+/* Reads which corrections the examples of documents show. */
+static bool take_documents(struct slice *rest, struct exposed_documents *documents)
+{
+    uint8_t byte = 0;
+
+    if (rest->size == 0) {
+        return false;
+    }
+    byte = rest->data[0];
+    *rest = slice_after(*rest, 1);
+    *documents = (struct exposed_documents){
+        .is_used = true,
+        .include_superseded = (byte & DOCUMENTS_SUPERSEDED) != 0,
+        .annotator_kinds = byte & ~DOCUMENTS_SUPERSEDED,
+    };
+    return annotator_kinds_is_valid(documents->annotator_kinds);
+}
+
 /* Bytes that have the right tag, without it: ours, but perhaps of a layout to come. */
 static enum err decode(struct arena *arena, struct slice bytes, struct exposure *exposure)
 {
@@ -245,7 +286,7 @@ static enum err decode(struct arena *arena, struct slice bytes, struct exposure 
     uint64_t count = 0;
     enum err err = OK;
 
-    if (bytes.size < 10 || (bytes.data[0] & ~FLAG_READY) != LAYOUT_VERSION ||
+    if (bytes.size < 10 || (bytes.data[0] & ~(FLAG_READY | FLAG_DOCUMENTS)) != LAYOUT_VERSION ||
         !exposure_kind_from_wire(bytes.data[1] >> 4, &exposure->kind) ||
         !experiment_arm_from_wire((int32_t)(bytes.data[1] >> 2 & ARM_MAX), &exposure->arm)) {
         return ERR_INVALID;
@@ -259,6 +300,9 @@ static enum err decode(struct arena *arena, struct slice bytes, struct exposure 
         return ERR_INVALID;
     }
     exposure->artifact_count = (size_t)count;
+    if ((bytes.data[0] & FLAG_DOCUMENTS) != 0 && !take_documents(&rest, &exposure->documents)) {
+        return ERR_INVALID;
+    }
     if ((flags & FLAG_HASHED) == 0) {
         err = take_list(arena, &rest, flags, exposure);
     } else if (rest.size >= LIST_HASH_BYTES) {

@@ -5,8 +5,13 @@
 
 #include "server/domain/corrections/document_example.h"
 #include "server/domain/corrections/example_family.h"
+#include "server/domain/corrections/examples.h"
 #include "server/domain/events/feedback.h"
 #include "server/domain/layouts/family_examples.h"
+
+/* Examples of documents whose events are found for one request: those of three references with the most examples. Of others,
+ * only the newest event is credited. */
+#define DOCUMENTS_EXPANDED_MAX (3 * EXAMPLES_LIMIT_MAX)
 
 static const char not_ours[] =
     "unknown, incomplete or changed; expected the exposure_ref of a GetExamples, PreparePrompt or "
@@ -51,9 +56,51 @@ static enum err read_reference(struct ctx *ctx, struct store_txn *txn,
     return err;
 }
 
+/* Finds the other events that the examples of documents of an exposure show. Those of at most DOCUMENTS_EXPANDED_MAX
+ * documents of a request: `budget` is what is left. */
+static enum err find_document_events(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                                     size_t *budget, struct exposure *exposure)
+{
+    uint64_t *seqs = NULL;
+    struct document_served *served = NULL;
+
+    if (!exposure->documents.is_used || !exposure->is_listed) {
+        return OK;
+    }
+    seqs =
+        arena_calloc(ctx->arena, exposure->artifact_count * DOCUMENT_PARTS_MAX + 1, sizeof(*seqs));
+    served = arena_calloc(ctx->arena, 1, sizeof(*served));
+    if (seqs == NULL || served == NULL) {
+        return ERR_MEMORY;
+    }
+    exposure->event_seqs = seqs;
+    for (size_t i = 0; i<exposure->artifact_count && * budget> 0; i++) {
+        const struct exposed_document shown = {
+            .seq = exposure->artifacts[i].seq,
+            .as_of_seq = exposure->as_of_seq,
+            .annotator_kinds = exposure->documents.annotator_kinds,
+            .include_superseded = exposure->documents.include_superseded,
+        };
+        enum err err = exposure->artifacts[i].version > 1
+                           ? document_example_find_served(ctx->arena, txn, org, &shown, served)
+                           : ERR_NOT_FOUND;
+
+        if (err != OK && err != ERR_NOT_FOUND) {
+            return err;
+        }
+        for (uint32_t part = 1; err == OK && part < served->example.shown_count; part++) {
+            seqs[exposure->event_count] = served->example.shown[part].seq;
+            exposure->event_count++;
+        }
+        *budget -= err == OK ? 1 : 0;
+    }
+    return OK;
+}
+
 enum err citations_read(struct ctx *ctx, struct store_txn *txn,
                         const struct extraction_request *request, struct citations *citations)
 {
+    size_t budget = DOCUMENTS_EXPANDED_MAX;
     enum err err = OK;
 
     citations->count = 0;
@@ -61,6 +108,9 @@ enum err citations_read(struct ctx *ctx, struct store_txn *txn,
         struct cited_exposure *cited = &citations->items[citations->count];
 
         err = read_reference(ctx, txn, request, i, cited);
+        if (err == OK) {
+            err = find_document_events(ctx, txn, request->org, &budget, &cited->exposure);
+        }
         citations->count += err == OK && !is_listed_already(citations, cited);
         err = err == ERR_INVALID ? OK : err;
     }
@@ -79,7 +129,6 @@ static bool is_credited(const struct citations *citations, uint64_t seq)
 
 /* Credits examples to an extraction. */
 struct crediting {
-    struct arena *arena;
     struct store_txn *txn;
     struct org_id org;
     const struct citations_layout *layout;
@@ -168,29 +217,6 @@ static enum err credit(struct crediting *crediting, uint64_t seq)
     return err;
 }
 
-/* Credits what an artifact shows: an event, or the events of a document, whose number is its version. ERR_NOT_FOUND for
- * the template of a prompt, which is not an example. */
-static enum err credit_artifact(struct crediting *crediting,
-                                const struct exposed_document *document)
-{
-    uint64_t seqs[DOCUMENT_PARTS_MAX] = {document->seq};
-    size_t count = 1;
-    struct event event;
-    enum err err = OK;
-
-    if (document->event_count > 1) {
-        err = log_read(crediting->txn, crediting->org, document->seq, &event);
-        if (err == OK && event.kind == EVENT_FEEDBACK) {
-            err = document_example_expand(crediting->arena, crediting->txn, crediting->org,
-                                          document, seqs, &count);
-        }
-    }
-    for (size_t i = 0; i < count && err == OK; i++) {
-        err = credit(crediting, seqs[i]);
-    }
-    return err;
-}
-
 /* The examples that one reference names; the template of a prompt is not an example, and the examples of a document
  * that was held out were not served. */
 static enum err credit_exposure(struct crediting *crediting, const struct exposure *exposure)
@@ -200,10 +226,14 @@ static enum err credit_exposure(struct crediting *crediting, const struct exposu
         return OK;
     }
     for (size_t i = 0; i < exposure->artifact_count; i++) {
-        const struct exposed_document document = {.seq = exposure->artifacts[i].seq,
-                                                  .event_count = exposure->artifacts[i].version,
-                                                  .as_of_seq = exposure->as_of_seq};
-        enum err err = credit_artifact(crediting, &document);
+        enum err err = credit(crediting, exposure->artifacts[i].seq);
+
+        if (err != OK && err != ERR_NOT_FOUND) {
+            return err;
+        }
+    }
+    for (size_t i = 0; i < exposure->event_count; i++) {
+        enum err err = credit(crediting, exposure->event_seqs[i]);
 
         if (err != OK && err != ERR_NOT_FOUND) {
             return err;
@@ -228,7 +258,6 @@ enum err citations_credit(struct ctx *ctx, struct store_txn *txn,
 {
     const struct extraction_input *input = request->input;
     struct crediting crediting = {
-        .arena = ctx->arena,
         .txn = txn,
         .org = request->org,
         .layout = layout,

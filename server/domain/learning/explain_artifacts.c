@@ -112,6 +112,77 @@ static enum err explain_example(struct explaining *explaining, struct store_txn 
     return put_artifact(explaining, &view, &evidence);
 }
 
+/* --- examples of documents --- */
+
+/* Lists the events that the example shows, newest first. */
+static enum err put_document_evidence(struct explaining *explaining, struct store_txn *txn,
+                                      const struct document_example *example,
+                                      struct explained_artifact_view *view, struct buffer *evidence)
+{
+    uint32_t count = example->shown_count;
+
+    view->evidence_incomplete = count > EXPLAIN_EVIDENCE_MAX;
+    if (view->evidence_incomplete) {
+        count = EXPLAIN_EVIDENCE_MAX;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        struct feedback_event_view feedback;
+        struct event event;
+        enum err err = log_read(txn, explaining->query->org, example->shown[i].seq, &event);
+
+        if (err == OK) {
+            err = feedback_view_read(&event, &feedback);
+        }
+        if (err != OK) {
+            return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+        }
+        put_evidence(&event, &feedback, evidence);
+    }
+    return OK;
+}
+
+/* Explains an example as it was served; one of whose events the content was removed since is expired. */
+static enum err explain_document(struct explaining *explaining, struct store_txn *txn,
+                                 const struct exposed_artifact *artifact)
+{
+    const struct exposure *exposure = &explaining->exposure;
+    const struct exposed_document shown = {
+        .seq = artifact->seq,
+        .as_of_seq = exposure->as_of_seq,
+        .annotator_kinds = exposure->documents.annotator_kinds,
+        .include_superseded = exposure->documents.include_superseded,
+    };
+    struct explained_artifact_view view = {.version = artifact->version};
+    struct document_served *served = arena_calloc(explaining->ctx->arena, 1, sizeof(*served));
+    struct buffer evidence;
+    enum err err = served == NULL
+                       ? ERR_MEMORY
+                       : document_example_find_served(explaining->ctx->arena, txn,
+                                                      explaining->query->org, &shown, served);
+
+    if (err != OK || explaining->hint_count == EXAMPLES_LIMIT_MAX) {
+        return err == OK || err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    buffer_init(&evidence, explaining->ctx->arena, EVIDENCE_BYTES);
+    view.expired = served->example.shown_count != artifact->version;
+    view.held_out = exposure->arm == EXPERIMENT_ARM_CONTROL;
+    approve(&view, &served->event);
+    if (view.expired) {
+        view.content_sha256 = slice_of(served->event.content_sha256.bytes, SHA256_BYTES);
+        put_evidence(&served->event, &served->view, &evidence);
+        return put_artifact(explaining, &view, &evidence);
+    }
+    if (!view.held_out) {
+        take_hint(explaining, &served->example.record);
+    }
+    view.has_example = true;
+    err = document_served_encode(explaining->ctx->arena, served, &view.example);
+    if (err == OK) {
+        err = put_document_evidence(explaining, txn, &served->example, &view, &evidence);
+    }
+    return err != OK ? err : put_artifact(explaining, &view, &evidence);
+}
+
 /* --- templates --- */
 
 static enum err explain_template(struct explaining *explaining,
@@ -241,8 +312,11 @@ static enum err explain_artifact(struct explaining *explaining, struct store_txn
     if (err != OK) {
         return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
     }
-    return event.kind == EVENT_PROMPT_TEMPLATE_PUT ? explain_template(explaining, artifact, &event)
-                                                   : explain_example(explaining, txn, artifact);
+    if (event.kind == EVENT_PROMPT_TEMPLATE_PUT) {
+        return explain_template(explaining, artifact, &event);
+    }
+    return explaining->exposure.documents.is_used ? explain_document(explaining, txn, artifact)
+                                                  : explain_example(explaining, txn, artifact);
 }
 
 enum err explain_artifacts(struct explaining *explaining, struct store_txn *txn)

@@ -200,6 +200,7 @@ static enum err make_reference(struct arena *arena, const struct prompt_query *q
         .layout_ready = prompt->examples.layout_ready,
         .artifacts = artifacts,
         .is_listed = true,
+        .documents = prompt->examples.documents,
     };
 
     if (prompt->stored.seq != 0) {

@@ -80,6 +80,9 @@ static void expect_same(const struct exposure *read, const struct exposure *writ
     assert_int_equal(read->as_of_seq, written->as_of_seq);
     assert_int_equal(read->artifact_count, written->artifact_count);
     assert_memory_equal(read->text_hash, written->text_hash, EXPOSURE_TEXT_HASH_BYTES);
+    assert_int_equal(read->documents.is_used, written->documents.is_used);
+    assert_int_equal(read->documents.include_superseded, written->documents.include_superseded);
+    assert_int_equal(read->documents.annotator_kinds, written->documents.annotator_kinds);
     for (size_t i = 0; read->is_listed && i < read->artifact_count; i++) {
         assert_int_equal(read->artifacts[i].seq, written->artifacts[i].seq);
         assert_int_equal(read->artifacts[i].version, written->artifacts[i].version);
@@ -115,6 +118,8 @@ static void test_exposure_round_trips(void **state)
         struct exposure prompt = exposure_of(EXPOSURE_KIND_PROMPT, artifacts, count);
         struct exposure matches = exposure_of(EXPOSURE_KIND_MATCHES, mappings, count);
 
+        prompt.documents =
+            (struct exposed_documents){true, count % 2 == 0, (uint32_t)count / 2 * 2 + 2};
         examples.arm = EXPERIMENT_ARM_NONE;
         prompt.arm = EXPERIMENT_ARM_CONTROL;
         matches.as_of_seq = 0;

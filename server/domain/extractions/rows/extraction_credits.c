@@ -45,7 +45,7 @@ static void list_artifact(struct credits *credits, uint64_t seq, enum experiment
 static enum err list_artifacts(struct arena *arena, const struct exposure *exposure,
                                struct credits *credits)
 {
-    size_t capacity = credits->count + exposure->artifact_count;
+    size_t capacity = credits->count + exposure->artifact_count + exposure->event_count;
     struct credit *items = arena_calloc(arena, capacity + 1, sizeof(*items));
 
     if (items == NULL) {
@@ -57,6 +57,9 @@ static enum err list_artifacts(struct arena *arena, const struct exposure *expos
     credits->items = items;
     for (size_t i = 0; i < exposure->artifact_count; i++) {
         list_artifact(credits, exposure->artifacts[i].seq, exposure->arm);
+    }
+    for (size_t i = 0; i < exposure->event_count; i++) {
+        list_artifact(credits, exposure->event_seqs[i], exposure->arm);
     }
     return OK;
 }

@@ -464,6 +464,7 @@ struct asked {
     uint32_t kinds;
     bool include_superseded;
     bool include_own;
+    bool by_document;
 };
 
 static bool is_newer(const struct model *model, uint64_t a, uint64_t b)
@@ -531,32 +532,110 @@ static unsigned family_of_lookup(const struct model *model, const struct asked *
     return shared;
 }
 
+#define SHOWN_MAX 50
+
+/* The corrections that an example shows, newest first: one, or those of a document. */
+struct shown {
+    uint64_t seqs[SHOWN_MAX];
+    size_t count;
+    bool superseded; /* all of them */
+    unsigned values
+        [SHOWN_MAX]; /* in the output: of each line, the newest; lines in the order of their first corrections */
+    size_t value_count;
+};
+
 /* What the model finds. */
 struct answer {
-    uint64_t seqs[EXAMPLES_LIMIT_MAX];
+    struct shown examples[EXAMPLES_LIMIT_MAX];
     uint32_t count;
     bool opened[LAYOUTS + 1]; /* other layouts of the family whose clusters are opened */
     uint32_t opened_count;
     bool incomplete;
 };
 
-/* Serves an example unless it is the document's own, superseded, or a copy of one that is served. */
+static void show(const struct model *model, const struct asked *asked, uint64_t seq,
+                 struct shown *shown)
+{
+    bool superseded = is_superseded(model, seq, asked->now);
+
+    if ((asked->kinds >> model->facts[seq].annotator_kind & 1) != 0 &&
+        (asked->include_superseded || !superseded)) {
+        shown->seqs[shown->count] = seq;
+        shown->count++;
+        shown->superseded = shown->superseded && superseded;
+    }
+}
+
+/* Shows all corrections of the document of an example that are of its layout. */
+static void show_document(const struct model *model, const struct asked *asked, uint64_t seq,
+                          const uint64_t *newest_first, struct shown *shown)
+{
+    const struct fact *first = &model->facts[seq];
+    size_t seen = 0;
+
+    for (uint64_t i = 0; i < model->count && seen < SHOWN_MAX; i++) {
+        const struct fact *fact = &model->facts[newest_first[i]];
+
+        if (fact->example && fact->paper == first->paper && fact->layout == first->layout &&
+            newest_first[i] <= asked->now && !is_retracted(fact, asked->now)) {
+            seen++;
+            show(model, asked, newest_first[i], shown);
+        }
+    }
+}
+
+/* Finds the first correction from `from` on, before `to`, of the line of the one at `place`; `to`: there is none. */
+static size_t find_line(const struct model *model, const struct shown *shown, size_t place,
+                        size_t from, size_t to)
+{
+    unsigned entity = model->facts[shown->seqs[place]].entity;
+
+    while (from < to && (entity == 0 || model->facts[shown->seqs[from]].entity != entity)) {
+        from++;
+    }
+    return from;
+}
+
+/* Lists the lines of the output: each at the place of its oldest correction that is shown, with the value of its newest. */
+static void list_values(const struct model *model, struct shown *shown)
+{
+    for (size_t place = shown->count; place > 0; place--) {
+        size_t oldest = place - 1;
+
+        if (find_line(model, shown, oldest, place, shown->count) == shown->count) {
+            size_t newest = find_line(model, shown, oldest, 0, oldest);
+
+            shown->values[shown->value_count] = model->facts[shown->seqs[newest]].value;
+            shown->value_count++;
+        }
+    }
+}
+
+/* Serves an example unless it is the document's own, shows nothing, or is a copy of one that is served. */
 static void serve(const struct model *model, const struct asked *asked, uint64_t seq,
-                  struct answer *answer)
+                  const uint64_t *newest_first, struct answer *answer)
 {
     const struct fact *fact = &model->facts[seq];
+    struct shown *shown = &answer->examples[answer->count];
 
-    if ((fact->paper != 0 && fact->paper == asked->paper && !asked->include_own) ||
-        (!asked->include_superseded && is_superseded(model, seq, asked->now))) {
+    *shown = (struct shown){.superseded = true};
+    if (fact->paper != 0 && fact->paper == asked->paper && !asked->include_own) {
         return;
     }
+    if (asked->by_document) {
+        show_document(model, asked, seq, newest_first, shown);
+    } else {
+        show(model, asked, seq, shown);
+    }
+    list_values(model, shown);
     for (uint32_t i = 0; i < answer->count; i++) {
-        if (model->facts[answer->seqs[i]].value == fact->value) {
+        if (answer->examples[i].value_count == shown->value_count &&
+            memcmp(answer->examples[i].values, shown->values,
+                   shown->value_count * sizeof(shown->values[0])) == 0) {
             return;
         }
     }
-    answer->seqs[answer->count] = seq;
-    answer->count++;
+    answer->count += shown->count > 0;
 }
 
 /* Which rows one step of a lookup looks at. */
@@ -569,6 +648,7 @@ enum step {
 static void take_step(const struct model *model, const struct asked *asked, enum step step,
                       const uint64_t *newest_first, struct answer *answer)
 {
+    bool met[PAPERS + 1][LAYOUTS + 1] = {{false}};
     unsigned roots[FAMILIES + 1];
     unsigned family = 0;
 
@@ -579,7 +659,8 @@ static void take_step(const struct model *model, const struct asked *asked, enum
         const struct fact *fact = &model->facts[seq];
 
         if (!fact->example || seq > asked->now || is_retracted(fact, asked->now) ||
-            (asked->kinds >> fact->annotator_kind & 1) == 0 ||
+            ((!asked->by_document || step == OTHERS_OF_FAMILY) &&
+             (asked->kinds >> fact->annotator_kind & 1) == 0) ||
             (fact->layout == asked->layout) != (step != OTHERS_OF_FAMILY) ||
             (step != OWN &&
              (family == 0 || family_of_paper(model, fact->paper, asked->now, roots) != family))) {
@@ -593,7 +674,10 @@ static void take_step(const struct model *model, const struct asked *asked, enum
             answer->opened[fact->layout] = true;
             answer->opened_count++;
         }
-        serve(model, asked, seq, answer);
+        if (!asked->by_document || (fact->paper != 0 && !met[fact->paper][fact->layout])) {
+            met[fact->paper][fact->layout] = true;
+            serve(model, asked, seq, newest_first, answer);
+        }
     }
 }
 
@@ -618,12 +702,23 @@ static struct answer expect_answer(const struct model *model, const struct asked
     return answer;
 }
 
-/* One example as text: its event, layout, how it matched, and whether it is superseded. */
-static void report(struct buffer *buffer, uint64_t seq, unsigned layout, bool is_other,
-                   bool superseded)
+/* One example as text: its events, layout, how it matched, and whether it is superseded. */
+static void report(struct buffer *buffer, const struct shown *shown, unsigned layout, bool is_other)
 {
-    buffer_printf(buffer, " %u:%u%s%s", (unsigned)seq, layout, is_other ? "*" : "",
-                  superseded ? "!" : "");
+    for (size_t i = 0; i < shown->count; i++) {
+        buffer_printf(buffer, "%s%u", i == 0 ? " " : "+", (unsigned)shown->seqs[i]);
+    }
+    buffer_printf(buffer, ":%u%s%s", layout, is_other ? "*" : "", shown->superseded ? "!" : "");
+}
+
+static uint64_t seq_of(struct model *model, struct store_txn *txn, struct slice id_text)
+{
+    struct uuid id;
+    uint64_t seq = 0;
+
+    assert_true(uuid_parse(id_text, &id));
+    assert_int_equal(log_find(txn, model->world.org, id, &seq), OK);
+    return seq;
 }
 
 static void report_message(struct model *model, struct store_txn *txn, struct slice message,
@@ -631,16 +726,17 @@ static void report_message(struct model *model, struct store_txn *txn, struct sl
 {
     struct wire_reader reader = wire_reader_of(message);
     struct wire_field field;
-    struct uuid id;
-    bool is_superseded_then = false;
+    struct shown shown = {.count = 0};
     bool is_other = false;
     unsigned layout = 0;
     uint64_t seq = 0;
 
     while (wire_next(&reader, &field) == OK) {
         if (field.number == EXAMPLE_ID_FIELD) {
-            assert_true(uuid_parse(field.bytes, &id));
-            assert_int_equal(log_find(txn, model->world.org, id, &seq), OK);
+            seq = seq_of(model, txn, field.bytes);
+        } else if (field.number == EXAMPLE_EVENT_IDS_FIELD) {
+            shown.seqs[shown.count] = seq_of(model, txn, field.bytes);
+            shown.count++;
         } else if (field.number == EXAMPLE_LAYOUT_FINGERPRINT_FIELD) {
             for (layout = 1; !slice_equal(field.bytes, model->fingerprints[layout]); layout++) {
                 assert_true(layout < LAYOUTS);
@@ -648,10 +744,15 @@ static void report_message(struct model *model, struct store_txn *txn, struct sl
         } else if (field.number == EXAMPLE_MATCH_LEVEL_FIELD) {
             is_other = field.value == MATCH_LEVEL_FAMILY;
         } else if (field.number == EXAMPLE_SUPERSEDED_FIELD) {
-            is_superseded_then = field.value != 0;
+            shown.superseded = field.value != 0;
         }
     }
-    report(buffer, seq, layout, is_other, is_superseded_then);
+    if (shown.count == 0) {
+        shown.seqs[0] = seq;
+        shown.count = 1;
+    }
+    assert_true(shown.seqs[0] == seq);
+    report(buffer, &shown, layout, is_other);
 }
 
 /* The examples that a lookup returns, as text. */
@@ -665,6 +766,7 @@ static struct slice ask(struct model *model, const struct asked *asked)
         .limit = asked->limit,
         .view = EXAMPLE_VIEW_BOTH,
         .match_mode = MATCH_MODE_FAMILY,
+        .grouping = asked->by_document ? EXAMPLE_GROUPING_DOCUMENT : EXAMPLE_GROUPING_EVENT,
         .arena = &world->arena,
         .include_superseded = asked->include_superseded,
         .include_own = asked->include_own,
@@ -698,6 +800,7 @@ struct seen {
     unsigned others;
     unsigned mixed;
     unsigned cut;
+    unsigned documents; /* examples of several corrections, of other layouts */
 };
 
 static void check_lookup(struct model *model, uint64_t now, struct seen *seen)
@@ -712,6 +815,7 @@ static void check_lookup(struct model *model, uint64_t now, struct seen *seen)
                                      : 1u << ANNOTATOR_KIND_HUMAN,
         .include_superseded = draw(world, 3) == 0,
         .include_own = draw(world, 3) == 0,
+        .by_document = draw(world, 2) == 0,
     };
     struct answer expected = expect_answer(model, &asked);
     struct slice answered = ask(model, &asked);
@@ -720,11 +824,12 @@ static void check_lookup(struct model *model, uint64_t now, struct seen *seen)
 
     buffer_init(&text, &world->arena, 256);
     for (uint32_t i = 0; i < expected.count; i++) {
-        unsigned layout = model->facts[expected.seqs[i]].layout;
+        const struct shown *shown = &expected.examples[i];
+        unsigned layout = model->facts[shown->seqs[0]].layout;
 
-        report(&text, expected.seqs[i], layout, layout != asked.layout,
-               is_superseded(model, expected.seqs[i], now));
+        report(&text, shown, layout, layout != asked.layout);
         others += layout != asked.layout;
+        seen->documents += shown->count > 1 && layout != asked.layout;
     }
     buffer_printf(&text, "%s", expected.incomplete ? " incomplete" : "");
     if (!slice_equal(answered, buffer_slice(&text))) {
@@ -739,7 +844,7 @@ static void check_lookup(struct model *model, uint64_t now, struct seen *seen)
 }
 
 /* Goal: a lookup by family returns the examples of the model in its order, with their layouts and marks, now and as of
- * every event. Method: random histories; random lookups after each write, and as of each event of the whole history. */
+ * every event, of corrections and of documents. Method: random histories; random lookups after each write, and as of each event of the whole history. */
 static void test_lookups_equal_model(void **state)
 {
     struct seen seen = {.others = 0};
@@ -762,7 +867,8 @@ static void test_lookups_equal_model(void **state)
         }
         world_deinit(&model.world);
     }
-    assert_true(seen.others > SEEDS * 100 && seen.mixed > SEEDS * 50 && seen.cut > SEEDS);
+    assert_true(seen.others > SEEDS * 100 && seen.mixed > SEEDS * 50 && seen.cut > SEEDS &&
+                seen.documents > SEEDS * 20);
 }
 
 int run_family_tests(void)

@@ -11,14 +11,15 @@
 void document_lookup_init(struct document_lookup *lookup, const struct examples_query *query,
                           const struct examples_filter *filter)
 {
-    *lookup = (struct document_lookup){
-        .arena = query->arena,
-        .query = {.org = query->org,
-                  .as_of_seq = filter->as_of_seq,
-                  .annotator_kinds = filter->annotator_kinds,
-                  .include_superseded = filter->include_superseded},
-        .is_past = query->has_as_of,
+    lookup->arena = query->arena;
+    lookup->query = (struct document_query){
+        .org = query->org,
+        .as_of_seq = filter->as_of_seq,
+        .annotator_kinds = filter->annotator_kinds,
+        .include_superseded = filter->include_superseded,
     };
+    lookup->is_past = query->has_as_of;
+    lookup->met_count = 0;
 }
 
 void document_lookup_set_layout(struct document_lookup *lookup,
@@ -64,32 +65,24 @@ static enum err make_answer(struct document_lookup *lookup, struct store_txn *tx
     return OK;
 }
 
-/* Notes the document of a row of the layout; `ret_is_new` is false if it was met before, or there is none. A lookup
- * examines EXAMPLES_ROWS_MAX rows at most. */
-static enum err meet(struct document_lookup *lookup, struct slice hash, bool *ret_is_new)
+/* Notes the document of a row of the layout; false if it was met before, or there is none. A walk examines EXAMPLES_ROWS_MAX
+ * rows at most. */
+static bool meet(struct document_lookup *lookup, struct slice hash)
 {
     uint64_t number = 0;
 
-    *ret_is_new = false;
     if (hash.size != EXAMPLE_DOCUMENT_HASH_BYTES || lookup->met_count == EXAMPLES_ROWS_MAX) {
-        return OK;
-    }
-    if (lookup->met == NULL) {
-        lookup->met = arena_calloc(lookup->arena, EXAMPLES_ROWS_MAX, sizeof(*lookup->met));
-    }
-    if (lookup->met == NULL) {
-        return ERR_MEMORY;
+        return false;
     }
     number = bytes_get_be64(hash.data) ^ bytes_get_be64(lookup->query.fingerprint.bytes);
     for (size_t i = 0; i < lookup->met_count; i++) {
         if (lookup->met[i] == number) {
-            return OK;
+            return false;
         }
     }
     lookup->met[lookup->met_count] = number;
     lookup->met_count++;
-    *ret_is_new = true;
-    return OK;
+    return true;
 }
 
 static enum err look_back(struct document_lookup *lookup, struct store_txn *txn,
@@ -99,7 +92,6 @@ static enum err look_back(struct document_lookup *lookup, struct store_txn *txn,
     struct retracted_example_record retracted = {.retracted_by_seq = UINT64_MAX};
     struct example_record record;
     struct slice value = row->value;
-    bool is_new = false;
     enum err err = OK;
 
     ret_answer->is_found = false;
@@ -111,10 +103,10 @@ static enum err look_back(struct document_lookup *lookup, struct store_txn *txn,
         return err;
     }
     err = record_decode_example(value, &record);
-    if (err == OK && place->seq <= lookup->query.as_of_seq) {
-        err = meet(lookup, record.document_hash, &is_new);
+    if (err != OK || place->seq > lookup->query.as_of_seq || !meet(lookup, record.document_hash)) {
+        return err;
     }
-    return err != OK || !is_new ? err : make_answer(lookup, txn, place->seq, ret_answer);
+    return make_answer(lookup, txn, place->seq, ret_answer);
 }
 
 /* Returns whether the filters choose those corrections of a document that its row shows. */
@@ -168,7 +160,6 @@ enum err document_lookup_example(struct document_lookup *lookup, struct store_tx
     struct document_place place = {0, 0};
     struct example_record record;
     struct slice value = {NULL, 0};
-    bool is_new = false;
     enum err err = OK;
 
     if (lookup->is_past) {
@@ -179,10 +170,7 @@ enum err document_lookup_example(struct document_lookup *lookup, struct store_tx
     if (err == OK) {
         err = record_decode_example(row->value, &record);
     }
-    if (err == OK) {
-        err = meet(lookup, record.document_hash, &is_new);
-    }
-    if (err != OK || !is_new) {
+    if (err != OK || !meet(lookup, record.document_hash)) {
         return err;
     }
     /* The row of a document has the key of its newest correction, which may be by another kind of annotator. */

@@ -15,8 +15,8 @@ struct document_lookup {
     struct arena *arena; /* for examples that are made */
     struct document_query query; /* without a document */
     bool is_past;
-    /* What identifies the documents and layouts that were met, with room for EXAMPLES_ROWS_MAX; NULL before the first. */
-    uint64_t *met;
+    /* What identifies the documents and layouts that were met. Not zeroed, since most lookups meet few. */
+    uint64_t met[EXAMPLES_ROWS_MAX];
     size_t met_count;
 };
 

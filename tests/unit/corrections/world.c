@@ -196,6 +196,7 @@ int main(void)
     failed += run_model_tests();
     failed += run_documents_tests();
     failed += run_family_tests();
+    failed += run_family_answer_tests();
     failed += run_grouping_tests();
     failed += run_family_lookup_tests();
     failed += run_extraction_tests();

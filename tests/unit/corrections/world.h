@@ -62,6 +62,7 @@ int run_findings_tests(void);
 int run_model_tests(void);
 int run_documents_tests(void);
 int run_family_tests(void);
+int run_family_answer_tests(void);
 int run_grouping_tests(void);
 int run_family_lookup_tests(void);
 int run_extraction_tests(void);

@@ -1,0 +1,288 @@
+/*
+ * family_model.c: see family_model.h.
+ */
+#include "tests/unit/corrections/family_model.h"
+
+#include "server/domain/fingerprint/fingerprint.h"
+#include "server/domain/layouts/documents.h"
+#include "server/domain/layouts/family_change.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+unsigned family_model_draw(struct world *world, unsigned below)
+{
+    uint32_t value = 0;
+
+    random_fill(&world->random.random, &value, sizeof(value));
+    return value % below;
+}
+
+/* Families and layouts overlap: layout 1 has documents of one family, the others have several. */
+unsigned family_model_layout_of(unsigned paper)
+{
+    return 1 + paper / FAMILIES % PAPER_LAYOUTS;
+}
+
+/* 0: of none. */
+unsigned family_model_family_of(unsigned paper)
+{
+    return family_model_layout_of(paper) == 1 ? 1 : paper % (FAMILIES + 1);
+}
+
+struct slice family_model_name_of(struct world *world, const char *kind, unsigned number)
+{
+    return number == 0 ? slice_of(NULL, 0) : arena_printf(&world->arena, "%s-%u", kind, number);
+}
+
+static struct document_measures measures_of(struct world *world, unsigned paper, bool cut)
+{
+    static const struct document_page page = {595.28, 841.89};
+    struct slice name = family_model_name_of(world, "document", paper);
+    struct document_measures measures = {
+        .document_id = name,
+        .sha256 = sha256(name),
+        .size_bytes = 1000,
+        .pages = &page,
+        .page_count = 1,
+        .pages_read = 1,
+        .text_chars = 10,
+        .page_one_chars = 10,
+        .page_cells = 100,
+        .covered_cells = 50,
+        .input_snippet = SLICE("Pos 1"),
+        .has_table_count = !cut,
+        .table_count = family_model_layout_of(paper),
+        .fp_version = SLICE("1/22.12.0"),
+    };
+
+    if (family_model_family_of(paper) != 0 && !cut) {
+        measures.sketch.count = SKETCH_FEATURES;
+    }
+    for (uint32_t i = 0; i < measures.sketch.count; i++) {
+        measures.sketch.features[i] =
+            8 * (1000 * family_model_family_of(paper) + i) + (uint32_t)FAMILY_FEATURE_WORD;
+    }
+    return measures;
+}
+
+void family_model_init(struct family_model *model, uint64_t seed)
+{
+    memset(model, 0, sizeof(*model));
+    world_init(&model->world, seed);
+    for (unsigned paper = 1; paper <= PAPERS; paper++) {
+        struct document_measures measures = measures_of(&model->world, paper, false);
+        unsigned layout = family_model_layout_of(paper);
+        struct layout_fingerprint found;
+
+        assert_int_equal(fingerprint_of_measures(&model->world.arena, &measures, &found), OK);
+        memcpy(model->texts[layout], found.text, sizeof(found.text));
+        model->fingerprints[layout] = slice_of(model->texts[layout], sizeof(found.text));
+    }
+    model->fingerprints[LAYOUTS] = SLICE("a layout without documents");
+}
+
+/* Ingests a paper, whole or with its rulings cut short; a repeated one changes nothing. */
+static void ingest(struct family_model *model, struct store_txn *txn)
+{
+    struct world *world = &model->world;
+    unsigned number = 1 + family_model_draw(world, PAPERS - 2);
+    struct family_paper *paper = &model->papers[number];
+    bool cut = family_model_draw(world, 3) == 0;
+    struct document_measures measures = measures_of(world, number, cut);
+    struct document_event *event = NULL;
+    uint64_t seq = 0;
+
+    assert_int_equal(document_prepare(&world->ctx, &measures, SLICE("anna"), &event), OK);
+    assert_int_equal(document_store(&world->ctx, txn, world->org, event, &seq), OK);
+    if (paper->first_seq == 0 || (paper->seq == 0 && !cut)) {
+        model->count++;
+        assert_int_equal(seq, model->count);
+        paper->first_seq = paper->first_seq == 0 ? seq : paper->first_seq;
+        paper->seq = cut ? 0 : seq;
+    }
+}
+
+/* What an event will be, and what its caller sends. */
+static struct family_fact draw_fact(struct family_model *model, struct capture_input *ret_input)
+{
+    struct world *world = &model->world;
+    unsigned layout = family_model_draw(world, 3) == 0 ? 1 + family_model_draw(world, LAYOUTS) : 0;
+    bool empty = family_model_draw(world, 6) == 0;
+    struct family_fact fact = {
+        .created_at_us = world->clock.wall_us - (int64_t)family_model_draw(world, 20) * STEP_US,
+        .paper = family_model_draw(world, 6) == 0 ? 0 : 1 + family_model_draw(world, PAPERS),
+        .layout = layout,
+        .entity = family_model_draw(world, 2) == 0 ? 0 : 1 + family_model_draw(world, ENTITIES),
+        .value = 1 + family_model_draw(world, 20),
+        .corrects = true, /* an empty output removes the field */
+        .annotator_kind =
+            family_model_draw(world, 5) == 0 ? ANNOTATOR_KIND_CODE : ANNOTATOR_KIND_HUMAN,
+    };
+    const struct family_paper *paper = &model->papers[fact.paper];
+
+    *ret_input = (struct capture_input){
+        .event_type = FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED,
+        .document_id = family_model_name_of(world, "document", fact.paper),
+        .layout_fingerprint = model->fingerprints[layout],
+        .entity_type = fact.entity != 0 ? SLICE("line") : slice_of(NULL, 0),
+        .entity_id = family_model_name_of(world, "line", fact.entity),
+        .annotator_kind = fact.annotator_kind,
+        .time = {true, fact.created_at_us},
+        .actor_user_id = SLICE("anna"),
+        .before_json = SLICE("{\"qty\":0}"),
+        .after_json = empty ? SLICE("{}") : arena_printf(&world->arena, "{\"qty\":%u}", fact.value),
+        .meta_json = SLICE("{\"input_snippet\":\"Pos 1\"}"),
+    };
+    if (layout == 0 && fact.paper != 0 && paper->seq != 0) {
+        fact.layout = family_model_layout_of(fact.paper);
+    }
+    fact.example = !empty && fact.layout != 0;
+    return fact;
+}
+
+static void capture(struct family_model *model, struct store_txn *txn)
+{
+    const struct event_caller caller = world_admin();
+    struct world *world = &model->world;
+    struct capture_event events[3];
+    size_t count = 1 + family_model_draw(world, 3);
+    uint64_t seq = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        struct capture_input input;
+
+        model->facts[model->count + 1 + i] = draw_fact(model, &input);
+        assert_int_equal(capture_prepare(&world->ctx, &caller, &input, SLICE("event"), &events[i]),
+                         OK);
+    }
+    assert_int_equal(capture_store(&world->ctx, txn, world->org, events, count, &seq), OK);
+    assert_int_equal(seq, model->count + 1);
+    model->count += count;
+}
+
+/* Retracts a random example, whose row stays in its family and names the retraction. */
+static void retract(struct family_model *model)
+{
+    uint64_t seq = 1 + family_model_draw(&model->world, (unsigned)model->count);
+
+    if (!model->facts[seq].example || model->facts[seq].retracted_by != 0) {
+        return;
+    }
+    model->count++;
+    model->facts[seq].retracted_by = model->count;
+    model->facts[model->count] = (struct family_fact){.example = false};
+    assert_int_equal(world_retract(&model->world, seq), model->count);
+}
+
+/* The seq of the event that made a family; UINT64_MAX: it does not exist yet. */
+uint64_t family_model_seq_of_family(const struct family_model *model, unsigned family)
+{
+    uint64_t first = UINT64_MAX;
+
+    for (unsigned i = 1; i <= PAPERS; i++) {
+        if (family_model_family_of(i) == family && model->papers[i].seq != 0 &&
+            model->papers[i].seq < first) {
+            first = model->papers[i].seq;
+        }
+    }
+    return first;
+}
+
+/* Finds the families as they were after the event `now`: `ret_root[f]` is the one that f is merged into, or f. */
+void family_model_find_roots(const struct family_model *model, uint64_t now,
+                             unsigned ret_root[FAMILIES + 1])
+{
+    for (unsigned i = 0; i <= FAMILIES; i++) {
+        ret_root[i] = i;
+    }
+    for (uint64_t seq = 1; seq <= model->count && seq <= now; seq++) {
+        const struct family_fact *fact = &model->facts[seq];
+        unsigned into = ret_root[fact->into];
+
+        if (fact->merged == 0) {
+            continue;
+        }
+        for (unsigned i = 1; i <= FAMILIES && fact->into != 0; i++) {
+            ret_root[i] = ret_root[i] == fact->merged ? into : ret_root[i];
+        }
+        ret_root[fact->merged] = fact->into != 0 ? into : fact->merged;
+    }
+}
+
+static struct uuid id_of(struct family_model *model, struct store_txn *txn, uint64_t seq)
+{
+    struct event event;
+
+    assert_int_equal(log_read(txn, model->world.org, seq, &event), OK);
+    return event.id;
+}
+
+/* Merges a family into another, or splits it off if it is merged. */
+static void change_families(struct family_model *model)
+{
+    struct store_txn *txn = world_begin(&model->world, STORE_WRITE);
+    struct world *world = &model->world;
+    unsigned merged = 1 + family_model_draw(world, FAMILIES);
+    unsigned into = 1 + family_model_draw(world, FAMILIES);
+    uint64_t merged_seq = family_model_seq_of_family(model, merged);
+    uint64_t into_seq = family_model_seq_of_family(model, into);
+    unsigned roots[FAMILIES + 1];
+    uint64_t seq = 0;
+
+    family_model_find_roots(model, UINT64_MAX, roots);
+    log_begin_write(txn, NULL);
+    if (merged_seq != UINT64_MAX && roots[merged] != merged) {
+        const struct family_split change = {SLICE("anna"), false, id_of(model, txn, merged_seq)};
+
+        assert_int_equal(family_split(&world->ctx, txn, world->org, &change, &seq), OK);
+        into = 0;
+    } else if (merged_seq != UINT64_MAX && into_seq != UINT64_MAX && roots[into] != merged) {
+        const struct family_merge change = {SLICE("anna"), false, id_of(model, txn, merged_seq),
+                                            id_of(model, txn, into_seq)};
+
+        assert_int_equal(family_merge(&world->ctx, txn, world->org, &change, &seq), OK);
+    }
+    assert_int_equal(store_commit(txn), OK);
+    if (seq != 0) {
+        model->count++;
+        assert_int_equal(seq, model->count);
+        model->facts[seq] = (struct family_fact){.merged = merged, .into = into};
+    }
+}
+
+/* Several ingestions and corrections in one write; after it perhaps a retraction, and a merge or a split. */
+void family_model_write_some(struct family_model *model)
+{
+    struct store_txn *txn = world_begin(&model->world, STORE_WRITE);
+    unsigned steps = 1 + family_model_draw(&model->world, 4);
+
+    clock_manual_advance(&model->world.clock, STEP_US);
+    for (unsigned i = 0; i < steps && model->count < EVENTS; i++) {
+        log_begin_write(txn, NULL);
+        if (family_model_draw(&model->world, 4) == 0) {
+            ingest(model, txn);
+        } else {
+            capture(model, txn);
+        }
+    }
+    assert_int_equal(store_commit(txn), OK);
+    if (family_model_draw(&model->world, 4) == 0) {
+        retract(model);
+    }
+    if (family_model_draw(&model->world, 8) == 0) {
+        change_families(model);
+    }
+    world_forget(&model->world);
+}
+
+void family_model_fill(struct family_model *model)
+{
+    while (model->count < EVENTS) {
+        family_model_write_some(model);
+    }
+}

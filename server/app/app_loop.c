@@ -222,6 +222,7 @@ void app_deinit(struct app *app)
     net_unbind(&app->bound);
     ASSERT(uv_loop_close(&app->loop) == 0);
     store_lmdb_close(app->backend);
+    env_deinit(&app->env);
     arena_deinit(&app->arena);
     arena_deinit(&app->start_arena);
 }

@@ -71,6 +71,11 @@ enum err env_init(struct service_env *env, struct arena *arena, struct ctx *ctx,
     return store_commit(txn);
 }
 
+void env_deinit(struct service_env *env)
+{
+    rule_cache_deinit(&env->rule_cache);
+}
+
 bool env_set_health(struct service_env *env, enum health_part part, enum health_status status)
 {
     if (env->health[part] == status) {

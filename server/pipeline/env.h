@@ -2,12 +2,13 @@
  * env.h: what the methods of one server share beside the store: its identity, its health, its
  * counters, and the key that page tokens are made with. Made once by app (or a test) and handed to
  * every method as service->env. Belongs to the loop: methods on the writer thread or the pool read
- * nothing of it but the two keys, which never change.
+ * nothing of it but the two keys, which never change, and offer rule sets to its cache.
  */
 #ifndef ERRATA_SERVER_PIPELINE_ENV_H
 #define ERRATA_SERVER_PIPELINE_ENV_H
 
 #include "server/domain/exposures/exposures.h"
+#include "server/domain/scoring/rule_cache.h"
 #include "server/domain/settings/settings_cache.h"
 #include "store/base/ctx.h"
 #include "store/work.h"
@@ -66,6 +67,7 @@ struct service_env {
     /* Calls by method_info.index and status code; `method_counts[index * ENV_CODES + code]`. */
     uint64_t *method_counts;
     struct settings_cache settings_cache; /* of the loop */
+    struct rule_cache rule_cache; /* the same, except for rule_cache_offer */
     uint64_t refusal_counts[REFUSAL_KIND_COUNT]; /* of ended calls */
     /* The transport's numbers: fills at most `max`, gives how many. NULL where there is none. */
     size_t (*read_counters)(void *user, struct env_counter *counters, size_t max);
@@ -79,6 +81,8 @@ struct service_env {
  * made there on the first start. Writes to the store: before the writer starts. */
 MUST_CHECK enum err env_init(struct service_env *env, struct arena *arena, struct ctx *ctx,
                              struct store_backend *backend);
+/* Frees what the env owns; after the pool has ended. Accepts a zeroed env. */
+void env_deinit(struct service_env *env);
 /* Sets a part's health; true where that changed something. */
 bool env_set_health(struct service_env *env, enum health_part part, enum health_status status);
 /* The part by its name in grpc.health.v1; false for an unknown one. */

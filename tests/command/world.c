@@ -146,6 +146,7 @@ void world_deinit(struct world *world)
     assert_int_equal(uv_run(&world->loop, UV_RUN_DEFAULT), 0);
     assert_int_equal(uv_loop_close(&world->loop), 0);
     store_memory_close(world->backend);
+    env_deinit(&world->env);
     arena_deinit(&world->arena);
 }
 

@@ -239,15 +239,123 @@ class Statistics(VerdictCase):
         self.assertEqual(self.stats(), verdict_service.GetVerdictStatsResponse())
 
 
+class Scoring(VerdictCase):
+    def score(self, client=None, score=0.5, confidence=1, subtype="", **fields):
+        fields.setdefault("document_profile", verdicts.DocumentProfile(confidence=confidence, subtype=subtype))
+        return (client or self.mine).verdicts.ScoreDocument(verdict_service.ScoreDocumentRequest(score=score, **fields))
+
+    def weights(self, **fields):
+        return [round(event.weight, 9) for event in self.score(**fields).events]
+
+    def test_score_of_an_organisation_without_rules_is_unchanged(self):
+        self.assertEqual(self.score(score=0.25, indicators=["font"]),
+                         verdict_service.ScoreDocumentResponse(score=0.25, unclamped_score=0.25))
+
+    def test_one_false_negative_adds_both_rules(self):
+        rules = [change.rule for change in self.submit(REAL, FAKE, missed_indicators=["font"]).submission.rule_changes]
+        reply = self.score(score=0.3, indicators=["font", "font", "other"])
+        self.assertEqual([(event.rule_id, event.severity, event.weight, event.message, event.suppressed_by,
+                           event.evidence.rule_type, event.evidence.feedback_count, event.evidence.accuracy)
+                          for event in reply.events],
+                         [(f"LEARNED_{rule.id}", verdict_service.SCORE_SEVERITY_INFO, rule.confidence_adjustment,
+                           "Learned rule applied: font", verdict_service.SCORE_GATE_UNSPECIFIED, rule.rule_type, 1, 0.5)
+                          for rule in rules])
+        self.assertAlmostEqual(reply.score, 0.39, 12)
+        self.assertEqual(reply.unclamped_score, reply.score)
+
+    def test_score_is_limited_to_0_and_1(self):
+        self.submit(REAL, FAKE, missed_indicators=["font"])
+        self.submit(FAKE, REAL, rejected_indicators=["spacing"])
+        high = self.score(score=0.95, indicators=["font"])
+        self.assertEqual((high.score, round(high.unclamped_score, 9)), (1, 1.04))
+        low = self.score(score=0.01, indicators=["spacing"])
+        self.assertEqual((low.score, round(low.unclamped_score, 9)), (0, -0.02))
+
+    def test_gates_suppress_and_reduce(self):
+        for pattern in ("missing_elements_total", "odd_spacing", "layout", "font"):
+            self.submit(FAKE, FAKE, missed_indicators=[pattern])
+        found = ["missing_elements_total", "odd_spacing", "layout", "font"]
+        self.assertEqual(self.weights(indicators=found), [0, 0.04, 0.04, 0.04])
+        self.assertEqual(self.weights(indicators=found, missing_fields_enabled=True), [0.04] * 4)
+        self.assertEqual(self.weights(indicators=found, subtype="POS_RECEIPT"), [0, 0, 0, 0.04])
+        self.assertEqual(self.weights(indicators=found, confidence=0.54), [0, 0.026, 0.026, 0.026])
+        self.assertEqual(self.weights(indicators=found, document_profile=None), [0, 0.026, 0.026, 0.026])
+        gates = [event.suppressed_by for event in self.score(indicators=found, subtype="POS").events]
+        self.assertEqual(gates, [verdict_service.SCORE_GATE_MISSING_ELEMENTS, verdict_service.SCORE_GATE_POS_LAYOUT,
+                                 verdict_service.SCORE_GATE_POS_LAYOUT, verdict_service.SCORE_GATE_UNSPECIFIED])
+
+    def test_rules_match_features_and_text(self):
+        for pattern in ("copied", "total>100", "currency=EUR", "text:STRASSE"):
+            self.submit(FAKE, FAKE, missed_indicators=[pattern])
+        self.assertEqual(len(self.weights(features_json='{"copied": true, "total": 100.5, "currency": "EUR"}',
+                                          text="An der Straße 5")), 4)
+        self.assertEqual(self.weights(features_json='{"copied": false, "total": 100, "currency": "eur"}',
+                                      text="An der Strase 5"), [])
+
+    def test_each_change_of_a_rule_changes_the_next_score(self):
+        made = self.submit(FAKE, FAKE, missed_indicators=["font"]).submission
+        rule = made.rule_changes[0].rule
+        self.assertEqual(self.weights(indicators=["font"]), [0.04])
+        self.switch(rule, enabled=False)
+        self.assertEqual(self.weights(indicators=["font"]), [])
+        self.switch(rule, enabled=True)
+        self.submit(FAKE, FAKE, confirmed_indicators=["font"])
+        event = self.score(indicators=["font"]).events[0]
+        self.assertEqual((event.evidence.feedback_count, event.evidence.accuracy), (2, 0.52))
+        for one in [event for event in self.mine.events()
+                    if event.kind == event_log.EVENT_KIND_VERDICT_SUBMITTED]:
+            self.retract(one.id)
+        self.assertEqual(self.weights(indicators=["font"]), [])
+        self.submit(FAKE, FAKE, missed_indicators=["font"])
+        self.assertEqual(self.weights(indicators=["font"]), [0.04])
+
+    def test_scores_are_independent_of_other_organisations(self):
+        self.submit(FAKE, FAKE, missed_indicators=["font"])
+        other = self.admin.create_org("other")
+        theirs = self.server.client(self.admin.create_token(roles.ROLE_SERVICE, org_id=other.id).secret)
+        self.assertEqual(list(self.score(theirs, indicators=["font"]).events), [])
+
+    def test_order_of_submissions_does_not_matter(self):
+        draw = random.Random(5)
+        submissions = [(draw.choice((REAL, FAKE)), draw.choice((REAL, FAKE)),
+                        {draw.choice(("missed_indicators", "rejected_indicators")): [f"p{draw.randrange(8)}"]})
+                       for _ in range(30)]
+        results = []
+        for number in range(3):
+            org = self.admin.create_org(f"order {number}")
+            client = self.server.client(self.admin.create_token(roles.ROLE_ADMIN, org_id=org.id).secret)
+            draw.shuffle(submissions)
+            for original, correct, fields in submissions:
+                self.submit(original, correct, client, **fields)
+            reply = self.score(client, indicators=[f"p{i}" for i in range(8)])
+            results.append((reply.score, reply.unclamped_score, sorted(
+                (event.message, event.evidence.rule_type, event.weight) for event in reply.events)))
+        self.assertEqual(results[0], results[1])
+        self.assertEqual(results[0], results[2])
+
+    def test_invalid_request_names_every_field(self):
+        error = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.mine.verdicts.ScoreDocument(
+            verdict_service.ScoreDocumentRequest(indicators=["a", ""])))
+        self.assertEqual(sorted(bad_fields(error)), ["indicators[1]", "score"])
+        for fields in ({"score": 1.01}, {"score": -0.01}, {"score": float("nan")}, {"text": "x" * 16385},
+                       {"indicators": [str(i) for i in range(201)]}, {"indicators": ["x" * 257]},
+                       {"features_json": "[]"}, {"features_json": '{"a":'}, {"confidence": 1.01}):
+            self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.score(**fields))
+        self.score(indicators=[f"{i:0256}" for i in range(200)], text="x" * 16384, score=1)
+
+
 class CommandLine(CliCase):
     def test_verdict_becomes_a_rule_that_is_switched(self):
         out, said = self.run_cli("verdicts", "submit", "r1", "--original", "real", "--correct", "fake", "--score", "0.3",
                                  "--missed", "font", "--missed", "text:paid", "--correction", "total=12.50",
-                                 "--notes", "smudged")
+                                 "--notes", "smudged", "--profile-confidence", "0.9", "--profile-subtype",
+                                 "POS_RECEIPT")
         self.assertIn("learned FALSE_NEGATIVE font (count 1)", said)
         self.assertIn("several rules have the pattern font", said)
         event = json.loads(self.run_cli("events", "show", out.strip())[0])
         self.assertEqual(event["event"]["verdictSubmission"]["corrections"], {"total": "12.50"})
+        self.assertEqual(event["event"]["verdictSubmission"]["documentProfile"],
+                         {"confidence": 0.9, "subtype": "POS_RECEIPT"})
         rules = json.loads(self.run_cli("rules", "list", "--type", "missed-indicator", "--json")[0])["rules"]
         self.assertEqual([rule["pattern"] for rule in rules], ["font", "text:paid"])
         _, said = self.run_cli("rules", "disable", rules[0]["id"])
@@ -258,6 +366,13 @@ class CommandLine(CliCase):
         self.assertIn(rules[0]["id"], disabled[1])
         self.run_cli("rules", "enable", rules[0]["id"])
         self.assertEqual(len(self.run_cli("rules", "list", "--disabled", "--csv")[0].splitlines()), 1)
+        scored = self.run_cli("verdicts", "score", "0.3", "--indicator", "font", "--indicator", "odd", "--text", "Paid!",
+                              "--profile-confidence", "0.9")[0]
+        self.assertRegex(scored, r"score +0\.48")
+        self.assertIn("Learned rule applied: text:paid", scored)
+        scored = json.loads(self.run_cli("verdicts", "score", "0.99", "--indicator", "font", "--json")[0])
+        self.assertEqual(scored["score"], 1)
+        self.assertEqual([event["weight"] for event in scored["events"]], [0.0325, 0.026])
         shown = self.run_cli("verdicts", "stats")[0]
         self.assertIn("REAL to FAKE", shown)
         self.assertIn("text:paid", shown)

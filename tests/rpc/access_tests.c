@@ -41,6 +41,7 @@ static const struct {
     {"/errata.v1.PromptService/PreparePrompt", "ORSA"},
     {"/errata.v1.PromptService/PutPromptTemplate", "RA"},
     {"/errata.v1.VerdictService/SubmitVerdict", "ORSIA"},
+    {"/errata.v1.VerdictService/ScoreDocument", "ORSA"},
     {"/errata.v1.VerdictService/GetVerdictStats", "ORIA"},
     {"/errata.v1.VerdictService/GetLearnedRule", "VORSIA"},
     {"/errata.v1.VerdictService/ListLearnedRules", "VORSIA"},

@@ -217,6 +217,7 @@ void world_deinit(struct world *world)
     writer_free(world->writer);
     auth_free(world->auth);
     store_memory_close(world->backend);
+    env_deinit(&world->env);
     arena_deinit(&world->arena);
 }
 
@@ -493,6 +494,7 @@ const ProtobufCMessageDescriptor *world_reply_of(const struct method_info *metho
         &errata__v1__get_artifact_report_response__descriptor,
         &errata__v1__sanitize_response__descriptor,
         &errata__v1__submit_verdict_response__descriptor,
+        &errata__v1__score_document_response__descriptor,
         &errata__v1__get_verdict_stats_response__descriptor,
         &errata__v1__get_learned_rule_response__descriptor,
         &errata__v1__list_learned_rules_response__descriptor,

@@ -72,6 +72,7 @@ static const struct habit habits[] = {
     {SIM_RULE, 2, ROLE(REVIEWER) | ROLE(ADMIN)},
     {SIM_LIST_RULES, 2, ALL},
     {SIM_VERDICT_STATS, 1, ROLE(OPERATOR) | ROLE(REVIEWER) | ROLE(INTEGRATOR) | ROLE(ADMIN)},
+    {SIM_SCORE, 4, ROLE(OPERATOR) | ROLE(REVIEWER) | ROLE(SERVICE) | ROLE(ADMIN)},
 };
 
 static enum sim_op draw_op(struct sim *sim, const struct sim_member *member)

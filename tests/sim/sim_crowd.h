@@ -69,6 +69,7 @@ enum sim_op {
     SIM_RULE, /* a rule is enabled or disabled */
     SIM_LIST_RULES,
     SIM_VERDICT_STATS,
+    SIM_SCORE,
     SIM_OPS
 };
 

@@ -432,6 +432,7 @@ static void judge_ok(struct sim_call *call)
         return;
     case SIM_LIST_RULES:
     case SIM_VERDICT_STATS:
+    case SIM_SCORE:
         sim_judge_verdicts(call, reply);
         return;
     case SIM_FOREIGN_REFERENCE:

@@ -79,6 +79,7 @@ static const char *const paths[SIM_OPS] = {
     [SIM_RULE] = VERDICT "SetLearnedRuleEnabled",
     [SIM_LIST_RULES] = VERDICT "ListLearnedRules",
     [SIM_VERDICT_STATS] = VERDICT "GetVerdictStats",
+    [SIM_SCORE] = VERDICT "ScoreDocument",
 };
 
 static struct sim *sim_of(const struct sim_member *member)
@@ -767,6 +768,7 @@ bool sim_request(struct sim_member *member, enum sim_op op)
     case SIM_RULE:
     case SIM_LIST_RULES:
     case SIM_VERDICT_STATS:
+    case SIM_SCORE:
         return sim_request_verdicts(member, op);
     case SIM_WATCH:
     case SIM_CREATE_ORG:

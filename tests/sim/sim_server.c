@@ -101,6 +101,7 @@ static void free_parts(struct sim_server *server)
     pipeline_free(server->pipeline);
     writer_free(server->writer);
     auth_free(server->auth);
+    env_deinit(&server->env);
     arena_deinit(&server->arena);
     server->grpc = NULL;
     server->calls = NULL;

@@ -11,6 +11,8 @@
 
 #define SHARED_INDICATORS 4
 #define VERDICTS 3
+/* The score without rules. */
+#define SCORE 0.5
 
 static struct sim *sim_of(const struct sim_member *member)
 {
@@ -97,6 +99,29 @@ static void ask_stats(struct sim_member *member)
     sim_call_start(call, &request.base);
 }
 
+/* Asks for the score of a receipt with all indicators of the organisation. */
+static void ask_score(struct sim_member *member)
+{
+    Errata__V1__ScoreDocumentRequest request = ERRATA__V1__SCORE_DOCUMENT_REQUEST__INIT;
+    Errata__V1__DocumentProfile profile = ERRATA__V1__DOCUMENT_PROFILE__INIT;
+    char texts[SHARED_INDICATORS][24];
+    char *indicators[SHARED_INDICATORS];
+
+    for (unsigned i = 0; i < SHARED_INDICATORS; i++) {
+        (void)snprintf(texts[i], sizeof(texts[i]), "CN%cRY-%u", (char)('a' + member->caller.org),
+                       i);
+        indicators[i] = texts[i];
+    }
+    profile._confidence_case = ERRATA__V1__DOCUMENT_PROFILE___CONFIDENCE_CONFIDENCE;
+    profile.confidence = 1;
+    request._score_case = ERRATA__V1__SCORE_DOCUMENT_REQUEST___SCORE_SCORE;
+    request.score = SCORE;
+    request.indicators = indicators;
+    request.n_indicators = SHARED_INDICATORS;
+    request.document_profile = &profile;
+    sim_call_start(sim_new_call(member, SIM_SCORE), &request.base);
+}
+
 bool sim_request_verdicts(struct sim_member *member, enum sim_op op)
 {
     if (op == SIM_RULE) {
@@ -106,6 +131,8 @@ bool sim_request_verdicts(struct sim_member *member, enum sim_op op)
         submit(member);
     } else if (op == SIM_LIST_RULES) {
         list_rules(member);
+    } else if (op == SIM_SCORE) {
+        ask_score(member);
     } else {
         ask_stats(member);
     }
@@ -148,10 +175,42 @@ static void judge_stats(struct sim_call *call, struct slice reply)
     errata__v1__get_verdict_stats_response__free_unpacked(read, NULL);
 }
 
+/* Each rule counts once, with the adjustment of its type, and the weights make the score. */
+static void judge_score(struct sim_call *call, struct slice reply)
+{
+    static const double adjustments[] = {0, 0.05, -0.03, 0.04}; /* by type */
+    Errata__V1__ScoreDocumentResponse *read =
+        errata__v1__score_document_response__unpack(NULL, reply.size, reply.data);
+    double score = SCORE;
+
+    if (read == NULL || read->n_events > 3 * SHARED_INDICATORS) {
+        wrong(call, "more rules than types and patterns");
+    }
+    for (size_t i = 0; read != NULL && i < read->n_events; i++) {
+        const Errata__V1__ScoreEvent *event = read->events[i];
+        double adjustment = adjustments[event->evidence->rule_type];
+
+        score += event->weight;
+        if (event->weight < adjustment - 1e-9 || event->weight > adjustment + 1e-9 ||
+            event->evidence->feedback_count == 0) {
+            wrong(call, "a weight that is not its rule's, or a rule without submissions");
+        }
+        if (i > 0 && strcmp(read->events[i - 1]->rule_id, event->rule_id) >= 0) {
+            wrong(call, "events that are not in the order of their rules");
+        }
+    }
+    if (read != NULL && (read->score < score - 1e-9 || read->score > score + 1e-9)) {
+        wrong(call, "a score that is not the sum of its weights");
+    }
+    errata__v1__score_document_response__free_unpacked(read, NULL);
+}
+
 void sim_judge_verdicts(struct sim_call *call, struct slice reply)
 {
     if (call->op == SIM_LIST_RULES) {
         judge_rules(call, reply);
+    } else if (call->op == SIM_SCORE) {
+        judge_score(call, reply);
     } else {
         judge_stats(call, reply);
     }

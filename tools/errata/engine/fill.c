@@ -223,6 +223,51 @@ static enum cli_exit check_required(struct cli *cli, const struct message_info *
     return CLI_OK;
 }
 
+/* A message that is open. */
+struct object {
+    struct request before;
+    size_t opened;
+};
+
+static struct object open_object(struct request *request, const struct field_info *field)
+{
+    struct object object = {.before = *request};
+
+    request_open(request, (const char *)field->name.data);
+    object.opened = request->json.size;
+    return object;
+}
+
+/* Closes a message, or removes it if none of its members was given. */
+static void close_object(struct request *request, const struct object *object)
+{
+    request_close(request);
+    if (request->json.size == object->opened + 1) {
+        request->json.size = object->before.json.size;
+        request->has_member = object->before.has_member;
+        request->member_count = object->before.member_count;
+    }
+}
+
+/* Fills the messages in a message of the request: options that name none of its own members. */
+static enum cli_exit fill_inner(struct request *request, struct cli *cli,
+                                const struct message_info *message)
+{
+    enum cli_exit result = CLI_OK;
+
+    for (uint32_t i = 0; result == CLI_OK && i < message->count; i++) {
+        const struct field_info *field = &message->fields[i];
+
+        if (holds_members(field)) {
+            struct object object = open_object(request, field);
+
+            result = fill_options(request, cli, field->message, message);
+            close_object(request, &object);
+        }
+    }
+    return result;
+}
+
 enum cli_exit fill_request(struct request *request, struct cli *cli,
                            const struct method_info *method)
 {
@@ -234,25 +279,20 @@ enum cli_exit fill_request(struct request *request, struct cli *cli,
     }
     for (uint32_t i = 0; result == CLI_OK && i < message->count; i++) {
         const struct field_info *field = &message->fields[i];
-        const struct request before = *request;
-        size_t opened = 0;
+        struct object object;
 
         if (!holds_members(field) || request_has(request, (const char *)field->name.data)) {
             continue;
         }
         result = field->rules.required ? check_required(cli, field->message) : CLI_OK;
-        request_open(request, (const char *)field->name.data);
-        opened = request->json.size;
+        object = open_object(request, field);
         if (result == CLI_OK) {
             result = fill_level(request, cli, field->message, message);
         }
-        request_close(request);
-        if (request->json.size == opened + 1) {
-            opened = before.json.size; /* the object was not given */
-            request->json.size = opened;
-            request->has_member = before.has_member;
-            request->member_count = before.member_count;
+        if (result == CLI_OK) {
+            result = fill_inner(request, cli, field->message);
         }
+        close_object(request, &object);
     }
     return result;
 }

@@ -10,7 +10,7 @@
 #include "tools/errata/engine/request.h"
 
 /* Adds a member for each given option of the command, and for each word, that the request or a message
- * directly in it has. Reports a required member that is missing. */
+ * directly in it has, and for each other option that a message in such a message has. Reports a required member that is missing. */
 MUST_CHECK enum cli_exit fill_request(struct request *request, struct cli *cli,
                                       const struct method_info *method);
 /* The same without words, with the members of `message` alone and no check of required ones. */

@@ -46,6 +46,8 @@ struct slice cell_last_used(struct cli *cli, struct json_value object, const cha
 struct slice cell_adjustment(struct cli *cli, struct json_value object, const char *name);
 /* `enabled`, `disabled` or `retired` */
 struct slice cell_rule_state(struct cli *cli, struct json_value object, const char *name);
+/* the gate that suppressed a rule, such as `POS_LAYOUT`, or nothing */
+struct slice cell_gate(struct cli *cli, struct json_value object, const char *name);
 /* `learned from submissions` */
 struct slice cell_rule_source(struct cli *cli, struct json_value object, const char *name);
 /* analytics/ */

@@ -1,8 +1,10 @@
 /*
- * verdicts.c: `errata verdicts`: reviewers' verdicts on receipts: submit, stats.
+ * verdicts.c: `errata verdicts`: reviewers' verdicts on receipts, and scores: submit, score,
+ * stats.
  */
 #include "tools/errata/commands.h"
 #include "tools/errata/engine/command_call.h"
+#include "tools/errata/engine/view_cells.h"
 #include "tools/errata/layouts/measures.h"
 
 /* --- submit --- */
@@ -56,6 +58,28 @@ static enum cli_exit print_submitted(struct cli *cli, struct json_value reply)
     return CLI_OK;
 }
 
+/* --- score --- */
+
+/* Prints the score, and the rules that matched. */
+static enum cli_exit print_score(struct cli *cli, struct json_value reply)
+{
+    struct slice score = reply_text(cli, reply, "score");
+    struct slice unclamped = reply_text(cli, reply, "unclampedScore");
+
+    reply_print_member(cli, "score", score);
+    if (!slice_equal(score, unclamped)) {
+        reply_print_member(cli, "before limits", unclamped);
+    }
+    return view_print_table(cli, "ScoreEvent", reply, "events", NULL);
+}
+
+struct slice cell_gate(struct cli *cli, struct json_value object, const char *name)
+{
+    struct slice gate = reply_word(cli, object, name, "SCORE_GATE_");
+
+    return slice_equal(gate, SLICE("UNSPECIFIED")) ? SLICE("") : gate;
+}
+
 /* --- stats --- */
 
 static void print_count(struct cli *cli, struct json_value reply, const char *title,
@@ -101,10 +125,20 @@ static const struct option_spec submit_options[] = {
     {"features", "JSON|@FILE|-", "the features that were scored, as an object"},
     {"text", "TEXT|@FILE|-", "the text of the receipt"},
     {"missing-fields", NULL, "missing fields counted in the score"},
+    {"profile-confidence", "SHARE", "how sure the caller is of the document profile, from 0 to 1"},
+    {"profile-subtype", "SUBTYPE", "the kind of document, such as POS_RECEIPT"},
     {"actor", "USER", "the reviewer, if the token is bound to no user"},
     {"annotator", "ANNOTATOR", "who or what judged"},
     {"created-at", "TIME|SPAN", "when, for history; needs INTEGRATOR or ADMIN"},
     {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
+    {NULL, NULL, NULL}};
+static const struct option_spec score_options[] = {
+    {"indicator", "INDICATOR", "an indicator that was found; may be given several times"},
+    {"features", "JSON|@FILE|-", "the features, as an object"},
+    {"text", "TEXT|@FILE|-", "the text of the receipt"},
+    {"missing-fields", NULL, "missing fields count in the score"},
+    {"profile-confidence", "SHARE", "how sure the caller is of the document profile, from 0 to 1"},
+    {"profile-subtype", "SUBTYPE", "the kind of document, such as POS_RECEIPT"},
     {NULL, NULL, NULL}};
 static const struct option_spec stats_options[] = {
     {"days", "N", "the last N times 24 hours, up to 366 (default 30)"}, {NULL, NULL, NULL}};
@@ -130,6 +164,21 @@ const struct command verdict_commands[] = {
      .options = submit_options,
      COMMAND_CALL("VerdictService/SubmitVerdict", .fill = check_submission,
                   .print = print_submitted)},
+    {.group = "verdicts",
+     .name = "score",
+     .arguments = "SCORE",
+     .summary = "adjust the score of a receipt by the learned rules",
+     .help =
+         "Prints the score with the adjustments of all enabled rules that match, and those rules. "
+         "A rule matches if its pattern is one of the indicators, or the name of a feature that "
+         "is true, a number other than 0 or a text; or a comparison such as total>100; or "
+         "text:PHRASE and the phrase occurs in the text. Without --profile-confidence, or below "
+         "0.55, adjustments are reduced. Nothing is stored.",
+     .examples = {{"errata verdicts score 0.3 --indicator font_mismatch \\\n"
+                   "  --features '{\"total\": 120}' --profile-confidence 0.9",
+                   NULL}},
+     .options = score_options,
+     COMMAND_CALL("VerdictService/ScoreDocument", .print = print_score)},
     {.group = "verdicts",
      .name = "stats",
      .summary = "report how often verdicts were right",

@@ -1,0 +1,18 @@
+/*
+ * rule_set_internal.h: what the files of a rule set share.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_SCORING_RULE_SET_INTERNAL_H
+#define ERRATA_SERVER_DOMAIN_SCORING_RULE_SET_INTERNAL_H
+
+#include "server/domain/scoring/rule_set.h"
+#include "server/domain/verdicts/keys.h"
+
+/* Returns whether a rule adjusts scores: it is ACTIVE and enabled. A rule whose first submission is not applied yet is
+ * not. */
+bool rule_set_is_live(const struct learned_rule_record *record);
+/* Adds a rule with a higher number than all others; the set has room for it. */
+MUST_CHECK enum err rule_set_add(struct rule_set *set, const struct learned_rule_row *row);
+/* Copies what changes of a rule. */
+void rule_set_update(const struct learned_rule_record *record, struct scoring_rule *rule);
+
+#endif

@@ -1,0 +1,603 @@
+/*
+ * scoring_tests.c: scores with each constant and gate of the contract; scores of random rules and receipts against a
+ * second implementation; rule sets that follow the log against sets that are loaded.
+ */
+#include "server/domain/retractions/retractions.h"
+#include "server/domain/scoring/rule_cache.h"
+#include "server/domain/scoring/scoring.h"
+#include "server/domain/verdicts/keys.h"
+#include "server/domain/verdicts/verdicts.h"
+#include "tests/support/store/store_world.h"
+#include "tests/unit/scoring/reference.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+/* Times 50 receipts each: 100,000 scores. */
+#define ROUNDS 2000
+#define RECEIPTS 50
+#define UNIT 1000000000
+
+static struct store_txn *begin(struct store_world *world)
+{
+    struct store_txn *txn = store_world_begin(world);
+
+    log_begin_write(txn, NULL);
+    return txn;
+}
+
+static struct slice pattern_at(size_t index)
+{
+    return slice_text(reference_patterns[index]);
+}
+
+/* Writes a rule as if it was learned. */
+static void write_rule(struct store_world *world, struct store_txn *txn, uint64_t seq,
+                       const char *pattern, int64_t adjustment)
+{
+    struct learned_rule_row row = {
+        .seq = seq,
+        .record = {.id = {{(uint8_t)(seq >> 8), (uint8_t)seq}},
+                   .rule_type = LEARNED_RULE_TYPE_MISSED_INDICATOR,
+                   .pattern = slice_text(pattern),
+                   .action = LEARNED_RULE_ACTION_ADD_CHECK,
+                   .adjustment = adjustment,
+                   .count = 3,
+                   .reinforcement_count = 2,
+                   .accuracy = UNIT / 2},
+    };
+
+    assert_int_equal(learned_rule_write(&world->arena, txn, store_world_org(1), &row), OK);
+}
+
+static struct rule_set *load(struct store_txn *txn)
+{
+    struct rule_set *set = NULL;
+    struct log_head head;
+
+    assert_int_equal(log_read_head(txn, store_world_org(1), &head), OK);
+    assert_int_equal(rule_set_load(txn, store_world_org(1), head.last_seq, 77, &set), OK);
+    return set;
+}
+
+static struct scoring_result score(struct store_world *world, const struct rule_set *set,
+                                   const struct scoring_request *request)
+{
+    struct scoring_result result;
+
+    assert_int_equal(scoring_apply(&world->arena, set, request, &result), OK);
+    return result;
+}
+
+/* Asserts that two scores are the same double. */
+static void assert_score(double score, double expected)
+{
+    assert_memory_equal(&score, &expected, sizeof(score));
+}
+
+/* The weight of a rule with this pattern, which all receipts here have as an indicator. */
+static struct score_weight weigh(int64_t adjustment, const char *pattern,
+                                 const struct score_context *context)
+{
+    return score_weigh(adjustment, score_gates_of(slice_text(pattern)), context);
+}
+
+/* Goal: each gate acts exactly on its side of its condition, and reduced weights are exact. Method: values at both sides
+ * of each. */
+static void test_gates_act_at_their_thresholds(void **state)
+{
+    struct score_context sure = {.missing_fields_enabled = true, .profile_confidence = 0.55};
+    struct score_context unsure = {.missing_fields_enabled = true,
+                                   .profile_confidence = 0.5499999999999999};
+    struct score_context no_missing = {.profile_confidence = 1};
+    struct score_context pos = {.missing_fields_enabled = true,
+                                .profile_confidence = 1,
+                                .profile_subtype = SLICE("POS_RECEIPT")};
+
+    (void)state;
+    assert_int_equal(weigh(50000000, "font", &sure).weight, 50000000);
+    assert_int_equal(weigh(50000000, "font", &unsure).weight, 32500000);
+    assert_int_equal(weigh(-30000000, "font", &unsure).weight, -19500000);
+    assert_int_equal(weigh(40000000, "font", &unsure).weight, 26000000);
+    assert_int_equal(weigh(76923077, "font", &unsure).weight, 50000000);
+    assert_int_equal(weigh(76923075, "font", &unsure).weight, 49999999);
+    assert_int_equal(weigh(UNIT, "font", &unsure).weight, 50000000);
+    assert_int_equal(weigh(-UNIT, "font", &unsure).weight, -50000000);
+    assert_int_equal(weigh(UNIT, "font", &sure).weight, UNIT);
+    assert_int_equal(weigh(50, "a missing_elements b", &no_missing).suppressed_by,
+                     SCORE_GATE_MISSING_ELEMENTS);
+    assert_int_equal(weigh(50, "a missing_elements b", &no_missing).weight, 0);
+    assert_int_equal(weigh(50, "missing_element", &no_missing).weight, 50);
+    assert_int_equal(weigh(50, "Missing_elements", &no_missing).weight, 50);
+    assert_int_equal(weigh(50, "missing_elements", &pos).weight, 50);
+    assert_int_equal(weigh(50, "odd_spacing", &pos).suppressed_by, SCORE_GATE_POS_LAYOUT);
+    assert_int_equal(weigh(50, "layout2", &pos).suppressed_by, SCORE_GATE_POS_LAYOUT);
+    assert_int_equal(weigh(50, "spacin", &pos).weight, 50);
+    assert_int_equal(weigh(50, "Layout", &pos).weight, 50);
+    assert_int_equal(weigh(50, "layout", &sure).weight, 50);
+    pos.profile_subtype = SLICE("POS");
+    assert_int_equal(weigh(50, "layout", &pos).weight, 0);
+    pos.profile_subtype = SLICE("PO");
+    assert_int_equal(weigh(50, "layout", &pos).weight, 50);
+    pos.profile_subtype = SLICE("pos");
+    assert_int_equal(weigh(50, "layout", &pos).weight, 50);
+    pos.profile_subtype = SLICE("A_POS");
+    assert_int_equal(weigh(50, "layout", &pos).weight, 50);
+}
+
+/* Goal: SUM counts all weights, MAX the largest of each pattern in each direction; the clamp ends at 0 and 1. Method:
+ * one list with both directions; values next to the limits. */
+static void test_weights_are_stacked(void **state)
+{
+    struct score_addend addends[] = {{1, 50}, {1, 40}, {1, -30}, {2, -20}, {2, -30}, {3, 0}};
+
+    (void)state;
+    assert_int_equal(score_sum(addends, 6), 10);
+    assert_int_equal(score_sum_of_largest(addends, 6), 50 - 30 - 30);
+    assert_int_equal(score_sum_of_largest(addends, 0), 0);
+    assert_score(score_clamp(-0.0000001), 0);
+    assert_score(score_clamp(1.0000001), 1);
+    assert_score(score_clamp(0.9999999), 0.9999999);
+    assert_score(score_clamp(0.0000001), 0.0000001);
+}
+
+struct condition {
+    const char *pattern;
+    bool holds;
+};
+
+/* Goal: each way to match matches what the contract names, and nothing else. Method: one receipt, and a rule for each
+ * pattern. */
+static void test_patterns_match(void **state)
+{
+    static const struct condition conditions[] = {
+        {"font", true},
+        {"Font", false},
+        {"font ", false},
+        {"yes", true},
+        {"no", false},
+        {"full", true},
+        {"empty", false},
+        {"zero", false},
+        {"minus", true},
+        {"none", false},
+        {"list", false},
+        {"minus=-1.5", true},
+        {"minus=-15e-1", true},
+        {"minus=-1.50 ", false},
+        {"minus<-1.4", true},
+        {"minus<-1.5", false},
+        {"minus>-1.5", false},
+        {"minus>-1.6", true},
+        {"yes=true", true},
+        {"yes=True", false},
+        {"no=false", true},
+        {"no=true", false},
+        {"yes=1", false},
+        {"full=a=b", true},
+        {"full=a", false},
+        {"full>a", false},
+        {"empty=", true},
+        {"none=", false},
+        {"none=null", false},
+        {"list=[]", false},
+        {"minus>=-2", false},
+        {"unknown=1", false},
+        {"text:STRASSE 5", true},
+        {"text:straße 5", true},
+        {"text:rasse", true},
+        {"text:strase", false},
+        {"text:", false},
+        {"text: ", true},
+        {"odd\"key", true},
+        {"yes>0", false},
+        {"zero=0", true},
+        {"zero=-0.0", true},
+        {"minus=", false},
+        {"=5", true},
+        {"total", true},
+        {"text:straße\n5", false},
+    };
+    static const struct slice indicators[] = {SLICE("font"), SLICE("font"), SLICE("total")};
+    struct store_world *world = *state;
+    struct store_txn *txn = begin(world);
+    struct scoring_request request = {
+        .receipt = {.indicators = indicators,
+                    .indicator_count = 3,
+                    .features = SLICE(
+                        " {\"yes\":true,\"no\":false,\"full\":\"a=b\",\"empty\":\"\",\"zero\":0.0,"
+                        "\"minus\":-1.5,\"none\":null,\"list\":[1],\"odd\\\"key\":true,\"\":5} "),
+                    .text = SLICE("An der Straße 5")},
+        .score = 0.5,
+        .context = {.profile_confidence = 1},
+    };
+    size_t count = sizeof(conditions) / sizeof(conditions[0]);
+    struct scoring_result result;
+    struct rule_set *set = NULL;
+    size_t at = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        write_rule(world, txn, i + 1, conditions[i].pattern, 1000);
+    }
+    set = load(txn);
+    result = score(world, set, &request);
+    for (size_t i = 0; i < count; i++) {
+        bool holds = at < result.event_count && result.events[at].rule->seq == i + 1;
+
+        if (holds != conditions[i].holds) {
+            fail_msg("%s: %d", conditions[i].pattern, holds);
+        }
+        at += holds;
+    }
+    assert_int_equal(at, result.event_count);
+    rule_set_free(set);
+    store_abort(txn);
+}
+
+/* Compares a score with the second implementation. */
+static void check_score(struct store_world *world, struct store_txn *txn,
+                        const struct rule_set *set, const struct reference_receipt *receipt)
+{
+    const struct scoring_request request = {
+        .receipt = receipt->receipt,
+        .score = receipt->score,
+        .context = receipt->context,
+        .stacking = receipt->stacks_max ? SCORE_STACKING_MAX : SCORE_STACKING_SUM,
+    };
+    struct reference_score expected = reference_score(txn, store_world_org(1), receipt);
+    struct scoring_result result = score(world, set, &request);
+
+    assert_int_equal(result.event_count, expected.count);
+    for (size_t i = 0; i < expected.count; i++) {
+        const struct scoring_event *event = &result.events[i];
+
+        assert_int_equal(event->rule->seq, expected.events[i].seq);
+        assert_int_equal(event->weight.weight, expected.events[i].weight);
+        assert_int_equal(event->weight.suppressed_by != SCORE_GATE_UNSPECIFIED,
+                         expected.events[i].is_suppressed);
+        assert_int_equal(event->rule->count, expected.events[i].count);
+        assert_int_equal(event->rule->accuracy, expected.events[i].accuracy);
+    }
+    assert_score(result.unclamped, expected.unclamped);
+    assert_true(result.clamped >= 0 && result.clamped <= 1);
+    assert_score(result.clamped, expected.unclamped < 0   ? 0
+                                 : expected.unclamped > 1 ? 1
+                                                          : expected.unclamped);
+}
+
+static void add_some(struct random_seeded *random, struct verdict_indicators *list, uint32_t taken)
+{
+    for (size_t i = 0; i < REFERENCE_PATTERNS; i++) {
+        if (i % 3 == taken && reference_pick(random, 6) == 0) {
+            list->items[list->count] = pattern_at(i);
+            list->count++;
+        }
+    }
+}
+
+/* Submits a random verdict; returns its number. */
+static uint64_t submit_random(struct store_world *world, struct store_txn *txn,
+                              struct random_seeded *random)
+{
+    static struct verdict_input input;
+    const struct verdict_request request = {.org = store_world_org(1),
+                                            .caller = {ROLE_ADMIN, {NULL, 0}, 0xabcd, false},
+                                            .input = &input};
+    struct work_result result = {.first_seq = 0};
+    uint32_t taken = reference_pick(random, 3);
+
+    input = (struct verdict_input){
+        .receipt_id = SLICE("receipt"),
+        .original_verdict = (enum verdict)(1 + reference_pick(random, 3)),
+        .correct_verdict = (enum verdict)(1 + reference_pick(random, 3)),
+        .has_original_score = true,
+    };
+    add_some(random, &input.missed, taken);
+    add_some(random, &input.rejected, (taken + 1) % 3);
+    add_some(random, &input.confirmed, (taken + 2) % 3);
+    assert_int_equal(verdict_submit(&world->ctx, txn, &request, &result), OK);
+    return result.first_seq + result.count - 1;
+}
+
+static void switch_random(struct store_world *world, struct store_txn *txn,
+                          struct random_seeded *random)
+{
+    struct learned_rule_switch request = {.org = store_world_org(1),
+                                          .caller = {ROLE_ADMIN, {NULL, 0}, 1, false}};
+    struct learned_rule_row row;
+    uint64_t seq = 0;
+    enum err err =
+        learned_rule_find(txn, request.org, pattern_at(reference_pick(random, REFERENCE_PATTERNS)),
+                          (enum learned_rule_type)(1 + reference_pick(random, 3)), &row);
+
+    if (err == OK) {
+        request.id = row.record.id;
+        assert_int_equal(learned_rule_set_enabled(&world->ctx, txn, &request, &seq), OK);
+    }
+}
+
+static void retract(struct store_world *world, struct store_txn *txn, uint64_t seq)
+{
+    struct retraction_request request = {
+        .org = store_world_org(1),
+        .caller = {ROLE_ADMIN, {NULL, 0}, 1, false},
+        .reason = SLICE("wrong"),
+    };
+    struct event event;
+    uint64_t retraction_seq = 0;
+
+    assert_int_equal(log_read(txn, request.org, seq, &event), OK);
+    request.event_id = event.id;
+    assert_int_equal(retraction_store(&world->ctx, txn, &request, &retraction_seq), OK);
+}
+
+/* One more event, of any kind that changes rules. */
+static void change_random(struct store_world *world, struct store_txn *txn,
+                          struct random_seeded *random, uint64_t *last_submission)
+{
+    uint32_t kind = reference_pick(random, 10);
+
+    if (kind < 3 && *last_submission != 0) {
+        retract(world, txn, *last_submission);
+        *last_submission = 0;
+    } else if (kind < 6) {
+        switch_random(world, txn, random);
+    } else {
+        *last_submission = submit_random(world, txn, random);
+    }
+}
+
+/* Goal: scores of rule sets that follow the log equal the second implementation, which reads the rows; with all gates,
+ * disabled, retired and retracted rules, SUM and MAX. Method: 2,000 random changes, 50 receipts after each; a set that
+ * cannot follow is loaded again, and others now and then, so that a disabled rule is missing until it returns. */
+static void test_scores_equal_a_second_implementation(void **state)
+{
+    struct store_world *world = *state;
+    struct store_txn *txn = begin(world);
+    struct rule_set *set = load(txn);
+    struct random_seeded random;
+    struct log_head head;
+    uint64_t last_submission = 0;
+    int loads = 0;
+
+    random_seeded_init(&random, 3);
+    for (int round = 0; round < ROUNDS; round++) {
+        change_random(world, txn, &random, &last_submission);
+        assert_int_equal(log_read_head(txn, store_world_org(1), &head), OK);
+        assert_int_equal(rule_set_follow(set, txn, head.last_seq), OK);
+        loads += set->is_stale;
+        if (set->is_stale || reference_pick(&random, 20) == 0) {
+            rule_set_free(set);
+            set = load(txn);
+        }
+        for (int i = 0; i < RECEIPTS; i++) {
+            struct reference_receipt receipt = reference_receipt(&random);
+
+            arena_reset(&world->arena);
+            check_score(world, txn, set, &receipt);
+        }
+    }
+    assert_true(loads > 0);
+    rule_set_free(set);
+    store_abort(txn);
+}
+
+/* Goal: the same for adjustments that no learner makes. Method: 500 random sets of rows, 20 receipts each. */
+static void test_any_adjustment_equals_a_second_implementation(void **state)
+{
+    struct store_world *world = *state;
+    struct random_seeded random;
+
+    random_seeded_init(&random, 4);
+    for (int round = 0; round < 500; round++) {
+        struct store_txn *txn = begin(world);
+        struct rule_set *set = NULL;
+
+        for (size_t i = 0; i < REFERENCE_PATTERNS; i++) {
+            int64_t adjustment = (int64_t)reference_pick(&random, 2 * UNIT + 1) - UNIT;
+
+            write_rule(world, txn, i + 1, reference_patterns[i], adjustment);
+        }
+        set = load(txn);
+        for (int i = 0; i < 20; i++) {
+            struct reference_receipt receipt = reference_receipt(&random);
+
+            check_score(world, txn, set, &receipt);
+        }
+        rule_set_free(set);
+        store_abort(txn);
+        arena_reset(&world->arena);
+    }
+}
+
+/* Learns one rule; returns the last event of the log. */
+static uint64_t learn(struct store_world *world, struct store_txn *txn, const char *pattern)
+{
+    static struct verdict_input input;
+    const struct verdict_request request = {.org = store_world_org(1),
+                                            .caller = {ROLE_ADMIN, {NULL, 0}, 0xabcd, false},
+                                            .input = &input};
+    struct work_result result = {.first_seq = 0};
+
+    input = (struct verdict_input){
+        .receipt_id = SLICE("receipt"),
+        .original_verdict = VERDICT_FAKE,
+        .correct_verdict = VERDICT_FAKE,
+        .has_original_score = true,
+        .missed = {.items = {slice_text(pattern)}, .count = 1},
+    };
+    assert_int_equal(verdict_submit(&world->ctx, txn, &request, &result), OK);
+    return result.first_seq + result.count - 1;
+}
+
+/* Goal: a set follows as many new phrases, new rules and events as it has room for, and no more. Method: one at a time,
+ * up to each limit. */
+static void test_set_is_stale_beyond_its_limits(void **state)
+{
+    struct store_world *world = *state;
+    struct store_txn *txn = begin(world);
+    struct rule_set *set = load(txn);
+    char pattern[32];
+
+    for (int i = 0; i <= RULE_SET_NEW_PHRASES_MAX; i++) {
+        (void)snprintf(pattern, sizeof(pattern), "text:phrase %d", i);
+        assert_int_equal(rule_set_follow(set, txn, learn(world, txn, pattern)), OK);
+        assert_int_equal(set->is_stale, i == RULE_SET_NEW_PHRASES_MAX);
+    }
+    rule_set_free(set);
+    set = load(txn);
+    for (int i = 0; i <= RULE_SET_SPARE_RULES; i++) {
+        (void)snprintf(pattern, sizeof(pattern), "indicator %d", i);
+        assert_int_equal(rule_set_follow(set, txn, learn(world, txn, pattern)), OK);
+        assert_int_equal(set->is_stale, i == RULE_SET_SPARE_RULES);
+    }
+    set->is_stale = false;
+    assert_int_equal(rule_set_follow(set, txn, set->applied_seq - 1), OK);
+    assert_true(set->is_stale);
+    rule_set_free(set);
+    store_abort(txn);
+}
+
+/* Goal: a set that lags by RULE_SET_LAG_MAX events follows, by one more it does not. Method: submissions without rules.
+ */
+static void test_set_follows_a_bounded_lag(void **state)
+{
+    struct store_world *world = *state;
+    struct store_txn *txn = begin(world);
+    struct rule_set *set = load(txn);
+    struct rule_set *late = load(txn);
+    uint64_t last_seq = 0;
+
+    while (last_seq < RULE_SET_LAG_MAX) {
+        last_seq = learn(world, txn, "font");
+    }
+    assert_int_equal(rule_set_follow(set, txn, last_seq), OK);
+    assert_false(set->is_stale);
+    assert_int_equal(set->rules[0].count, RULE_SET_LAG_MAX - 1);
+    assert_int_equal(rule_set_follow(late, txn, learn(world, txn, "font")), OK);
+    assert_true(late->is_stale);
+    rule_set_free(set);
+    rule_set_free(late);
+    store_abort(txn);
+}
+
+/* Goal: 20,000 enabled rules are loaded, one more is refused; a disabled one does not count. Method: rows. */
+static void test_rules_of_a_set_are_limited(void **state)
+{
+    struct store_world *world = *state;
+    struct store_txn *txn = begin(world);
+    struct rule_set *set = NULL;
+    struct learned_rule_row row;
+
+    for (uint64_t seq = 1; seq <= RULE_SET_RULES_MAX + 1; seq++) {
+        write_rule(world, txn, seq, "font", 1);
+    }
+    assert_int_equal(rule_set_load(txn, store_world_org(1), 0, 1, &set), ERR_TOO_LARGE);
+    assert_int_equal(learned_rule_read(txn, store_world_org(1), 7, &row), OK);
+    row.record.disabled = true;
+    assert_int_equal(learned_rule_write(&world->arena, txn, store_world_org(1), &row), OK);
+    set = load(txn);
+    assert_int_equal(set->rule_count, RULE_SET_RULES_MAX);
+    rule_set_free(set);
+    store_abort(txn);
+}
+
+/* A set of an organisation as after an event. */
+static struct rule_set *load_as_of(struct store_txn *txn, uint8_t org, uint64_t seq)
+{
+    struct rule_set *set = NULL;
+
+    assert_int_equal(rule_set_load(txn, store_world_org(org), seq, 1, &set), OK);
+    return set;
+}
+
+static struct rule_set *find(struct rule_cache *cache, struct store_txn *txn, uint8_t org,
+                             uint64_t last_seq)
+{
+    struct rule_set *set = NULL;
+
+    assert_int_equal(rule_cache_find(cache, txn, store_world_org(org), last_seq, &set), OK);
+    return set;
+}
+
+/* Goal: the cache returns only a set of the organisation that it can bring up to date, and the newest one that was
+ * offered. Method: organisations that share a slot, sets of several events. */
+static void test_cache_returns_current_sets(void **state)
+{
+    static struct rule_cache cache;
+    struct store_world *world = *state;
+    struct store_txn *txn = begin(world);
+    struct rule_set *set = NULL;
+    uint64_t last_seq = learn(world, txn, "font");
+
+    assert_null(find(&cache, txn, 1, last_seq));
+    rule_cache_offer(&cache, load_as_of(txn, 1, last_seq));
+    set = find(&cache, txn, 1, last_seq);
+    assert_non_null(set);
+    last_seq = learn(world, txn, "other");
+    assert_ptr_equal(find(&cache, txn, 1, last_seq), set);
+    assert_int_equal(set->rule_count, 2);
+    rule_cache_offer(&cache, load_as_of(txn, 1, last_seq - 1));
+    assert_ptr_equal(find(&cache, txn, 1, last_seq), set);
+    assert_null(find(&cache, txn, 1 + RULE_CACHE_SLOTS, 0));
+    rule_cache_offer(&cache, load_as_of(txn, 1 + RULE_CACHE_SLOTS, 0));
+    assert_ptr_equal(find(&cache, txn, 1, last_seq), set);
+    rule_cache_offer(&cache, load_as_of(txn, 1 + RULE_CACHE_SLOTS, 0));
+    assert_non_null(find(&cache, txn, 1 + RULE_CACHE_SLOTS, 0));
+    assert_null(find(&cache, txn, 1, last_seq));
+    rule_cache_offer(&cache, load_as_of(txn, 1, last_seq));
+    rule_cache_offer(&cache, load_as_of(txn, 1, last_seq));
+    rule_cache_deinit(&cache);
+    store_abort(txn);
+}
+
+/* Goal: sets above the cache's memory are freed, the one that was not used for the longest time first. Method: sets that
+ * claim the memory of the largest. */
+static void test_cache_frees_the_oldest_set(void **state)
+{
+    static struct rule_cache cache;
+    struct store_world *world = *state;
+    struct store_txn *txn = begin(world);
+
+    for (uint8_t org = 1; org <= 5; org++) {
+        struct rule_set *set = load_as_of(txn, org, 0);
+
+        set->arena.used_bytes = RULE_SET_BYTES_MAX;
+        rule_cache_offer(&cache, set);
+        assert_non_null(find(&cache, txn, org, 0));
+        if (org > 1) {
+            assert_non_null(find(&cache, txn, 1, 0));
+        }
+    }
+    assert_non_null(find(&cache, txn, 1, 0));
+    assert_null(find(&cache, txn, 2, 0));
+    assert_non_null(find(&cache, txn, 3, 0));
+    assert_non_null(find(&cache, txn, 5, 0));
+    rule_cache_deinit(&cache);
+    store_abort(txn);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, store_world_set_up, store_world_tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_gates_act_at_their_thresholds),
+        cmocka_unit_test(test_weights_are_stacked),
+        TEST(test_patterns_match),
+        TEST(test_scores_equal_a_second_implementation),
+        TEST(test_any_adjustment_equals_a_second_implementation),
+        TEST(test_set_is_stale_beyond_its_limits),
+        TEST(test_set_follows_a_bounded_lag),
+        TEST(test_rules_of_a_set_are_limited),
+        TEST(test_cache_returns_current_sets),
+        TEST(test_cache_frees_the_oldest_set),
+    };
+
+    return cmocka_run_group_tests_name("scoring", tests, NULL, NULL);
+}

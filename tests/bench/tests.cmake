@@ -29,6 +29,15 @@ if(TARGET domain_analytics AND TARGET store_lmdb)
     add_dependencies(bench bench_analytics_domain)
 endif()
 
+# Measures ScoreDocument without the network.
+if(TARGET domain_scoring)
+    add_executable(bench_score_domain EXCLUDE_FROM_ALL
+                   ${CMAKE_SOURCE_DIR}/tests/bench/score_domain.c)
+    target_link_libraries(bench_score_domain PRIVATE warnings defines)
+    errata_link(bench_score_domain "domain_scoring;store_memory")
+    add_dependencies(bench bench_score_domain)
+endif()
+
 # Measures the accuracy of finding tables, on documents with known tables; a short run on generated pages is a test.
 if(TARGET pdf_measure)
     add_executable(bench_pdf_tables ${CMAKE_SOURCE_DIR}/tests/bench/pdf_tables.c)

@@ -337,7 +337,7 @@ class Client:
             try:
                 return ingest()
             except grpc.RpcError as e:
-                busy = "no processor time" in (e.details() or "") or reason_of(e) == "WALL_LIMIT"
+                busy = "lacked CPU time" in (e.details() or "") or reason_of(e) == "WALL_LIMIT"
                 if not busy or time.monotonic() > until:
                     raise
                 self.sent_again += 1

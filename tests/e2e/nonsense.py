@@ -202,7 +202,11 @@ class Nonsense(ServerCase):
             for field in method.input_type.fields:
                 rules = rules_of(field)
                 if field.label == field.LABEL_REPEATED and rules.max_items:
-                    item = minimal(field.message_type) if field.type == field.TYPE_MESSAGE else 1
+                    item = 1
+                    if field.type == field.TYPE_MESSAGE:
+                        item = minimal(field.message_type)
+                    elif field.type == field.TYPE_STRING:
+                        item = b"x"
                     wire = tagged(field, item) * (rules.max_items + 1)
                     code, message, details = self.call(path, wire)
                     self.assertEqual(code, grpc.StatusCode.INVALID_ARGUMENT, path)

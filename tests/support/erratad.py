@@ -211,6 +211,8 @@ class Server:
 
     def close(self):
         code = self.stop()
+        for client in self.clients:
+            client.close()
         if self.own:
             shutil.rmtree(self.data, ignore_errors=True)
         if os.path.exists(self.log_path):
@@ -572,4 +574,9 @@ class ServerCase(unittest.TestCase):
 
 
 def main():
-    unittest.main(verbosity=2)
+    """Runs the tests of the calling file, and ends the process at once: Python's grpc can hang an interpreter that ends
+    while a channel's thread still runs."""
+    program = unittest.main(verbosity=2, exit=False)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0 if program.result.wasSuccessful() else 1)

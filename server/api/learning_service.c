@@ -3,6 +3,7 @@
  * replies. Explanations are made on the pool; a report reads one row.
  */
 #include "server/domain/learning/explain.h"
+#include "server/domain/learning/outcomes.h"
 #include "server/domain/learning/report.h"
 #include "server/domain/text/sku.h"
 #include "server/pipeline/env.h"
@@ -142,6 +143,24 @@ static bool encode_outcomes(struct arena *arena, const struct artifact_counts *c
     return view_encode(&artifact_outcomes_view_type, &view, arena, ret_message);
 }
 
+/* Appends the newest outcomes of a report. */
+static enum err put_newest_outcomes(struct learning_service_get_artifact_report_call *call,
+                                    const struct artifact_report *report)
+{
+    enum err err = OK;
+
+    for (size_t i = 0; i < report->outcome_seq_count && err == OK; i++) {
+        struct exposure_outcome_view view;
+
+        err = outcome_describe(call->ctx, call->txn, call->org, report->outcome_seqs[i], &view);
+        if (err == OK) {
+            exposure_outcome_view_put(&view, GET_ARTIFACT_REPORT_RESPONSE_NEWEST_OUTCOMES_FIELD,
+                                      call->body);
+        }
+    }
+    return err;
+}
+
 enum err
 learning_service_get_artifact_report_read(struct learning_service_get_artifact_report_call *call)
 {
@@ -175,5 +194,5 @@ learning_service_get_artifact_report_read(struct learning_service_get_artifact_r
         return ERR_MEMORY;
     }
     get_artifact_report_response_view_write(&response, call->body);
-    return OK;
+    return put_newest_outcomes(call, &report);
 }

@@ -164,6 +164,41 @@ static void expect_side(const struct recount *recount, size_t artifact, unsigned
     assert_int_equal(side->_bad_rate_case != 0, outcomes > 0);
 }
 
+/* Whether the recount has an outcome of an artifact. */
+static bool has_outcome(const struct recount *recount, size_t artifact, const char *event_id)
+{
+    for (size_t i = 0; i < recount->outcome_count; i++) {
+        if (recount->outcomes[i].artifact == artifact &&
+            strcmp(recount->outcomes[i].event_id, event_id) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Checks the newest outcomes: each is one that the recount has, newest first; ids of events ascend with time. None is left
+ * out before the last, but those of extractions that were replaced leave a gap at the end. */
+static void expect_newest(const struct recount *recount, size_t artifact,
+                          const Errata__V1__GetArtifactReportResponse *report)
+{
+    size_t count = report->n_newest_outcomes;
+    size_t newer = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *id = report->newest_outcomes[i]->event_id;
+
+        assert_true(has_outcome(recount, artifact, id));
+        assert_true(i == 0 || strcmp(id, report->newest_outcomes[i - 1]->event_id) < 0);
+    }
+    for (size_t i = 0; i < recount->outcome_count && count > 0; i++) {
+        newer += recount->outcomes[i].artifact == artifact &&
+                 strcmp(recount->outcomes[i].event_id,
+                        report->newest_outcomes[count - 1]->event_id) >= 0;
+    }
+    assert_int_equal(newer, count);
+    assert_true(count > 0 || report->served->outcome_count + report->held_out->outcome_count < 5);
+}
+
 void recount_check(const struct recount *recount, struct world *world)
 {
     const struct exchange_start start = {.path = "errata.v1.LearningService/GetArtifactReport",
@@ -181,6 +216,7 @@ void recount_check(const struct recount *recount, struct world *world)
         expect_side(recount, i, 1u << EXPERIMENT_ARM_CONTROL, report->held_out);
         expect_side(recount, i, 1u << EXPERIMENT_ARM_NONE | 1u << EXPERIMENT_ARM_TREATMENT,
                     report->served);
+        expect_newest(recount, i, report);
         assert_int_equal(report->_difference_case != 0, report->treatment->outcome_count > 0 &&
                                                             report->held_out->outcome_count > 0);
     }

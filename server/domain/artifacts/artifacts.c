@@ -37,6 +37,40 @@ static bool add(uint64_t *count, int change)
     return true;
 }
 
+/* Removes an outcome from the newest ones, if it is one of them. */
+static void forget_outcome(struct artifact_record *record, uint64_t seq)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < record->outcome_seq_count; i++) {
+        if (record->outcome_seqs[i] != seq) {
+            record->outcome_seqs[kept] = record->outcome_seqs[i];
+            kept++;
+        }
+    }
+    record->outcome_seq_count = kept;
+}
+
+/* Adds an outcome to the newest ones, unless all of them are newer. */
+static void note_outcome(struct artifact_record *record, uint64_t seq)
+{
+    size_t place = 0;
+
+    forget_outcome(record, seq);
+    while (place < record->outcome_seq_count && record->outcome_seqs[place] > seq) {
+        place++;
+    }
+    if (place == ARTIFACT_OUTCOMES_MAX) {
+        return;
+    }
+    if (record->outcome_seq_count < ARTIFACT_OUTCOMES_MAX) {
+        record->outcome_seq_count++;
+    }
+    memmove(record->outcome_seqs + place + 1, record->outcome_seqs + place,
+            (record->outcome_seq_count - 1 - place) * sizeof(record->outcome_seqs[0]));
+    record->outcome_seqs[place] = seq;
+}
+
 static struct artifact_counts *counts_of(struct artifact_record *record, enum experiment_arm arm)
 {
     if (arm == EXPERIMENT_ARM_TREATMENT) {
@@ -62,6 +96,11 @@ enum err artifact_count(struct ctx *ctx, struct store_txn *txn, struct org_id or
     if (!add(&counts->exposure_count, change->exposures) ||
         !add(&counts->outcome_count, change->outcomes) || !add(&counts->bad_count, bad)) {
         return ERR_CORRUPT;
+    }
+    if (change->outcomes > 0) {
+        note_outcome(&record, change->outcome_seq);
+    } else if (change->outcomes < 0) {
+        forget_outcome(&record, change->outcome_seq);
     }
     return write_row(ctx, txn, org, seq, &record);
 }

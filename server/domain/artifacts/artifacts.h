@@ -1,6 +1,6 @@
 /*
  * artifacts.h: how often each artifact was exposed, and the outcomes that cited it, counted when they are applied: a
- * report reads one row, for an artifact with a million exposures too. What is subtracted is what was added. What makes
+ * report reads one row, for an artifact with a million exposures too. The row also names the newest outcomes. What is subtracted is what was added. What makes
  * an outcome bad is decided by those who count it, but for mappings: a use is bad if the mapping was withdrawn, that is
  * rejected or superseded, after it was served. Written by apply only.
  */
@@ -21,6 +21,7 @@ struct artifact_change {
     int bad; /* of the outcomes */
     bool is_use; /* of a mapping: `bad` follows from `as_of_seq` */
     uint64_t as_of_seq; /* of a use: the last event that the exposure could know of */
+    uint64_t outcome_seq; /* of the event that is the outcome, if `outcomes` is not 0 */
 };
 
 /* Reads the row of an artifact, by the number of the event that made it; zeros if it has none, OK. */

@@ -27,6 +27,24 @@ static bool artifact_fits(const struct artifact_record *record)
             !is_empty(&record->treatment) || !is_empty(&record->control));
 }
 
+/* Each event is named once, and there are no more than outcomes. */
+static bool outcome_seqs_fit(const struct artifact_record *record)
+{
+    uint64_t count = record->none.outcome_count + record->treatment.outcome_count +
+                     record->control.outcome_count;
+
+    if (record->outcome_seq_count > ARTIFACT_OUTCOMES_MAX || record->outcome_seq_count > count) {
+        return false;
+    }
+    for (size_t i = 0; i < record->outcome_seq_count; i++) {
+        if (record->outcome_seqs[i] == 0 ||
+            (i > 0 && record->outcome_seqs[i] >= record->outcome_seqs[i - 1])) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static struct artifact_counts take_counts(const errata_record_ArtifactCounts *counts)
 {
     return (struct artifact_counts){
@@ -51,7 +69,9 @@ enum err record_decode_artifact(struct slice bytes, struct artifact_record *ret_
     record.treatment = take_counts(&message.treatment);
     record.control = take_counts(&message.control);
     record.withdrawn_seq = message.withdrawn_seq;
-    if (!artifact_fits(&record)) {
+    record.outcome_seq_count = message.outcome_seq_count;
+    memcpy(record.outcome_seqs, message.outcome_seq, sizeof(record.outcome_seqs));
+    if (!artifact_fits(&record) || !outcome_seqs_fit(&record)) {
         return ERR_CORRUPT;
     }
     *ret_record = record;
@@ -73,7 +93,7 @@ enum err record_encode_artifact(struct arena *arena, const struct artifact_recor
 {
     errata_record_ArtifactRow message;
 
-    if (UNEXPECTED(!artifact_fits(record))) {
+    if (UNEXPECTED(!artifact_fits(record) || !outcome_seqs_fit(record))) {
         return ERR_INTERNAL;
     }
     memset(&message, 0, sizeof(message));
@@ -81,5 +101,7 @@ enum err record_encode_artifact(struct arena *arena, const struct artifact_recor
     give_counts(&record->treatment, &message.treatment, &message.has_treatment);
     give_counts(&record->control, &message.control, &message.has_control);
     message.withdrawn_seq = record->withdrawn_seq;
+    message.outcome_seq_count = (pb_size_t)record->outcome_seq_count;
+    memcpy(message.outcome_seq, record->outcome_seqs, sizeof(message.outcome_seq));
     return record_pb_encode(arena, &errata_record_ArtifactRow_msg, &message, ret_bytes);
 }

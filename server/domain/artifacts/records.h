@@ -21,12 +21,17 @@ struct artifact_counts {
     uint64_t bad_count; /* of the outcomes */
 };
 
+/* Newest outcomes of an artifact whose events its row names. */
+#define ARTIFACT_OUTCOMES_MAX 5
+
 /* ARTIFACT */
 struct artifact_record {
     struct artifact_counts none; /* without an arm */
     struct artifact_counts treatment;
     struct artifact_counts control; /* held out: it would have been served */
     uint64_t withdrawn_seq; /* the last event that rejected or superseded a mapping; 0: none did */
+    uint64_t outcome_seqs[ARTIFACT_OUTCOMES_MAX]; /* of the newest outcomes, newest first */
+    size_t outcome_seq_count;
 };
 
 MUST_CHECK enum err record_decode_artifact(struct slice bytes, struct artifact_record *ret_record);

@@ -69,6 +69,8 @@ enum err artifact_report_read(struct store_txn *txn, struct org_id org, struct u
     treatment = (struct proportion){record.treatment.bad_count, record.treatment.outcome_count};
     held_out = (struct proportion){record.control.bad_count, record.control.outcome_count};
     report.has_difference = proportions_subtract(&treatment, &held_out, &report.difference);
+    memcpy(report.outcome_seqs, record.outcome_seqs, sizeof(report.outcome_seqs));
+    report.outcome_seq_count = record.outcome_seq_count;
     *ret_report = report;
     return OK;
 }

@@ -17,6 +17,8 @@ struct artifact_report {
     struct artifact_counts held_out;
     bool has_difference; /* both arms have outcomes */
     struct proportion_difference difference; /* of the bad rates: treatment less held out */
+    uint64_t outcome_seqs[ARTIFACT_OUTCOMES_MAX]; /* of the newest outcomes, newest first */
+    size_t outcome_seq_count;
 };
 
 /* ERR_NOT_FOUND for an id that is not of an example, a mapping or a template of the organisation. */

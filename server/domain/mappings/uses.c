@@ -262,7 +262,8 @@ enum err mapping_uses_apply(struct ctx *ctx, struct store_txn *txn, const struct
     struct mapping_applied_view facts;
     struct slice subject = {NULL, 0};
     struct slice applied = {NULL, 0};
-    struct counting counting = {.change = {.outcomes = 1, .is_use = true}};
+    struct counting counting = {
+        .change = {.outcomes = 1, .is_use = true, .outcome_seq = event->seq}};
     enum err err = mapping_applied_view_read(event->facts, &facts);
 
     ASSERT(event->kind == EVENT_MAPPING_APPLIED);
@@ -312,7 +313,7 @@ enum err mapping_uses_undo(struct ctx *ctx, struct store_txn *txn, struct org_id
     struct slice subject = {NULL, 0};
     struct slice applied = {NULL, 0};
     struct slice bytes = {NULL, 0};
-    struct counting counting = {.change = {.outcomes = -1, .is_use = true}};
+    struct counting counting = {.change = {.outcomes = -1, .is_use = true, .outcome_seq = seq}};
     struct event event;
     enum err err = log_read(txn, org, seq, &event);
 

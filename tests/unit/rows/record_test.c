@@ -509,6 +509,9 @@ static void test_invalid_record_is_not_written(void **state)
     BROKEN(artifact, record.treatment.bad_count = 42);
     BROKEN(artifact, record.control.bad_count = 10);
     BROKEN(artifact, record = (struct artifact_record){0});
+    BROKEN(artifact, record.outcome_seqs[0] = 200);
+    BROKEN(artifact, record.outcome_seqs[2] = 0);
+    BROKEN(artifact, record.outcome_seq_count = ARTIFACT_OUTCOMES_MAX + 1);
     BROKEN(layout_stats, record.corrected_count = record.extraction_count + 1);
     BROKEN(layout_stats, record.treatment.corrected_count = 201);
     BROKEN(layout_stats, record.control.corrected_count = 41);

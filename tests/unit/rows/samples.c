@@ -215,6 +215,8 @@ struct artifact_record sample_artifact(void)
         .treatment = {40, 41, 3},
         .control = {10, 9, 9},
         .withdrawn_seq = 9,
+        .outcome_seqs = {300, 200, 7},
+        .outcome_seq_count = 3,
     };
 
     return record;

@@ -20,6 +20,8 @@ void experiment_colour(struct cli *cli, struct json_value row, struct table *tab
 
 /* Prints the report of the command `artifact`. */
 MUST_CHECK enum cli_exit artifact_print(struct cli *cli, struct json_value reply);
+/* `3 of 41 bad (7.3%), in 40 exposures`: a side of a report, such as "served". */
+struct slice artifact_outcomes(struct cli *cli, struct json_value report, const char *name);
 
 /* `8.3%` of a member that is a share; empty where it is left out. */
 struct slice analytics_percent(struct cli *cli, struct json_value object, const char *name);

@@ -4,8 +4,7 @@
 #include "tools/errata/analytics/analytics.h"
 #include "tools/errata/layouts/measures.h"
 
-/* `3 of 41 bad (7.3%), in 40 exposures`. */
-static struct slice outcomes_text(struct cli *cli, struct json_value report, const char *name)
+struct slice artifact_outcomes(struct cli *cli, struct json_value report, const char *name)
 {
     struct json_value side = reply_member(report, name);
     struct slice rate = analytics_percent(cli, side, "badRate");
@@ -34,9 +33,9 @@ enum cli_exit artifact_print(struct cli *cli, struct json_value reply)
 {
     reply_print_member(cli, "artifact", reply_text(cli, reply, "artifactId"));
     reply_print_member(cli, "kind", reply_word(cli, reply, "artifactKind", "ARTIFACT_KIND_"));
-    reply_print_member(cli, "served", outcomes_text(cli, reply, "served"));
-    reply_print_member(cli, "treatment", outcomes_text(cli, reply, "treatment"));
-    reply_print_member(cli, "held out", outcomes_text(cli, reply, "heldOut"));
+    reply_print_member(cli, "served", artifact_outcomes(cli, reply, "served"));
+    reply_print_member(cli, "treatment", artifact_outcomes(cli, reply, "treatment"));
+    reply_print_member(cli, "held out", artifact_outcomes(cli, reply, "heldOut"));
     reply_print_member(cli, "difference", difference_text(cli, reply));
-    return CLI_OK;
+    return view_print_table(cli, "ExposureOutcome", reply, "newestOutcomes", NULL);
 }

@@ -137,6 +137,7 @@ enum err extraction_credits_change(struct ctx *ctx, struct store_txn *txn, struc
             .arm = credits.items[i].arm,
             .outcomes = change->outcomes,
             .bad = change->bad,
+            .outcome_seq = seq,
         };
 
         err = artifact_count(ctx, txn, org, credits.items[i].seq, &counted);

@@ -1,0 +1,70 @@
+/*
+ * outcomes.c: see outcomes.h.
+ */
+#include "server/domain/learning/outcomes.h"
+
+#include "server/domain/extractions/rows/extraction_rows.h"
+
+#include <errata/v1/event.views.h>
+
+static void name(struct exposure_outcome_view *view, struct slice document_id,
+                 struct slice draft_order_id)
+{
+    view->document_id = document_id;
+    view->has_document_id = document_id.size > 0;
+    view->draft_order_id = draft_order_id;
+    view->has_draft_order_id = draft_order_id.size > 0;
+}
+
+static enum err describe_extraction(struct ctx *ctx, struct store_txn *txn,
+                                    const struct event *event, struct exposure_outcome_view *view)
+{
+    struct extraction_entry *entry = arena_alloc(ctx->arena, sizeof(*entry));
+    struct event correction;
+    enum err err = entry == NULL ? ERR_MEMORY : OK;
+
+    if (err == OK) {
+        err = extraction_entry_read(ctx->arena, txn, event->org, event->seq, entry);
+    }
+    if (err == OK) {
+        name(view, entry->document_id, entry->draft_order_id);
+    }
+    if (err == OK && entry->record.corrected_by_seq != 0) {
+        err = log_read(txn, event->org, entry->record.corrected_by_seq, &correction);
+        view->corrected_by_event_id = correction.id;
+        view->has_corrected_by_event_id = true;
+    }
+    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+}
+
+static enum err describe_uses(const struct event *event, struct exposure_outcome_view *view)
+{
+    struct mapping_applied_view applied;
+    enum err err = mapping_applied_view_read(event->facts, &applied);
+
+    if (err == OK) {
+        name(view, applied.document_id, applied.draft_order_id);
+    }
+    return err;
+}
+
+enum err outcome_describe(struct ctx *ctx, struct store_txn *txn, struct org_id org, uint64_t seq,
+                          struct exposure_outcome_view *ret_view)
+{
+    struct event event;
+    enum err err = log_read(txn, org, seq, &event);
+
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    *ret_view = (struct exposure_outcome_view){
+        .event_id = event.id,
+        .kind = (enum event_kind)event.kind,
+        .created_at_us = event.created_at_us,
+        .has_created_at = true,
+        .actor_user_id = event.actor_user_id,
+        .has_actor_user_id = event.actor_user_id.size > 0,
+    };
+    return event.kind == EVENT_EXTRACTION_RECORDED ? describe_extraction(ctx, txn, &event, ret_view)
+                                                   : describe_uses(&event, ret_view);
+}

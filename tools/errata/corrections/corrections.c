@@ -2,6 +2,7 @@
  * corrections.c: `errata corrections`: capture, list and show what people corrected. Importing is in
  * import.c.
  */
+#include "tools/errata/corrections/corrections.h"
 #include "tools/errata/commands.h"
 #include "tools/errata/corrections/import.h"
 #include "tools/errata/engine/command_call.h"
@@ -101,8 +102,7 @@ static enum cli_exit print_captured(struct cli *cli, struct json_value reply)
 
 /* --- list --- */
 
-/* A mapping that is confirmed or rejected is an event, too; `errata mappings` shows mappings. */
-static enum cli_exit fill_list(struct request *request, struct cli *cli)
+enum cli_exit corrections_fill_list(struct request *request, struct cli *cli)
 {
     if (!options_has(&cli->options, "mappings") && !options_has(&cli->options, "type")) {
         request_raw(request, "exclude_mapping_events", SLICE("true"));
@@ -188,7 +188,7 @@ static void print_side(struct cli *cli, struct json_value row, const char *side)
     print_text(&cli->out, "\n");
 }
 
-static void print_diff(struct cli *cli, struct json_value event)
+void corrections_print_diff(struct cli *cli, struct json_value event)
 {
     struct reply_walk walk = reply_walk(event, "diff");
 
@@ -206,7 +206,7 @@ static enum cli_exit print_event(struct cli *cli, struct json_value reply)
 
     view_print_fields(cli, view_message("FeedbackEvent"), event);
     print_text(&cli->out, "\n");
-    print_diff(cli, event);
+    corrections_print_diff(cli, event);
     return CLI_OK;
 }
 
@@ -266,21 +266,27 @@ static const struct option_spec import_options[] = {
     {"batch", "N", "events per call, 1 to 1000 (default 1000)"},
     IMPORT_OPTIONS,
     {NULL, NULL, NULL}};
+/* The filters of lists. */
+#define FILTER_OPTIONS                                                                             \
+    {"type", "TYPE", "only corrections of this type"},                                             \
+        {"layout", "LAYOUT", "only corrections of this layout"},                                   \
+        {"document", "DOCUMENT", "only corrections of this document"},                             \
+        {"draft", "ID", "only corrections of this draft order"},                                   \
+        {"entity", "TYPE/ID", "only corrections of this entity"},                                  \
+        {"actor", "USER", "only corrections by this user"},                                        \
+        {"annotator", "ANNOTATOR", "only corrections by this kind of annotator"},                  \
+        {"field", "NAME", "only corrections that changed this field"},                             \
+        {"mappings", NULL, "include confirmations and rejections of mappings"},                    \
+        {"since", "TIME|SPAN",                                                                     \
+         "only corrections created at this time or later; 12h means twelve hours ago"},            \
+    {                                                                                              \
+        "until", "TIME|SPAN", "only corrections created before this time"                          \
+    }
 static const struct option_spec list_options[] = {
-    {"type", "TYPE", "only corrections of this type"},
-    {"layout", "LAYOUT", "only corrections of this layout"},
-    {"document", "DOCUMENT", "only corrections of this document"},
-    {"draft", "ID", "only corrections of this draft order"},
-    {"entity", "TYPE/ID", "only corrections of this entity"},
-    {"actor", "USER", "only corrections by this user"},
-    {"annotator", "ANNOTATOR", "only corrections by this kind of annotator: HUMAN, CODE or LLM"},
-    {"field", "NAME", "only corrections that changed this field"},
-    {"mappings", NULL, "include confirmations and rejections of mappings"},
-    {"since", "TIME|SPAN",
-     "only corrections created at this time or later; 12h means twelve hours ago"},
-    {"until", "TIME|SPAN", "only corrections created before this time"},
-    CSV_OPTION,
-    PAGING_OPTIONS,
+    FILTER_OPTIONS, CSV_OPTION, PAGING_OPTIONS, {NULL, NULL, NULL}};
+static const struct option_spec review_options[] = {
+    FILTER_OPTIONS,
+    {"reason", "TEXT", "reason of all retractions, which is not asked for then"},
     {NULL, NULL, NULL}};
 
 const struct command correction_commands[] = {
@@ -325,7 +331,7 @@ const struct command correction_commands[] = {
                    "all that changed a quantity, one a line"},
                   {"errata corrections list --since 30d --all --csv > corrections.csv", NULL}},
      .options = list_options,
-     COMMAND_CALL("FeedbackService/ListFeedbackEvents", .fill = fill_list,
+     COMMAND_CALL("FeedbackService/ListFeedbackEvents", .fill = corrections_fill_list,
                   .nothing = "no corrections match")},
     {.group = "corrections",
      .name = "show",
@@ -334,6 +340,25 @@ const struct command correction_commands[] = {
      .help = "Shows one correction by its id, with the differences between before and after.",
      .examples = {{"errata corrections show 0192f0c0-1111-7222-8333-444455556666", NULL}},
      COMMAND_CALL("FeedbackService/GetFeedbackEvent", .print = print_event)},
+    {.group = "corrections",
+     .name = "review",
+     .summary = "page through the newest corrections, and retract wrong ones",
+     .help = "Shows the newest corrections one by one: what was corrected, by whom, in which "
+             "document and layout, and "
+             "where it was served as an example since, with the outcomes. The key `r` retracts the "
+             "correction that is "
+             "shown, for a reason that is asked for, or the one of `--reason`; `n` and `p`, the "
+             "arrows and the space bar "
+             "go on and back, `q` ends. Corrections must match all filters. Needs a terminal; "
+             "scripts use `errata "
+             "corrections list` and `errata corrections retract`.\n\nTo retract needs a REVIEWER "
+             "or ADMIN token, or an "
+             "OPERATOR token for a correction by the token's user.",
+     .examples = {{"errata corrections review", NULL},
+                  {"errata corrections review --actor ada --since 7d",
+                   "what one person corrected"}},
+     .options = review_options,
+     .run = review_run},
     {.group = "corrections",
      .name = "retract",
      .arguments = "CORRECTION",

@@ -10,9 +10,6 @@
 /* Rows of a page by default, and at most (the contract's own limits). */
 #define PAGE_ROWS_DEFAULT 50
 #define PAGE_ROWS_MAX 1000
-/* The longest page token that a request may bring. */
-#define PAGE_TOKEN_BYTES_MAX 512
-
 /* The progress of a list. */
 struct pages {
     int64_t wanted; /* rows */
@@ -25,17 +22,8 @@ struct pages {
     const char *rows; /* the reply's array */
 };
 
-/* The filter of all pages. Spans such as `12h` are converted once, since a page token belongs to its
- * filter. */
-struct filter {
-    struct arena arena;
-    struct slice json; /* an object without its closing brace */
-    char page_token[PAGE_TOKEN_BYTES_MAX];
-    size_t page_token_bytes;
-};
-
-static enum cli_exit make_filter(struct cli *cli, const struct command_call *call,
-                                 struct filter *filter)
+enum cli_exit paging_filter_make(struct cli *cli, const struct command_call *call,
+                                 struct paging_filter *filter)
 {
     struct request request;
     enum cli_exit result = CLI_OK;
@@ -56,8 +44,9 @@ static enum cli_exit make_filter(struct cli *cli, const struct command_call *cal
     return result;
 }
 
-static enum cli_exit fetch_page(struct cli *cli, const struct command_call *call,
-                                const struct filter *filter, int64_t rows, struct slice *ret_reply)
+enum cli_exit paging_fetch(struct cli *cli, const struct command_call *call,
+                           const struct paging_filter *filter, int64_t rows,
+                           struct slice *ret_reply)
 {
     struct request request;
 
@@ -74,8 +63,7 @@ static enum cli_exit fetch_page(struct cli *cli, const struct command_call *call
     return cli_call(cli, call->method, request_end(&request), ret_reply);
 }
 
-/* Keeps the token of the next page, and gives the page's memory back; false on the last page. */
-static bool next_page(struct cli *cli, struct filter *filter, struct json_value reply)
+bool paging_advance(struct cli *cli, struct paging_filter *filter, struct json_value reply)
 {
     struct slice token = reply_text(cli, reply, "nextPageToken");
     bool more = token.size > 0 && token.size <= sizeof(filter->page_token);
@@ -176,12 +164,12 @@ static void show_progress(struct cli *cli, const struct pages *pages)
 }
 
 static enum cli_exit run_page(struct cli *cli, const struct command_call *call,
-                              struct filter *filter, struct pages *pages)
+                              struct paging_filter *filter, struct pages *pages)
 {
     struct json_value reply = {JSON_NULL, {NULL, 0}};
     struct slice json = {NULL, 0};
     int64_t rows = 0;
-    enum cli_exit result = fetch_page(cli, call, filter, pages->wanted - pages->seen, &json);
+    enum cli_exit result = paging_fetch(cli, call, filter, pages->wanted - pages->seen, &json);
 
     if (result == CLI_OK) {
         result = reply_parse(cli, json, &reply);
@@ -197,7 +185,7 @@ static enum cli_exit run_page(struct cli *cli, const struct command_call *call,
         return result;
     }
     pages->seen += rows;
-    pages->last = !next_page(cli, filter, reply);
+    pages->last = !paging_advance(cli, filter, reply);
     pages->closed = fflush(cli->out.stream) != 0;
     show_progress(cli, pages);
     return CLI_OK;
@@ -225,13 +213,13 @@ static void open_view(const struct command_call *call, struct pages *pages)
 enum cli_exit paging_run(struct cli *cli, const struct command_call *call)
 {
     struct pages pages = {.seen = 0};
-    struct filter filter;
+    struct paging_filter filter;
     enum cli_exit result = view_csv_check(cli);
 
     if (result != CLI_OK) {
         return result;
     }
-    result = make_filter(cli, call, &filter);
+    result = paging_filter_make(cli, call, &filter);
     if (result == CLI_OK) {
         result = wanted_rows(cli, &pages.wanted);
     }

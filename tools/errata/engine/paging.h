@@ -15,6 +15,27 @@
         "all", NULL, "all rows, page by page"                                                      \
     }
 
+/* The longest page token that a request may bring. */
+#define PAGE_TOKEN_BYTES_MAX 512
+
+/* The filter of all pages of a list. Spans such as `12h` are converted once, since a page token belongs to its filter. */
+struct paging_filter {
+    struct arena arena; /* the caller frees it, after an error too */
+    struct slice json; /* an object without its closing brace */
+    char page_token[PAGE_TOKEN_BYTES_MAX];
+    size_t page_token_bytes;
+};
+
+/* Makes the filter of the command line. */
+MUST_CHECK enum cli_exit paging_filter_make(struct cli *cli, const struct command_call *call,
+                                            struct paging_filter *filter);
+/* Fetches the next page of at most `rows` rows, as JSON in the arena of `cli`. */
+MUST_CHECK enum cli_exit paging_fetch(struct cli *cli, const struct command_call *call,
+                                      const struct paging_filter *filter, int64_t rows,
+                                      struct slice *ret_reply);
+/* Keeps the token of the next page, and empties the arena of `cli`; false on the last page. */
+bool paging_advance(struct cli *cli, struct paging_filter *filter, struct json_value reply);
+
 MUST_CHECK enum cli_exit paging_run(struct cli *cli, const struct command_call *call);
 
 #endif

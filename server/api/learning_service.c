@@ -1,17 +1,24 @@
 /*
  * learning_service.c: LearningService: the inputs of a request become values for the domain, its reports become
- * replies. Explanations are made on the pool; a report reads one row.
+ * replies. Explanations are made on the pool; a report reads one row. Decisions about artifacts append one event.
  */
 #include "server/domain/learning/explain.h"
 #include "server/domain/learning/outcomes.h"
 #include "server/domain/learning/report.h"
+#include "server/domain/learning/state.h"
 #include "server/domain/text/sku.h"
+#include "server/domain/verdicts/verdicts.h"
+#include "server/pipeline/caller.h"
 #include "server/pipeline/env.h"
 #include "server/pipeline/service.h"
 #include "store/base/assert.h"
 
+#include <errata/v1/event.views.h>
 #include <errata/v1/learning_service.handlers.h>
 #include <errata/v1/learning_service.views.h>
+
+/* What an evidence event takes as a rule: two ids, a time and a receipt. */
+#define EVIDENCE_BYTES 160
 
 /* The entries of the two maps are separate types of the same form. */
 static enum err read_context(struct arena *arena, const Errata__V1__PromptInputs *inputs,
@@ -161,6 +168,35 @@ static enum err put_newest_outcomes(struct learning_service_get_artifact_report_
     return err;
 }
 
+/* Appends the state and the evidence of an artifact that has them. */
+static enum err put_life(struct learning_service_get_artifact_report_call *call,
+                         const struct artifact_report *report,
+                         struct get_artifact_report_response_view *response)
+{
+    struct buffer run;
+    enum err err = OK;
+
+    if (!report->has_life) {
+        return OK;
+    }
+    if (!artifact_state_from_wire((int32_t)report->life.state, &response->state)) {
+        return ERR_CORRUPT;
+    }
+    response->version = report->life.version;
+    response->evidence_incomplete = report->evidence.is_incomplete;
+    buffer_init(&run, call->ctx->arena, EVIDENCE_BYTES * (report->evidence.count + 1));
+    for (size_t i = 0; i < report->evidence.count && err == OK; i++) {
+        struct evidence_event_view view;
+
+        err = evidence_describe(call->txn, call->org, &report->evidence.items[i], &view);
+        if (err == OK) {
+            evidence_event_view_put(&view, GET_ARTIFACT_REPORT_RESPONSE_EVIDENCE_FIELD, &run);
+        }
+    }
+    response->evidence.run = buffer_slice(&run);
+    return err == OK && !buffer_ok(&run) ? ERR_MEMORY : err;
+}
+
 enum err
 learning_service_get_artifact_report_read(struct learning_service_get_artifact_report_call *call)
 {
@@ -176,7 +212,10 @@ learning_service_get_artifact_report_read(struct learning_service_get_artifact_r
     if (err == ERR_NOT_FOUND) {
         return fault_say(call->ctx->fault, err,
                          "artifact_id: not found in this organisation; expected the id of an "
-                         "example, a mapping or a version of a prompt template");
+                         "example, a mapping, a version of a prompt template or a learned rule");
+    }
+    if (err == OK) {
+        err = put_life(call, &report, &response);
     }
     if (err != OK) {
         return err;
@@ -195,4 +234,108 @@ learning_service_get_artifact_report_read(struct learning_service_get_artifact_r
     }
     get_artifact_report_response_view_write(&response, call->body);
     return put_newest_outcomes(call, &report);
+}
+
+enum err
+learning_service_propose_artifact_write(struct learning_service_propose_artifact_call *call)
+{
+    const Errata__V1__ProposedRule *rule = call->request->learned_rule;
+    struct learned_rule_proposal proposal = {.org = call->org, .caller = caller_of(call->service)};
+    enum err err = OK;
+
+    if (call->request->proposal_case !=
+        ERRATA__V1__PROPOSE_ARTIFACT_REQUEST__PROPOSAL_LEARNED_RULE) {
+        fault_add(call->ctx->fault, SLICE("proposal"), "missing; expected learned_rule");
+        return ERR_INVALID;
+    }
+    if (UNEXPECTED(!learned_rule_type_from_wire((int32_t)rule->rule_type, &proposal.rule_type))) {
+        return ERR_INTERNAL; /* check_request refuses it */
+    }
+    proposal.pattern = slice_text(rule->pattern);
+    proposal.has_adjustment = rule->_confidence_adjustment_case != 0;
+    proposal.adjustment = rule->confidence_adjustment;
+    proposal.reason = slice_text(call->request->reason);
+    err = learned_rule_propose(call->ctx, call->txn, &proposal, &call->result->first_seq);
+    if (err == OK) {
+        call->result->count = 1;
+    }
+    return err;
+}
+
+/* Reads the event that a write appended. */
+static enum err read_result(struct store_txn *txn, const struct work_result *result,
+                            enum event_kind_number kind, struct event *ret_event)
+{
+    enum err err = log_read(txn, result->org, result->first_seq, ret_event);
+
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    return ret_event->kind == kind ? OK : ERR_CORRUPT;
+}
+
+enum err
+learning_service_propose_artifact_answer(struct learning_service_propose_artifact_call *call)
+{
+    struct propose_artifact_response_view response = {.has_learned_rule = true};
+    struct learned_rule_created_view facts;
+    struct event event;
+    enum err err = read_result(call->txn, call->result, EVENT_LEARNED_RULE_CREATED, &event);
+
+    if (err == OK) {
+        err = learned_rule_created_view_read(event.facts, &facts);
+    }
+    if (err != OK) {
+        return err;
+    }
+    response.learned_rule = facts.rule;
+    propose_artifact_response_view_write(&response, call->body);
+    return OK;
+}
+
+enum err
+learning_service_set_artifact_state_write(struct learning_service_set_artifact_state_call *call)
+{
+    struct artifact_decision decision = {
+        .org = call->org,
+        .caller = caller_of(call->service),
+        .reason = slice_text(call->request->reason),
+    };
+    enum err err = OK;
+
+    if (UNEXPECTED(!uuid_parse(slice_text(call->request->artifact_id), &decision.artifact_id) ||
+                   !artifact_state_from_wire((int32_t)call->request->state, &decision.state))) {
+        return ERR_INTERNAL; /* check_request refuses it */
+    }
+    err = artifact_set_state(call->ctx, call->txn, &decision, &call->result->first_seq);
+    if (err == OK) {
+        call->result->count = 1;
+    }
+    return err;
+}
+
+enum err
+learning_service_set_artifact_state_answer(struct learning_service_set_artifact_state_call *call)
+{
+    struct set_artifact_state_response_view response;
+    struct artifact_state_set_view facts;
+    struct event event;
+    enum err err = read_result(call->txn, call->result, EVENT_ARTIFACT_STATE_SET, &event);
+
+    if (err == OK) {
+        err = artifact_state_set_view_read(event.facts, &facts);
+    }
+    if (err != OK) {
+        return err;
+    }
+    response = (struct set_artifact_state_response_view){
+        .artifact_kind = facts.artifact_kind,
+        .artifact_id = facts.artifact_id,
+        .previous_state = facts.previous_state,
+        .state = facts.state,
+        .version = facts.version,
+        .event_id = event.id,
+    };
+    set_artifact_state_response_view_write(&response, call->body);
+    return OK;
 }

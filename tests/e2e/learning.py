@@ -10,7 +10,7 @@ import subprocess
 import grpc
 
 from errata_cli import CliCase
-from erratad import (BIN, event_service, extraction, feedback, learning, main, mappings, prompt_service,
+from erratad import (BIN, artifact, event_service, extraction, feedback, learning, main, mappings, prompt_service,
                      prompt_template)
 
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
@@ -141,7 +141,7 @@ class Reports(LearningCase):
             explained = self.client.explain(exposure_ref=served.exposure_ref)
             self.assertEqual([one.held_out for one in explained.artifacts], [held_out])
         report = self.report(example.id)
-        self.assertEqual(report.artifact_kind, learning.ARTIFACT_KIND_EXAMPLE)
+        self.assertEqual(report.artifact_kind, artifact.ARTIFACT_KIND_EXAMPLE)
         treated, control = arms.values()
         self.assertEqual((report.treatment.outcome_count, report.treatment.bad_count), (treated, 0))
         self.assertEqual((report.held_out.outcome_count, report.held_out.bad_count), (control, control))

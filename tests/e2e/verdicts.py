@@ -10,9 +10,10 @@ import random
 import grpc
 
 import recount
-from erratad import (artifact_state, bad_fields, event_log, event_service, learned_rule, main, roles, verdict_service, verdicts)
+from erratad import (artifact, bad_fields, event_log, event_service, feedback, learned_rule, learning, main, roles, verdict_service, verdicts)
 from errata_cli import CliCase
 
+EXTRACTED = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 REAL, FAKE, SUSPICIOUS = verdicts.VERDICT_REAL, verdicts.VERDICT_FAKE, verdicts.VERDICT_SUSPICIOUS
 FALSE_NEGATIVE = learned_rule.LEARNED_RULE_TYPE_FALSE_NEGATIVE
 FALSE_POSITIVE = learned_rule.LEARNED_RULE_TYPE_FALSE_POSITIVE
@@ -185,6 +186,113 @@ class Rules(VerdictCase):
         self.assertEqual(self.rules(id_prefix=listed[0].id), [listed[0]])
 
 
+class States(VerdictCase):
+    """Rules that people propose, and the states that they set."""
+
+    def propose(self, client=None, **fields):
+        fields.setdefault("rule_type", MISSED_INDICATOR)
+        fields.setdefault("pattern", "font")
+        return (client or self.mine).learning.ProposeArtifact(learning.ProposeArtifactRequest(
+            learned_rule=learning.ProposedRule(**fields), reason="seen in May")).learned_rule
+
+    def decide(self, rule, state, client=None):
+        return (client or self.mine).learning.SetArtifactState(learning.SetArtifactStateRequest(
+            artifact_id=rule.id, state=state, reason="as agreed"))
+
+    def score(self, *indicators):
+        return self.mine.verdicts.ScoreDocument(verdict_service.ScoreDocumentRequest(
+            score=0.5, indicators=indicators,
+            document_profile=verdicts.DocumentProfile(confidence=1))).score
+
+    def report(self, rule):
+        return self.mine.learning.GetArtifactReport(learning.GetArtifactReportRequest(artifact_id=rule.id))
+
+    def test_proposed_rule_has_an_effect_once_it_is_active(self):
+        rule = self.propose(confidence_adjustment=0.25)
+        self.assertEqual((rule.state, rule.version, rule.auto_learned, rule.confidence_adjustment),
+                         (artifact.ARTIFACT_STATE_PROPOSED, 1, False, 0.25))
+        scores = []
+        for state in (None, artifact.ARTIFACT_STATE_SHADOW, artifact.ARTIFACT_STATE_ACTIVE,
+                      artifact.ARTIFACT_STATE_RETIRED, artifact.ARTIFACT_STATE_ACTIVE):
+            if state is not None:
+                self.decide(rule, state)
+            scores.append(self.score("font"))
+        self.assertEqual(scores, [0.5, 0.5, 0.75, 0.5, 0.75])
+        self.switch(rule, enabled=False)
+        self.assertEqual(self.score("font"), 0.5)
+        self.switch(rule, enabled=True)
+        self.assertEqual(self.score("font"), 0.75)
+        self.assertEqual(recount.check(self.mine), [])
+
+    def test_decision_reports_both_states(self):
+        rule = self.propose()
+        reply = self.decide(rule, artifact.ARTIFACT_STATE_RETIRED)
+        self.assertEqual((reply.artifact_kind, reply.artifact_id, reply.previous_state, reply.state, reply.version),
+                         (artifact.ARTIFACT_KIND_LEARNED_RULE, rule.id, artifact.ARTIFACT_STATE_PROPOSED,
+                          artifact.ARTIFACT_STATE_REJECTED, 1))
+        stored = self.mine.log.GetEvent(event_service.GetEventRequest(id=reply.event_id)).event
+        self.assertEqual(stored.artifact_state_set.reason, "as agreed")
+        self.assertEqual([one.kind for one in self.mine.log.ListEvents(event_service.ListEventsRequest(
+            subject=event_log.Subject(kind=event_log.EVENT_SUBJECT_KIND_LEARNED_RULE, id=rule.id))).events],
+            [event_log.EVENT_KIND_ARTIFACT_STATE_SET, event_log.EVENT_KIND_LEARNED_RULE_CREATED])
+
+    def test_rule_that_a_person_retired_stays_retired(self):
+        rule = self.submit(FAKE, FAKE, missed_indicators=["a"]).submission.rule_changes[0].rule
+        self.decide(rule, artifact.ARTIFACT_STATE_RETIRED)
+        change = self.submit(FAKE, FAKE, missed_indicators=["a"]).submission.rule_changes[0]
+        self.assertEqual((change.rule.state, change.rule.learned_from_feedback_count),
+                         (artifact.ARTIFACT_STATE_RETIRED, 2))
+        self.assertEqual(list(self.submit(FAKE, FAKE, confirmed_indicators=["a"]).submission.rule_changes), [])
+        self.assertEqual(recount.check(self.mine), [])
+
+    def test_learning_does_not_change_the_state_of_a_proposal(self):
+        rule = self.propose(pattern="a")
+        made = self.submit(FAKE, FAKE, missed_indicators=["a"]).submission
+        self.assertEqual(made.rule_changes[0].rule.id, rule.id)
+        self.assertEqual(self.rules()[0].state, artifact.ARTIFACT_STATE_PROPOSED)
+        self.retract(made.id)
+        self.assertEqual(self.rules()[0].state, artifact.ARTIFACT_STATE_PROPOSED)
+        self.assertEqual(recount.check(self.mine), [])
+
+    def test_report_lists_the_verdicts_that_a_rule_was_learned_from(self):
+        made = [self.submit(FAKE, FAKE, receipt_id=f"r{n}", missed_indicators=["a"]).submission for n in range(23)]
+        rule = made[0].rule_changes[0].rule
+        self.retract(made[21].id)
+        report = self.report(rule)
+        self.assertEqual((report.artifact_kind, report.state, report.version, report.evidence_incomplete),
+                         (artifact.ARTIFACT_KIND_LEARNED_RULE, artifact.ARTIFACT_STATE_ACTIVE, 1, True))
+        self.assertEqual([(one.event_id, one.receipt_id, one.retracted) for one in report.evidence],
+                         [(made[n].id, f"r{n}", n == 21) for n in range(22, 2, -1)])
+
+    def test_bad_proposals_and_decisions_are_refused(self):
+        rule = self.propose()
+        error = self.refusal(grpc.StatusCode.ALREADY_EXISTS, self.propose)
+        self.assertIn(rule.id, error.details())
+        for fields, name in (({"pattern": ""}, "learned_rule.pattern"),
+                             ({"rule_type": 0}, "learned_rule.rule_type"),
+                             ({"confidence_adjustment": -0.1, "pattern": "x"}, "learned_rule.confidence_adjustment"),
+                             ({"confidence_adjustment": 1.1, "pattern": "x"}, "learned_rule.confidence_adjustment"),
+                             ({"confidence_adjustment": float("nan"), "pattern": "x"}, "learned_rule.confidence_adjustment"),
+                             ({"confidence_adjustment": -1.1, "pattern": "x", "rule_type": FALSE_POSITIVE},
+                              "learned_rule.confidence_adjustment")):
+            error = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda fields=fields: self.propose(**fields))
+            self.assertEqual(list(bad_fields(error)), [name], fields)
+        for state in (artifact.ARTIFACT_STATE_PROPOSED, artifact.ARTIFACT_STATE_SUNSET_PROPOSED,
+                      artifact.ARTIFACT_STATE_REJECTED):
+            error = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda state=state: self.decide(rule, state))
+            self.assertEqual(list(bad_fields(error)), ["state"])
+        self.refusal(grpc.StatusCode.PERMISSION_DENIED,
+                     lambda: self.decide(rule, artifact.ARTIFACT_STATE_ACTIVE, self.client(roles.ROLE_OPERATOR)))
+        example = self.mine.capture(event_type=EXTRACTED, layout_fingerprint="acme", actor_user_id="ann",
+                                    before_json='{"a":1}', after_json='{"a":2}')
+        error = self.refusal(grpc.StatusCode.FAILED_PRECONDITION,
+                             lambda: self.decide(example, artifact.ARTIFACT_STATE_RETIRED))
+        self.assertIn("RetractEvent", error.details())
+        submission = self.submit(FAKE, FAKE).submission
+        self.refusal(grpc.StatusCode.NOT_FOUND, lambda: self.decide(submission, artifact.ARTIFACT_STATE_RETIRED))
+        self.assertEqual([one.state for one in self.rules()], [artifact.ARTIFACT_STATE_PROPOSED])
+
+
 class Retractions(VerdictCase):
     def test_rule_without_submissions_is_retired_until_learned_again(self):
         first = self.submit(FAKE, FAKE, missed_indicators=["a"]).submission
@@ -193,17 +301,17 @@ class Retractions(VerdictCase):
         self.retract(first.id)
         listed = self.rules()[0]
         self.assertEqual((listed.learned_from_feedback_count, listed.accuracy_on_validation, listed.state),
-                         (1, 0.52, artifact_state.ARTIFACT_STATE_ACTIVE))
+                         (1, 0.52, artifact.ARTIFACT_STATE_ACTIVE))
         retraction = self.retract(second.id)
         self.assertEqual(self.retract(second.id), retraction)
         listed = self.rules()[0]
         self.assertEqual((listed.learned_from_feedback_count, listed.accuracy_on_validation, listed.state),
-                         (0, 0.5, artifact_state.ARTIFACT_STATE_RETIRED))
+                         (0, 0.5, artifact.ARTIFACT_STATE_RETIRED))
         self.assertEqual(self.stats(), verdict_service.GetVerdictStatsResponse())
         self.assertEqual(list(self.submit(FAKE, FAKE, confirmed_indicators=["a"]).submission.rule_changes), [])
         again = self.submit(FAKE, FAKE, missed_indicators=["a"]).submission.rule_changes[0].rule
         self.assertEqual((again.id, again.enabled, again.learned_from_feedback_count, again.accuracy_on_validation,
-                          again.state), (rule.id, False, 1, 0.5, artifact_state.ARTIFACT_STATE_ACTIVE))
+                          again.state), (rule.id, False, 1, 0.5, artifact.ARTIFACT_STATE_ACTIVE))
         self.assertEqual(recount.check(self.mine), [])
 
     def test_operator_retracts_own_verdicts_only(self):

@@ -12,15 +12,15 @@ import zlib
 import grpc
 
 import recount
-from erratad import (CHANNEL_OPTIONS, Client, admin, admin_grpc, event_log, event_service,
-                     extraction, extraction_service, feedback, feedback_service, is_client_stream,
+from erratad import (CHANNEL_OPTIONS, Client, admin, admin_grpc, artifact, event_log, event_service,
+                     extraction, extraction_service, feedback, feedback_service, is_client_stream, learning,
                      layout, event_service_grpc, mappings, methods, options, prompt_service,
                      prompt_template, roles, sku_mapping, verdict_service, verdicts)
 
 WRITES = (("capture", 36), ("batch", 10), ("extraction", 16), ("suggest", 6), ("confirm", 10), ("reject", 4), ("judge", 6),
           ("matches", 6), ("template", 3), ("settings", 1), ("token", 6), ("document", 6), ("upload", 2),
           ("merge", 2), ("split", 2),
-          ("organization", 2), ("verdict", 8), ("rule", 3), ("retract", 4))
+          ("organization", 2), ("verdict", 8), ("rule", 3), ("propose", 2), ("state", 3), ("retract", 4))
 SUBJECTS = 12  # documents and drafts shared by the writes
 SKUS = 12  # SKUs of a customer shared by the writes
 CUSTOMERS = 3
@@ -50,6 +50,8 @@ PATHS = {"capture": "/errata.v1.FeedbackService/CaptureFeedbackEvent",
          "revoke": "/errata.v1.AdminService/RevokeToken",
          "verdict": "/errata.v1.VerdictService/SubmitVerdict",
          "rule": "/errata.v1.VerdictService/SetLearnedRuleEnabled",
+         "propose": "/errata.v1.LearningService/ProposeArtifact",
+         "state": "/errata.v1.LearningService/SetArtifactState",
          "retract": "/errata.v1.EventService/RetractEvent",
          "organization": "/errata.v1.AdminService/CreateOrganization"}
 READS = {"examples": "/errata.v1.PromptService/GetExamples",
@@ -65,6 +67,7 @@ REPLIES = {"capture": feedback_service.CaptureFeedbackEventResponse, "batch": fe
            "merge": layout.MergeFamiliesResponse, "split": layout.SplitFamilyResponse,
            "verdict": verdict_service.SubmitVerdictResponse,
            "rule": verdict_service.SetLearnedRuleEnabledResponse,
+           "propose": learning.ProposeArtifactResponse, "state": learning.SetArtifactStateResponse,
            "retract": event_service.RetractEventResponse}
 
 
@@ -367,6 +370,26 @@ class Load:
             self.write("rule", key, org, token, verdict_service.SetLearnedRuleEnabledRequest(
                 id=one, enabled=bool(number_of(key, 2))), lambda reported: [])
 
+    def propose(self, key, org, token):
+        """Proposes a rule with a pattern of its own, which is counted like those of submissions."""
+        def keep_rule(reported):
+            with self.lock:
+                self.rules.setdefault(org, []).append(reported.learned_rule.id)
+            return [reported.learned_rule.id]
+        self.write("propose", key, org, token, learning.ProposeArtifactRequest(
+            learned_rule=learning.ProposedRule(rule_type=1 + number_of(key, 3), pattern=f"proposed-{key}"),
+            reason=key), keep_rule)
+
+    def state(self, key, org, token):
+        """Sets the state of a rule that was learned or proposed."""
+        with self.lock:
+            ids = self.rules.get(org, [])
+            one = ids[number_of(key, len(ids))] if ids else None
+        states = artifact.ARTIFACT_STATE_SHADOW, artifact.ARTIFACT_STATE_ACTIVE, artifact.ARTIFACT_STATE_RETIRED
+        if one:
+            self.write("state", key, org, token, learning.SetArtifactStateRequest(
+                artifact_id=one, state=states[number_of(key, 3)], reason=key), lambda reported: [reported.event_id])
+
     def settings(self, key, org, token):
         self.write("settings", key, org, token, admin.UpdateSettingsRequest(
             settings=admin.OrganizationSettings(holdout_percent=number_of(key, 5) * 10)), lambda reported: [])
@@ -478,8 +501,10 @@ class Log:
             return reported.change.mapping.customer_sku.removeprefix("SKU-")
         if payload in ("extraction_recorded", "mapping_applied"):
             return f"{payload} {event.actor_user_id}"
-        if payload == "event_retracted":
+        if payload in ("event_retracted", "artifact_state_set"):
             return reported.reason
+        if payload == "learned_rule_created":
+            return reported.reason or None
         if payload == "verdict_submission":
             return reported.receipt_id
         if payload == "prompt_template":

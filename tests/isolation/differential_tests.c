@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#define STEPS 1200
+#define STEPS 1700
 #define FAMILIES 7 /* layouts of documents: enough for merges */
 #define SEEDS 16
 #define HAMMERING_MAX 3

@@ -83,6 +83,7 @@ bool is_mapping_id(const struct field_info *field)
     return slice_equal(field->name, SLICE("mapping_id"));
 }
 
+/* A rule is also named by the field `artifact_id` of SetArtifactState. */
 bool is_rule_id(const struct field_info *field)
 {
     static const struct message_info *const messages[] = {
@@ -94,7 +95,8 @@ bool is_rule_id(const struct field_info *field)
             return slice_equal(field->name, SLICE("id"));
         }
     }
-    return false;
+    return is_target_in(&contract_errata_v1_set_artifact_state_request, field) &&
+           slice_equal(field->name, SLICE("artifact_id"));
 }
 
 bool is_family_id(const struct field_info *field)

@@ -147,6 +147,7 @@ static void check_event(struct tally *tally, const struct event *event)
     case EVENT_FAMILY_SPLIT:
     case EVENT_LEARNED_RULE_CREATED:
     case EVENT_LEARNED_RULE_ENABLED_SET:
+    case EVENT_ARTIFACT_STATE_SET:
         return;
     }
 }

@@ -54,7 +54,7 @@ from errata.v1 import prompt_service_pb2_grpc as prompt_service_grpc  # noqa: E4
 from errata.v1 import prompt_template_pb2 as prompt_template  # noqa: E402
 from errata.v1 import role_pb2 as roles  # noqa: E402
 from errata.v1 import sku_mapping_pb2 as sku_mapping  # noqa: E402
-from errata.v1 import artifact_state_pb2 as artifact_state  # noqa: E402
+from errata.v1 import artifact_pb2 as artifact  # noqa: E402
 from errata.v1 import learned_rule_pb2 as learned_rule  # noqa: E402
 from errata.v1 import verdict_service_pb2 as verdict_service  # noqa: E402
 from errata.v1 import verdict_service_pb2_grpc as verdict_service_grpc  # noqa: E402

@@ -8,7 +8,7 @@ import hashlib
 import math
 import uuid
 
-from erratad import artifact_state, analytics, event_log, extraction, feedback, internal, learned_rule, mappings, sku_mapping, verdict_service, verdicts
+from erratad import artifact, analytics, event_log, extraction, feedback, internal, learned_rule, mappings, sku_mapping, verdict_service, verdicts
 
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 FIELD = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED
@@ -96,14 +96,36 @@ class Mapping:
 
 
 class Rule:
-    def __init__(self, id, key, adjustment):
+    """A learned rule, by what spec and contract say of its state."""
+
+    def __init__(self, id, key, adjustment, reported):
         self.id, self.key, self.adjustment = id, key, adjustment
         self.count = self.reinforcements = 0
         self.enabled = True
+        self.state, self.learned, self.decided = reported.state, reported.auto_learned, False
+
+    def learn(self):
+        self.count += 1
+        if self.state == artifact.ARTIFACT_STATE_RETIRED and not self.decided:
+            self.state = artifact.ARTIFACT_STATE_ACTIVE
+
+    def forget(self):
+        self.count -= 1
+        if self.count == 0 and self.learned and self.state in (
+                artifact.ARTIFACT_STATE_SHADOW, artifact.ARTIFACT_STATE_ACTIVE,
+                artifact.ARTIFACT_STATE_SUNSET_PROPOSED):
+            self.state, self.decided = artifact.ARTIFACT_STATE_RETIRED, False
+
+    def decide(self, wanted):
+        """What the state is after a person asked for one."""
+        if wanted == artifact.ARTIFACT_STATE_RETIRED and self.state in (
+                artifact.ARTIFACT_STATE_PROPOSED, artifact.ARTIFACT_STATE_REJECTED):
+            return artifact.ARTIFACT_STATE_REJECTED
+        return wanted
 
     def reported(self):
         return (self.key, self.adjustment, self.count, round(min(1, 0.5 + 0.02 * self.reinforcements), 9), self.enabled,
-                artifact_state.ARTIFACT_STATE_ACTIVE if self.count else artifact_state.ARTIFACT_STATE_RETIRED)
+                self.state)
 
 
 class Extraction:
@@ -363,13 +385,24 @@ class Recount:
         key = reported.rule.rule_type, reported.rule.pattern
         if key in self.rules_by_key:
             self.problems.append(f"rule {event.seq}: {key} was created before")
-        self.rules[event.id] = self.rules_by_key[key] = Rule(event.id, key, ADJUSTMENTS[key[0]])
+        adjustment = ADJUSTMENTS[key[0]] if reported.rule.auto_learned else reported.rule.confidence_adjustment
+        self.rules[event.id] = self.rules_by_key[key] = Rule(event.id, key, adjustment, reported.rule)
 
     def on_learned_rule_enabled_set(self, event, reported):
         rule = self.rules[reported.rule.id]
         if rule.enabled != reported.was_enabled:
             self.problems.append(f"event {event.seq}: the rule was not {reported.was_enabled}")
         rule.enabled = reported.rule.enabled
+
+    def on_artifact_state_set(self, event, reported):
+        rule = self.rules[reported.artifact_id]
+        wanted = reported.state
+        if wanted == artifact.ARTIFACT_STATE_REJECTED:
+            wanted = artifact.ARTIFACT_STATE_RETIRED
+        found = reported.previous_state, reported.state
+        if found != (rule.state, rule.decide(wanted)):
+            self.problems.append(f"event {event.seq}: states {found}, should be {rule.state, rule.decide(wanted)}")
+        rule.state, rule.decided = reported.state, True
 
     def on_verdict_submission(self, event, reported):
         """Counts by the contract's table; the event lists the same rules."""
@@ -383,10 +416,11 @@ class Recount:
         learned += [(MISSED_INDICATOR, one) for one in reported.missed_indicators]
         reinforced = [(kind, one) for one in reported.confirmed_indicators
                       for kind in (FALSE_NEGATIVE, MISSED_INDICATOR)
-                      if (kind, one) in self.rules_by_key and self.rules_by_key[kind, one].count]
+                      if (kind, one) in self.rules_by_key and
+                      self.rules_by_key[kind, one].state != artifact.ARTIFACT_STATE_RETIRED]
         for key in learned + reinforced:
             rule = self.rules_by_key[key]
-            rule.count += 1
+            rule.learn()
             rule.reinforcements += key in reinforced
         wanted = [(self.rules_by_key[key].reported(), key in reinforced) for key in learned + reinforced]
         found = [(rule_of(change.rule), change.effect == learned_rule.LEARNED_RULE_EFFECT_REINFORCED)
@@ -398,7 +432,7 @@ class Recount:
         """Each rule that the submission lists loses what it added."""
         for change in reported.rule_changes:
             rule = self.rules[change.rule.id]
-            rule.count -= 1
+            rule.forget()
             rule.reinforcements -= change.effect == learned_rule.LEARNED_RULE_EFFECT_REINFORCED
 
     def sum_up_extractions(self):

@@ -3,6 +3,8 @@
  */
 #include "server/domain/artifacts/artifacts.h"
 
+#include "server/domain/artifacts/keys.h"
+
 enum err artifact_read(struct store_txn *txn, struct org_id org, uint64_t seq,
                        struct artifact_record *ret_record)
 {

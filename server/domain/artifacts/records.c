@@ -105,3 +105,59 @@ enum err record_encode_artifact(struct arena *arena, const struct artifact_recor
     memcpy(message.outcome_seq, record->outcome_seqs, sizeof(message.outcome_seq));
     return record_pb_encode(arena, &errata_record_ArtifactRow_msg, &message, ret_bytes);
 }
+
+static bool life_fits(const struct artifact_life_record *life)
+{
+    enum artifact_state state = ARTIFACT_STATE_UNSPECIFIED;
+
+    return artifact_state_from_wire((int32_t)life->state, &state) &&
+           state != ARTIFACT_STATE_UNSPECIFIED && life->version > 0 && life->content_seq > 0 &&
+           life->content_seq <= life->valid_from_seq &&
+           (life->valid_to_seq == 0 || life->valid_to_seq > life->valid_from_seq);
+}
+
+enum err record_decode_artifact_life(struct slice bytes, struct artifact_life_record *ret_life)
+{
+    errata_record_ArtifactLifeRow message;
+    struct artifact_life_record life;
+    enum err err = OK;
+
+    memset(&message, 0, sizeof(message));
+    err = record_pb_decode(bytes, &errata_record_ArtifactLifeRow_msg, &message);
+    if (err != OK) {
+        return err;
+    }
+    life = (struct artifact_life_record){
+        .state = message.state,
+        .held_back = message.held_back,
+        .set_by_person = message.set_by_person,
+        .version = message.version,
+        .valid_from_seq = message.valid_from_seq,
+        .content_seq = message.content_seq,
+        .valid_to_seq = message.valid_to_seq,
+    };
+    if (!life_fits(&life)) {
+        return ERR_CORRUPT;
+    }
+    *ret_life = life;
+    return OK;
+}
+
+enum err record_encode_artifact_life(struct arena *arena, const struct artifact_life_record *life,
+                                     struct slice *ret_bytes)
+{
+    const errata_record_ArtifactLifeRow message = {
+        .state = life->state,
+        .held_back = life->held_back,
+        .set_by_person = life->set_by_person,
+        .version = life->version,
+        .valid_from_seq = life->valid_from_seq,
+        .content_seq = life->content_seq,
+        .valid_to_seq = life->valid_to_seq,
+    };
+
+    if (UNEXPECTED(!life_fits(life))) {
+        return ERR_INTERNAL;
+    }
+    return record_pb_encode(arena, &errata_record_ArtifactLifeRow_msg, &message, ret_bytes);
+}

@@ -8,11 +8,7 @@
 #include "store/base/arena.h"
 #include "store/key.h"
 
-/* The key of an artifact: the number of the event that made it. */
-static inline struct key key_artifact(struct org_id org, uint64_t seq)
-{
-    return key_org_seq(org, seq);
-}
+#include <errata/v1/artifact.fields.h>
 
 /* What was counted of an artifact on one side of the experiment. */
 struct artifact_counts {
@@ -34,10 +30,26 @@ struct artifact_record {
     size_t outcome_seq_count;
 };
 
+/* ARTIFACT_LIFE, and part of the rows of artifacts that have states: a state and version (life.h). */
+struct artifact_life_record {
+    uint32_t state; /* errata.v1.ArtifactState; not 0 */
+    bool held_back; /* a person disabled it: it has no effect even if ACTIVE */
+    bool set_by_person; /* the state: evidence does not change it from RETIRED */
+    uint32_t version; /* from 1 */
+    uint64_t valid_from_seq; /* the event that made it so */
+    uint64_t content_seq; /* the event that has the content of this version */
+    uint64_t valid_to_seq; /* the event that changed it again; 0: it is so now */
+};
+
 MUST_CHECK enum err record_decode_artifact(struct slice bytes, struct artifact_record *ret_record);
+MUST_CHECK enum err record_decode_artifact_life(struct slice bytes,
+                                                struct artifact_life_record *ret_life);
 
 MUST_CHECK enum err record_encode_artifact(struct arena *arena,
                                            const struct artifact_record *record,
                                            struct slice *ret_bytes);
+MUST_CHECK enum err record_encode_artifact_life(struct arena *arena,
+                                                const struct artifact_life_record *life,
+                                                struct slice *ret_bytes);
 
 #endif

@@ -6,6 +6,7 @@
 #include "server/domain/extractions/rows/extraction_rows.h"
 
 #include <errata/v1/event.views.h>
+#include <errata/v1/verdict_submission.views.h>
 
 static void name(struct exposure_outcome_view *view, struct slice document_id,
                  struct slice draft_order_id)
@@ -67,4 +68,34 @@ enum err outcome_describe(struct ctx *ctx, struct store_txn *txn, struct org_id 
     };
     return event.kind == EVENT_EXTRACTION_RECORDED ? describe_extraction(ctx, txn, &event, ret_view)
                                                    : describe_uses(&event, ret_view);
+}
+
+enum err evidence_describe(struct store_txn *txn, struct org_id org,
+                           const struct artifact_evidence_item *item,
+                           struct evidence_event_view *ret_view)
+{
+    struct verdict_submission_view submission;
+    struct event event;
+    enum err err = log_read(txn, org, item->event_seq, &event);
+
+    if (err == OK) {
+        err = verdict_submission_view_read(event.facts, &submission);
+    }
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    *ret_view = (struct evidence_event_view){
+        .event_id = event.id,
+        .seq = event.seq,
+        .kind = (enum event_kind)event.kind,
+        .actor_user_id = event.actor_user_id,
+        .has_actor_user_id = event.actor_user_id.size > 0,
+        .annotator_kind = (enum annotator_kind)event.annotator,
+        .created_at_us = event.created_at_us,
+        .has_created_at = true,
+        .retracted = item->retraction_seq != 0,
+        .receipt_id = submission.receipt_id,
+        .has_receipt_id = true,
+    };
+    return OK;
 }

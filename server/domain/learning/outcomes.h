@@ -1,9 +1,11 @@
 /*
- * outcomes.h: an outcome that cited an exposure, as explanations and reports describe it.
+ * outcomes.h: an outcome that cited an exposure, and an event that an artifact was learned from, as explanations and
+ * reports describe them.
  */
 #ifndef ERRATA_SERVER_DOMAIN_LEARNING_OUTCOMES_H
 #define ERRATA_SERVER_DOMAIN_LEARNING_OUTCOMES_H
 
+#include "server/domain/artifacts/evidence.h"
 #include "store/base/ctx.h"
 #include "store/log.h"
 
@@ -13,5 +15,11 @@
  * Slices are borrowed from the transaction or from ctx's arena. ERR_CORRUPT for a number of no outcome. */
 MUST_CHECK enum err outcome_describe(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                      uint64_t seq, struct exposure_outcome_view *ret_view);
+
+/* Describes an event that an artifact was learned from; `retraction_seq` is 0 if it was not retracted. Slices are borrowed
+ * from the transaction. ERR_CORRUPT for an unknown number. */
+MUST_CHECK enum err evidence_describe(struct store_txn *txn, struct org_id org,
+                                      const struct artifact_evidence_item *item,
+                                      struct evidence_event_view *ret_view);
 
 #endif

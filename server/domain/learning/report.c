@@ -24,8 +24,9 @@ static enum err find_kind(struct store_txn *txn, struct org_id org, uint64_t seq
     if (err != OK) {
         return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
     }
-    if (event.kind == EVENT_PROMPT_TEMPLATE_PUT) {
-        *ret_kind = ARTIFACT_KIND_PROMPT_TEMPLATE;
+    if (event.kind == EVENT_PROMPT_TEMPLATE_PUT || event.kind == EVENT_LEARNED_RULE_CREATED) {
+        *ret_kind = event.kind == EVENT_PROMPT_TEMPLATE_PUT ? ARTIFACT_KIND_PROMPT_TEMPLATE
+                                                            : ARTIFACT_KIND_LEARNED_RULE;
         return OK;
     }
     if (event.kind != EVENT_FEEDBACK) {
@@ -38,6 +39,28 @@ static enum err find_kind(struct store_txn *txn, struct org_id org, uint64_t seq
         err = ERR_NOT_FOUND;
     }
     return err;
+}
+
+enum err artifact_kind_find(struct store_txn *txn, struct org_id org, struct uuid id,
+                            enum artifact_kind *ret_kind)
+{
+    uint64_t seq = 0;
+    enum err err = log_find(txn, org, id, &seq);
+
+    return err != OK ? err : find_kind(txn, org, seq, ret_kind);
+}
+
+/* Adds the state of an artifact that has one, and its evidence. */
+static enum err read_life(struct store_txn *txn, struct org_id org, uint64_t seq,
+                          struct artifact_report *report)
+{
+    enum err err = artifact_life_read_as_of(txn, org, seq, UINT64_MAX, &report->life);
+
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? OK : err;
+    }
+    report->has_life = true;
+    return artifact_evidence_list(txn, org, seq, &report->evidence);
 }
 
 enum err artifact_report_read(struct store_txn *txn, struct org_id org, struct uuid id,
@@ -55,6 +78,9 @@ enum err artifact_report_read(struct store_txn *txn, struct org_id org, struct u
     }
     if (err == OK) {
         err = artifact_read(txn, org, seq, &record);
+    }
+    if (err == OK) {
+        err = read_life(txn, org, seq, &report);
     }
     if (err != OK) {
         return err;

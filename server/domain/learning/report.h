@@ -5,7 +5,8 @@
 #define ERRATA_SERVER_DOMAIN_LEARNING_REPORT_H
 
 #include "server/domain/analytics/proportions.h"
-#include "server/domain/artifacts/records.h"
+#include "server/domain/artifacts/evidence.h"
+#include "server/domain/artifacts/life.h"
 #include "store/log.h"
 
 #include <errata/v1/learning_service.fields.h>
@@ -19,9 +20,16 @@ struct artifact_report {
     struct proportion_difference difference; /* of the bad rates: treatment less held out */
     uint64_t outcome_seqs[ARTIFACT_OUTCOMES_MAX]; /* of the newest outcomes, newest first */
     size_t outcome_seq_count;
+    bool has_life; /* it has a state, and evidence */
+    struct artifact_life_record life;
+    struct artifact_evidence evidence;
 };
 
-/* ERR_NOT_FOUND for an id that is not of an example, a mapping or a template of the organisation. */
+/* Finds the kind of an artifact. ERR_NOT_FOUND for an id of none. */
+MUST_CHECK enum err artifact_kind_find(struct store_txn *txn, struct org_id org, struct uuid id,
+                                       enum artifact_kind *ret_kind);
+
+/* ERR_NOT_FOUND for an id that is not of an example, a mapping, a template or a rule of the organisation. */
 MUST_CHECK enum err artifact_report_read(struct store_txn *txn, struct org_id org, struct uuid id,
                                          struct artifact_report *ret_report);
 

@@ -39,7 +39,7 @@ static size_t bucket_of(const struct rule_set *set, struct slice text)
 
 bool rule_set_is_live(const struct learned_rule_record *record)
 {
-    return !record->disabled && !record->retired && record->count > 0;
+    return artifact_life_is_live(&record->life);
 }
 
 void rule_set_update(const struct learned_rule_record *record, struct scoring_rule *rule)

@@ -112,6 +112,17 @@ static enum err follow_switch(struct following *following, const struct event *e
     return err != OK ? err : follow_rule(following, view.seq);
 }
 
+static enum err follow_state(struct following *following, const struct event *event)
+{
+    struct artifact_state_set_view view;
+    enum err err = artifact_state_set_view_read(event->facts, &view);
+
+    if (err != OK || view.artifact_kind != ARTIFACT_KIND_LEARNED_RULE) {
+        return err;
+    }
+    return follow_rule(following, view.artifact_seq);
+}
+
 static enum err follow_event(struct following *following, const struct event *event)
 {
     if (event->kind == EVENT_VERDICT_SUBMITTED) {
@@ -119,6 +130,9 @@ static enum err follow_event(struct following *following, const struct event *ev
     }
     if (event->kind == EVENT_RETRACTED) {
         return follow_retraction(following, event);
+    }
+    if (event->kind == EVENT_ARTIFACT_STATE_SET) {
+        return follow_state(following, event);
     }
     return event->kind == EVENT_LEARNED_RULE_ENABLED_SET ? follow_switch(following, event) : OK;
 }

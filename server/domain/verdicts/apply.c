@@ -2,6 +2,7 @@
  * apply.c: applies the events of verdicts to rules and to the list of submissions. A submission adds to the counts of
  * the rules that it lists, and copies nothing else of them.
  */
+#include "server/domain/artifacts/evidence.h"
 #include "server/domain/verdicts/keys.h"
 #include "server/domain/verdicts/rules.h"
 #include "store/base/assert.h"
@@ -35,12 +36,12 @@ static enum err apply_created(struct ctx *ctx, struct store_txn *txn, const stru
         .action = (uint32_t)rule.action,
         .adjustment = internal.adjustment_billionths,
         .accuracy = internal.accuracy_billionths,
-        .disabled = !rule.enabled,
+        .life = artifact_life_begin(rule.state, event->seq),
         .auto_learned = rule.auto_learned,
         .created_at_us = event->created_at_us,
         .updated_at_us = event->created_at_us,
     };
-    err = learned_rule_write(ctx->arena, txn, event->org, &row);
+    err = learned_rule_write(ctx->arena, txn, event->org, NULL, &row);
     return err != OK ? err : learned_rule_enter(txn, event->org, &row);
 }
 
@@ -48,7 +49,13 @@ static enum err apply_created(struct ctx *ctx, struct store_txn *txn, const stru
 static enum err count_one(struct ctx *ctx, struct store_txn *txn, const struct event *event,
                           struct slice message)
 {
+    const struct learned_rule_count count = {
+        .event_seq = event->seq,
+        .time_us = event->created_at_us,
+        .is_backfill = event->source == SOURCE_BACKFILL,
+    };
     struct learned_rule_change_view change;
+    struct artifact_life_record before;
     struct learned_rule_row row;
     enum err err = learned_rule_change_view_read(message, &change);
 
@@ -58,9 +65,10 @@ static enum err count_one(struct ctx *ctx, struct store_txn *txn, const struct e
     if (err != OK) {
         return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
     }
-    learned_rule_count(event->created_at_us, event->source == SOURCE_BACKFILL, change.effect,
-                       &row.record);
-    return learned_rule_write(ctx->arena, txn, event->org, &row);
+    before = row.record.life;
+    learned_rule_count(&count, change.effect, &row.record);
+    err = learned_rule_write(ctx->arena, txn, event->org, &before, &row);
+    return err != OK ? err : artifact_evidence_add(txn, event->org, change.seq, event->seq);
 }
 
 static enum err list_submission(struct ctx *ctx, struct store_txn *txn, const struct event *event,
@@ -98,6 +106,7 @@ static enum err apply_submitted(struct ctx *ctx, struct store_txn *txn, const st
 static enum err apply_enabled_set(struct ctx *ctx, struct store_txn *txn, const struct event *event)
 {
     struct learned_rule_enabled_set_view facts;
+    struct artifact_life_record before;
     struct learned_rule_view rule;
     struct learned_rule_row row;
     enum err err = learned_rule_enabled_set_view_read(event->facts, &facts);
@@ -111,9 +120,33 @@ static enum err apply_enabled_set(struct ctx *ctx, struct store_txn *txn, const 
     if (err != OK) {
         return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
     }
-    row.record.disabled = !rule.enabled;
+    before = row.record.life;
+    artifact_life_hold(&row.record.life, !rule.enabled, event->seq);
     row.record.updated_at_us = event->created_at_us;
-    return learned_rule_write(ctx->arena, txn, event->org, &row);
+    return learned_rule_write(ctx->arena, txn, event->org, &before, &row);
+}
+
+/* Applies the state of a rule; other artifacts have their own capability. */
+static enum err apply_state_set(struct ctx *ctx, struct store_txn *txn, const struct event *event)
+{
+    struct artifact_state_set_view facts;
+    struct artifact_life_record before;
+    struct learned_rule_row row;
+    enum err err = artifact_state_set_view_read(event->facts, &facts);
+
+    if (err == OK && facts.artifact_kind != ARTIFACT_KIND_LEARNED_RULE) {
+        return OK;
+    }
+    if (err == OK) {
+        err = learned_rule_read(txn, event->org, facts.artifact_seq, &row);
+    }
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    before = row.record.life;
+    artifact_life_decide(&row.record.life, facts.state, event->seq);
+    row.record.updated_at_us = event->created_at_us;
+    return learned_rule_write(ctx->arena, txn, event->org, &before, &row);
 }
 
 enum err verdicts_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
@@ -122,6 +155,9 @@ enum err verdicts_apply(struct ctx *ctx, struct store_txn *txn, const struct eve
     if (event->kind == EVENT_LEARNED_RULE_CREATED) {
         return apply_created(ctx, txn, event);
     }
-    return event->kind == EVENT_VERDICT_SUBMITTED ? apply_submitted(ctx, txn, event)
-                                                  : apply_enabled_set(ctx, txn, event);
+    if (event->kind == EVENT_VERDICT_SUBMITTED) {
+        return apply_submitted(ctx, txn, event);
+    }
+    return event->kind == EVENT_ARTIFACT_STATE_SET ? apply_state_set(ctx, txn, event)
+                                                   : apply_enabled_set(ctx, txn, event);
 }

@@ -48,3 +48,11 @@ size_t learners_reinforced(const enum learned_rule_type **ret_types)
     *ret_types = types;
     return sizeof(types) / sizeof(types[0]);
 }
+
+const struct learner *learner_of_type(enum learned_rule_type rule_type)
+{
+    if (rule_type == LEARNED_RULE_TYPE_FALSE_NEGATIVE) {
+        return &false_negative;
+    }
+    return rule_type == LEARNED_RULE_TYPE_FALSE_POSITIVE ? &false_positive : &missed_indicator;
+}

@@ -39,4 +39,7 @@ size_t learners_of_rejected(enum verdict original, enum verdict correct,
 /* Returns the types of rules that a confirmed indicator reinforces. */
 size_t learners_reinforced(const enum learned_rule_type **ret_types);
 
+/* Returns what a rule of a type is learned with. */
+const struct learner *learner_of_type(enum learned_rule_type rule_type);
+
 #endif

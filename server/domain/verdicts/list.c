@@ -59,7 +59,7 @@ static bool matches(const struct learned_rule_list *list, const struct learned_r
     return (list->rule_type == LEARNED_RULE_TYPE_UNSPECIFIED ||
             record->rule_type == (uint32_t)list->rule_type) &&
            (list->pattern.size == 0 || slice_equal(list->pattern, record->pattern)) &&
-           (!list->has_enabled || list->enabled != record->disabled);
+           (!list->has_enabled || list->enabled != record->life.held_back);
 }
 
 enum err learned_rule_list_next(struct store_txn *txn, const struct learned_rule_list *list,

@@ -15,8 +15,7 @@ static bool rule_fits(const struct learned_rule_record *record)
     return !record_is_zero(record->id.bytes, UUID_BYTES) && record->rule_type != 0 &&
            record->rule_type <= UINT8_MAX && record->pattern.size > 0 && record->action != 0 &&
            record->adjustment >= -VERDICT_UNIT && record->adjustment <= VERDICT_UNIT &&
-           record->reinforcement_count <= record->count &&
-           (!record->retired || record->count == 0) && record->accuracy <= VERDICT_UNIT;
+           record->reinforcement_count <= record->count && record->accuracy <= VERDICT_UNIT;
 }
 
 /* Whether the bytes are fields of one number that are texts. */
@@ -58,14 +57,13 @@ enum err record_decode_learned_rule(struct slice bytes, struct learned_rule_reco
         .count = message.count,
         .reinforcement_count = message.reinforcement_count,
         .accuracy = message.accuracy,
-        .disabled = message.disabled,
         .auto_learned = message.auto_learned,
         .created_at_us = message.created_at_us,
         .updated_at_us = message.updated_at_us,
-        .retired = message.retired,
     };
     memcpy(record.id.bytes, message.id, UUID_BYTES);
-    record_need(&check, rule_fits(&record));
+    record_need(&check, rule_fits(&record) &&
+                            record_decode_artifact_life(message.life, &record.life) == OK);
     if (!check.failed) {
         *ret_record = record;
     }
@@ -83,18 +81,21 @@ enum err record_encode_learned_rule(struct arena *arena, const struct learned_ru
         .count = record->count,
         .reinforcement_count = record->reinforcement_count,
         .accuracy = record->accuracy,
-        .disabled = record->disabled,
         .auto_learned = record->auto_learned,
         .created_at_us = record->created_at_us,
         .updated_at_us = record->updated_at_us,
-        .retired = record->retired,
     };
+
+    enum err err = OK;
 
     if (UNEXPECTED(!rule_fits(record))) {
         return ERR_INTERNAL;
     }
     memcpy(message.id, record->id.bytes, UUID_BYTES);
-    return record_pb_encode(arena, &errata_record_LearnedRuleRow_msg, &message, ret_bytes);
+    err = record_encode_artifact_life(arena, &record->life, &message.life);
+    return err != OK
+               ? err
+               : record_pb_encode(arena, &errata_record_LearnedRuleRow_msg, &message, ret_bytes);
 }
 
 enum err record_decode_verdict(struct slice bytes, struct verdict_record *ret_record)

@@ -6,6 +6,7 @@
 #ifndef ERRATA_SERVER_DOMAIN_VERDICTS_RECORDS_H
 #define ERRATA_SERVER_DOMAIN_VERDICTS_RECORDS_H
 
+#include "server/domain/artifacts/records.h"
 #include "store/base/arena.h"
 #include "store/key.h"
 
@@ -24,9 +25,8 @@ struct learned_rule_record {
         count; /* submissions that learned or reinforced it; 0 if all were retracted, or until the first one is applied */
     uint64_t reinforcement_count; /* those of them that reinforced it */
     uint64_t accuracy; /* in units, without reinforcements; at most VERDICT_UNIT */
-    bool disabled; /* by a person */
+    struct artifact_life_record life; /* held back: a person disabled it */
     bool auto_learned;
-    bool retired; /* no submission is left of it */
     int64_t created_at_us;
     int64_t updated_at_us;
 };

@@ -2,6 +2,7 @@
  * retract.c: subtracts what a submission added, by the rules that it lists, and removes it from the list that
  * statistics are counted from.
  */
+#include "server/domain/artifacts/evidence.h"
 #include "server/domain/verdicts/keys.h"
 #include "server/domain/verdicts/rules.h"
 
@@ -16,9 +17,14 @@ enum err verdicts_check_retract(struct ctx *ctx, const struct event *event)
 }
 
 static enum err uncount_one(struct ctx *ctx, struct store_txn *txn, const struct event *retraction,
-                            struct slice message)
+                            uint64_t event_seq, struct slice message)
 {
+    const struct learned_rule_count count = {
+        .event_seq = retraction->seq,
+        .time_us = retraction->created_at_us,
+    };
     struct learned_rule_change_view change;
+    struct artifact_life_record before;
     struct learned_rule_row row;
     enum err err = learned_rule_change_view_read(message, &change);
 
@@ -26,12 +32,17 @@ static enum err uncount_one(struct ctx *ctx, struct store_txn *txn, const struct
         err = learned_rule_read(txn, retraction->org, change.seq, &row);
     }
     if (err == OK) {
-        err = learned_rule_uncount(retraction->created_at_us, change.effect, &row.record);
+        before = row.record.life;
+        err = learned_rule_uncount(&count, change.effect, &row.record);
     }
-    if (err != OK) {
-        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    if (err == OK) {
+        err = learned_rule_write(ctx->arena, txn, retraction->org, &before, &row);
     }
-    return learned_rule_write(ctx->arena, txn, retraction->org, &row);
+    if (err == OK) {
+        err =
+            artifact_evidence_retract(txn, retraction->org, change.seq, event_seq, retraction->seq);
+    }
+    return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
 enum err verdicts_retract(struct ctx *ctx, struct store_txn *txn, const struct event *retraction,
@@ -49,7 +60,7 @@ enum err verdicts_retract(struct ctx *ctx, struct store_txn *txn, const struct e
         err = err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
     }
     while (err == OK && view_next(&changes, &change)) {
-        err = uncount_one(ctx, txn, retraction, change);
+        err = uncount_one(ctx, txn, retraction, event->seq, change);
     }
     return err;
 }

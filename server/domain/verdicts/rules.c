@@ -49,13 +49,21 @@ enum err learned_rule_find(struct store_txn *txn, struct org_id org, struct slic
 }
 
 enum err learned_rule_write(struct arena *arena, struct store_txn *txn, struct org_id org,
+                            const struct artifact_life_record *before,
                             const struct learned_rule_row *row)
 {
+    const struct artifact_life_record *life = &row->record.life;
     struct key key = key_learned_rule(org, row->seq);
     struct slice value = {NULL, 0};
     enum err err = record_encode_learned_rule(arena, &row->record, &value);
 
-    return err != OK ? err : store_put(txn, TABLE_LEARNED_RULE, key_slice(&key), value);
+    if (err == OK) {
+        err = store_put(txn, TABLE_LEARNED_RULE, key_slice(&key), value);
+    }
+    if (err == OK && (before == NULL || before->valid_from_seq != life->valid_from_seq)) {
+        err = artifact_life_put(arena, txn, org, row->seq, before, life);
+    }
+    return err;
 }
 
 enum err learned_rule_enter(struct store_txn *txn, struct org_id org,
@@ -68,19 +76,31 @@ enum err learned_rule_enter(struct store_txn *txn, struct org_id org,
     return store_put(txn, TABLE_LEARNED_RULE_PATTERN, key_slice(&key), slice_of(seq, sizeof(seq)));
 }
 
-void learned_rule_count(int64_t created_at_us, bool is_backfill, enum learned_rule_effect effect,
+void learned_rule_count(const struct learned_rule_count *count, enum learned_rule_effect effect,
                         struct learned_rule_record *record)
 {
     record->count++;
-    record->retired = false;
     record->reinforcement_count += effect == LEARNED_RULE_EFFECT_REINFORCED;
-    if (!is_backfill || record->updated_at_us < created_at_us) {
-        record->updated_at_us = created_at_us;
+    if (!count->is_backfill || record->updated_at_us < count->time_us) {
+        record->updated_at_us = count->time_us;
+    }
+    if (record->life.state == ARTIFACT_STATE_RETIRED && !record->life.set_by_person) {
+        artifact_life_derive(&record->life, ARTIFACT_STATE_ACTIVE, count->event_seq);
     }
 }
 
-enum err learned_rule_uncount(int64_t retracted_at_us, enum learned_rule_effect effect,
-                              struct learned_rule_record *record)
+/* A rule that was proposed may have no evidence. */
+static bool needs_evidence(const struct learned_rule_record *record)
+{
+    uint32_t state = record->life.state;
+
+    return record->auto_learned &&
+           (state == ARTIFACT_STATE_ACTIVE || state == ARTIFACT_STATE_SHADOW ||
+            state == ARTIFACT_STATE_SUNSET_PROPOSED);
+}
+
+enum err learned_rule_uncount(const struct learned_rule_count *count,
+                              enum learned_rule_effect effect, struct learned_rule_record *record)
 {
     bool is_reinforcement = effect == LEARNED_RULE_EFFECT_REINFORCED;
 
@@ -89,8 +109,10 @@ enum err learned_rule_uncount(int64_t retracted_at_us, enum learned_rule_effect 
     }
     record->count--;
     record->reinforcement_count -= is_reinforcement;
-    record->retired = record->count == 0;
-    record->updated_at_us = retracted_at_us;
+    record->updated_at_us = count->time_us;
+    if (record->count == 0 && needs_evidence(record)) {
+        artifact_life_derive(&record->life, ARTIFACT_STATE_RETIRED, count->event_seq);
+    }
     return OK;
 }
 
@@ -114,16 +136,17 @@ enum err learned_rule_view_of(struct org_id org, const struct learned_rule_recor
         .confidence_adjustment = (double)record->adjustment / (double)VERDICT_UNIT,
         .learned_from_feedback_count = record->count,
         .accuracy_on_validation = (double)learned_rule_accuracy(record) / (double)VERDICT_UNIT,
-        .enabled = !record->disabled,
+        .enabled = !record->life.held_back,
         .auto_learned = record->auto_learned,
-        .state = record->retired ? ARTIFACT_STATE_RETIRED : ARTIFACT_STATE_ACTIVE,
+        .version = record->life.version,
         .created_at_us = record->created_at_us,
         .has_created_at = true,
         .updated_at_us = record->updated_at_us,
         .has_updated_at = true,
     };
 
-    if (!learned_rule_type_from_wire((int32_t)record->rule_type, &view.rule_type) ||
+    if (!artifact_state_from_wire((int32_t)record->life.state, &view.state) ||
+        !learned_rule_type_from_wire((int32_t)record->rule_type, &view.rule_type) ||
         !learned_rule_action_from_wire((int32_t)record->action, &view.action)) {
         return ERR_CORRUPT;
     }

@@ -4,6 +4,7 @@
 #ifndef ERRATA_SERVER_DOMAIN_VERDICTS_RULES_H
 #define ERRATA_SERVER_DOMAIN_VERDICTS_RULES_H
 
+#include "server/domain/artifacts/life.h"
 #include "server/domain/verdicts/records.h"
 #include "store/log.h"
 
@@ -28,18 +29,27 @@ MUST_CHECK enum err learned_rule_find_id(struct store_txn *txn, struct org_id or
 MUST_CHECK enum err learned_rule_find(struct store_txn *txn, struct org_id org,
                                       struct slice pattern, enum learned_rule_type rule_type,
                                       struct learned_rule_row *ret_row);
-/* Writes the row of a rule. */
+/* Writes the row of a rule, and that of its life if that changed; `before` is NULL for a new rule. */
 MUST_CHECK enum err learned_rule_write(struct arena *arena, struct store_txn *txn,
-                                       struct org_id org, const struct learned_rule_row *row);
+                                       struct org_id org, const struct artifact_life_record *before,
+                                       const struct learned_rule_row *row);
 /* Writes the row by which a new rule is found by its pattern. */
 MUST_CHECK enum err learned_rule_enter(struct store_txn *txn, struct org_id org,
                                        const struct learned_rule_row *row);
-/* Counts a submission of that time in a rule, which is active from then on. A backfilled one sets `updated_at_us` only to a later time. */
-void learned_rule_count(int64_t created_at_us, bool is_backfill, enum learned_rule_effect effect,
+/* An event that counts in rules. */
+struct learned_rule_count {
+    uint64_t event_seq;
+    int64_t time_us; /* of the submission, or of its retraction */
+    bool is_backfill; /* it sets `updated_at_us` only to a later time */
+};
+
+/* Counts a submission in a rule. A rule that was retired for want of evidence is active from then on. */
+void learned_rule_count(const struct learned_rule_count *count, enum learned_rule_effect effect,
                         struct learned_rule_record *record);
-/* Subtracts a submission that was counted, at the time of its retraction; retires a rule that has none left.
+/* Subtracts a submission that was counted; retires a learned rule that has none left.
  * ERR_CORRUPT for a rule that was not counted so. */
-MUST_CHECK enum err learned_rule_uncount(int64_t retracted_at_us, enum learned_rule_effect effect,
+MUST_CHECK enum err learned_rule_uncount(const struct learned_rule_count *count,
+                                         enum learned_rule_effect effect,
                                          struct learned_rule_record *record);
 /* Returns the accuracy with what reinforcements add, in units. */
 uint64_t learned_rule_accuracy(const struct learned_rule_record *record);

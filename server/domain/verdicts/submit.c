@@ -2,11 +2,10 @@
  * submit.c: decides what a submission does to rules, and appends its events. All rules are looked up before the first
  * put; those that do not exist get an event each, so that each rule has a number of its own.
  */
+#include "server/domain/verdicts/create.h"
 #include "server/domain/verdicts/verdicts.h"
-
 #include "store/base/assert.h"
 
-#include <errata/payload/payload.views.h>
 #include <errata/v1/event.views.h>
 #include <errata/v1/verdict_submission.views.h>
 #include <event_apply.h>
@@ -51,6 +50,7 @@ static enum err touch_learned(struct store_txn *txn, struct submitting *submitti
             .adjustment = learner->adjustment,
             .accuracy = (uint64_t)LEARNED_RULE_ACCURACY,
             .auto_learned = true,
+            .life = artifact_life_begin(ARTIFACT_STATE_ACTIVE, 0),
         };
         err = OK;
     }
@@ -67,7 +67,8 @@ static enum err touch_reinforced(struct store_txn *txn, struct submitting *submi
     enum err err = learned_rule_find(txn, submitting->request->org, pattern, rule_type, &rule->row);
 
     ASSERT(submitting->rule_count < CHANGES_MAX);
-    if (err == ERR_NOT_FOUND || (err == OK && rule->row.record.retired)) {
+    if (err == ERR_NOT_FOUND ||
+        (err == OK && rule->row.record.life.state == ARTIFACT_STATE_RETIRED)) {
         return OK;
     }
     rule->is_new = false;
@@ -131,43 +132,24 @@ static struct event_draft draft_of(const struct submitting *submitting, enum eve
     };
 }
 
-/* Appends the event that creates a rule, and completes its row. */
 static enum err create_rule(struct ctx *ctx, struct store_txn *txn,
                             const struct submitting *submitting, struct learned_rule_row *row)
 {
+    const struct slice no_reason = {NULL, 0};
     struct event_draft draft = draft_of(submitting, EVENT_LEARNED_RULE_CREATED);
-    const struct learned_rule_created_internal_view internal = {
-        .adjustment_billionths = row->record.adjustment,
-        .accuracy_billionths = row->record.accuracy,
-    };
-    struct learned_rule_created_view facts = {.has_rule = true};
-    struct learned_rule_view rule;
     enum err err = event_draft_stamp(ctx, txn, &submitting->request->input->time, &draft);
 
-    if (err != OK) {
-        return err;
-    }
-    row->record.id = draft.stamp.id;
-    row->record.created_at_us = draft.created_at_us;
-    row->record.updated_at_us = draft.created_at_us;
-    err = learned_rule_view_of(draft.org, &row->record, &rule);
-    if (err == OK &&
-        (!view_encode(&learned_rule_view_type, &rule, ctx->arena, &facts.rule) ||
-         !view_encode(&learned_rule_created_internal_view_type, &internal, ctx->arena,
-                      &facts.internal) ||
-         !view_encode(&learned_rule_created_view_type, &facts, ctx->arena, &draft.facts))) {
-        err = ERR_MEMORY;
-    }
-    if (err == OK) {
-        err = event_draft_add_id(ctx->arena, &draft, SUBJECT_LEARNED_RULE, draft.stamp.id);
-    }
-    return err != OK ? err : event_draft_append(ctx, txn, &draft, verdicts_apply, &row->seq);
+    return err != OK ? err : learned_rule_create(ctx, txn, &draft, no_reason, row);
 }
 
 /* Appends one change, with the rule as it will be. */
 static enum err put_change(struct ctx *ctx, const struct submitting *submitting,
                            const struct touched_rule *touched, struct buffer *run)
 {
+    const struct learned_rule_count count = {
+        .time_us = submitting->created_at_us,
+        .is_backfill = submitting->request->input->time.is_given,
+    };
     struct learned_rule_record record = touched->row.record;
     struct learned_rule_change_view change = {
         .has_rule = true,
@@ -177,8 +159,7 @@ static enum err put_change(struct ctx *ctx, const struct submitting *submitting,
     struct learned_rule_view rule;
     enum err err = OK;
 
-    learned_rule_count(submitting->created_at_us, submitting->request->input->time.is_given,
-                       touched->effect, &record);
+    learned_rule_count(&count, touched->effect, &record);
     err = learned_rule_view_of(submitting->request->org, &record, &rule);
     if (err == OK && !view_encode(&learned_rule_view_type, &rule, ctx->arena, &change.rule)) {
         err = ERR_MEMORY;

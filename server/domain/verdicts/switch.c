@@ -54,8 +54,8 @@ enum err learned_rule_set_enabled(struct ctx *ctx, struct store_txn *txn,
         return err;
     }
     draft.annotator = (enum annotator)kind;
-    was_enabled = !row.record.disabled;
-    row.record.disabled = request->has_enabled ? !request->enabled : was_enabled;
+    was_enabled = !row.record.life.held_back;
+    row.record.life.held_back = request->has_enabled ? !request->enabled : was_enabled;
     row.record.updated_at_us = draft.created_at_us;
     err = encode(ctx, &row, was_enabled, &draft);
     if (err == OK) {

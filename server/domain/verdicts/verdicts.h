@@ -68,4 +68,21 @@ MUST_CHECK enum err learned_rule_set_enabled(struct ctx *ctx, struct store_txn *
                                              const struct learned_rule_switch *request,
                                              uint64_t *ret_seq);
 
+/* A rule that a person proposes. */
+struct learned_rule_proposal {
+    struct org_id org;
+    struct event_caller caller;
+    enum learned_rule_type rule_type;
+    struct slice pattern;
+    bool has_adjustment; /* false: what a rule of the type is learned with */
+    double adjustment; /* -1 to 1 */
+    struct slice reason;
+};
+
+/* Appends a rule in the state PROPOSED. ERR_INVALID for an adjustment of the other sign than that of the type;
+ * ERR_EXISTS, naming the rule, if there is one of the type and pattern. */
+MUST_CHECK enum err learned_rule_propose(struct ctx *ctx, struct store_txn *txn,
+                                         const struct learned_rule_proposal *proposal,
+                                         uint64_t *ret_seq);
+
 #endif

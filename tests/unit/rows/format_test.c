@@ -6,6 +6,7 @@
 #include "tests/unit/rows/rows_tests.h"
 
 #include "server/domain/admin/keys.h"
+#include "server/domain/artifacts/keys.h"
 #include "server/domain/corrections/keys.h"
 #include "server/domain/counters/keys.h"
 #include "server/domain/events/feedback.h"
@@ -211,6 +212,8 @@ static void test_examples_of_the_format_are_current(void **state)
          key_extraction_subject(org, SUBJECT_DOCUMENT, SLICE("invoice-7"), SAMPLE_TIME_US, 9),
          empty},
         {"artifact", key_artifact(org, 9), sample_of(&arena, "artifact")},
+        {"artifact_life", key_artifact_life(org, 9, 300), sample_of(&arena, "artifact_life")},
+        {"artifact_evidence", key_artifact_evidence(org, 9, 300), slice_of(seq, sizeof(seq))},
         {"exposure", key_exposure(org, hash), slice_of(seq, sizeof(seq))},
         {"outcome", key_outcome(org, 2, EVENT_MAPPING_APPLIED, SLICE("invoice-7")),
          slice_of(seq, sizeof(seq))},

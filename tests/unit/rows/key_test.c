@@ -5,7 +5,7 @@
 #include "tests/unit/rows/rows_tests.h"
 
 #include "server/domain/admin/keys.h"
-#include "server/domain/artifacts/records.h"
+#include "server/domain/artifacts/keys.h"
 #include "server/domain/corrections/keys.h"
 #include "server/domain/counters/keys.h"
 #include "server/domain/events/feedback.h"
@@ -181,6 +181,8 @@ static void test_keys_begin_with_their_org(void **state)
         key_counter(org, 1, COUNTER_LINE_FIELD, SLICE("qty")),
         key_counter_day_prefix(org, 1),
         key_artifact(org, 1),
+        key_artifact_life(org, 1, 2),
+        key_artifact_evidence(org, 1, 2),
         key_layout_stats(org, &fingerprint),
         key_extraction(org, 1),
         key_extraction_subject_prefix(org, SUBJECT_DOCUMENT, SLICE("x")),

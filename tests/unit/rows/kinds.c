@@ -35,6 +35,7 @@ KIND(family_sketch)
 KIND(profile)
 KIND(counter)
 KIND(artifact)
+KIND(artifact_life)
 KIND(layout_stats)
 KIND(extraction)
 KIND(extraction_key)
@@ -97,6 +98,7 @@ const struct record_kind record_kinds[RECORD_KIND_COUNT] = {
     {"profile", sample_of_profile, profile_again},
     {"counter", sample_of_counter, counter_again},
     {"artifact", sample_of_artifact, artifact_again},
+    {"artifact_life", sample_of_artifact_life, artifact_life_again},
     {"layout_stats", sample_of_layout_stats, layout_stats_again},
     {"extraction", sample_of_extraction, extraction_again},
     {"extraction_key", sample_of_extraction_key, extraction_key_again},

@@ -512,6 +512,12 @@ static void test_invalid_record_is_not_written(void **state)
     BROKEN(artifact, record.outcome_seqs[0] = 200);
     BROKEN(artifact, record.outcome_seqs[2] = 0);
     BROKEN(artifact, record.outcome_seq_count = ARTIFACT_OUTCOMES_MAX + 1);
+    BROKEN(artifact_life, record.state = 0);
+    BROKEN(artifact_life, record.state = 7);
+    BROKEN(artifact_life, record.version = 0);
+    BROKEN(artifact_life, record.content_seq = 0);
+    BROKEN(artifact_life, record.content_seq = 301);
+    BROKEN(artifact_life, record.valid_to_seq = 300);
     BROKEN(layout_stats, record.corrected_count = record.extraction_count + 1);
     BROKEN(layout_stats, record.treatment.corrected_count = 201);
     BROKEN(layout_stats, record.control.corrected_count = 41);
@@ -551,7 +557,7 @@ static void test_invalid_record_is_not_written(void **state)
     BROKEN(learned_rule, record.action = 0);
     BROKEN(learned_rule, record.adjustment = -VERDICT_UNIT - 1);
     BROKEN(learned_rule, record.adjustment = VERDICT_UNIT + 1);
-    BROKEN(learned_rule, record.retired = true);
+    BROKEN(learned_rule, record.life.state = 0);
     BROKEN(learned_rule, record.reinforcement_count = record.count + 1);
     BROKEN(learned_rule, record.accuracy = (uint64_t)VERDICT_UNIT + 1);
     BROKEN(verdict, record.original_verdict = 0);
@@ -592,6 +598,10 @@ static void test_invalid_row_is_corrupt(void **state)
     arena_init(&arena, SIZE_MAX);
     CORRUPT(artifact, wire_put_bytes(&buffer, 1, SLICE("\x18\x7f\x10\x7e")));
     CORRUPT(artifact, wire_put_bytes(&buffer, 3, SLICE("\x18\x0a")));
+    CORRUPT(artifact_life, wire_put_varint(&buffer, 1, 7));
+    CORRUPT(artifact_life, wire_put_varint(&buffer, 4, 0));
+    CORRUPT(artifact_life, wire_put_varint(&buffer, 6, 301));
+    CORRUPT(artifact_life, wire_put_varint(&buffer, 7, 300));
     CORRUPT(layout_stats, wire_put_varint(&buffer, 2, 30));
     CORRUPT(layout_stats, wire_put_varint(&buffer, 3, 301));
     CORRUPT(layout_stats, wire_put_bytes(&buffer, 5, SLICE("\x08\x65")));
@@ -614,6 +624,7 @@ static void test_invalid_row_is_corrupt(void **state)
     CORRUPT(learned_rule, wire_put_bytes(&buffer, 1, no_id));
     CORRUPT(learned_rule, wire_put_varint(&buffer, 2, 0));
     CORRUPT(learned_rule, wire_put_varint(&buffer, 4, 0));
+    CORRUPT(learned_rule, wire_put_bytes(&buffer, 9, SLICE("\x08\x07")));
     CORRUPT(learned_rule, wire_put_varint(&buffer, 5, 2 * (uint64_t)VERDICT_UNIT + 2));
     CORRUPT(learned_rule, wire_put_varint(&buffer, 6, 0));
     CORRUPT(learned_rule, wire_put_varint(&buffer, 8, (uint64_t)VERDICT_UNIT + 1));

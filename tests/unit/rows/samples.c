@@ -222,6 +222,20 @@ struct artifact_record sample_artifact(void)
     return record;
 }
 
+struct artifact_life_record sample_artifact_life(void)
+{
+    struct artifact_life_record life = {
+        .state = 3,
+        .held_back = true,
+        .set_by_person = true,
+        .version = 2,
+        .valid_from_seq = 300,
+        .content_seq = 200,
+    };
+
+    return life;
+}
+
 struct layout_stats_record sample_layout_stats(void)
 {
     struct layout_stats_record record = {
@@ -312,7 +326,7 @@ struct learned_rule_record sample_learned_rule(void)
         .count = 3,
         .reinforcement_count = 1,
         .accuracy = 500000000,
-        .disabled = true,
+        .life = sample_artifact_life(),
         .auto_learned = true,
         .created_at_us = SAMPLE_TIME_US,
         .updated_at_us = SAMPLE_TIME_US + 1,

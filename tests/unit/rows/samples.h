@@ -40,6 +40,7 @@ struct family_sketch_record sample_family_sketch(void);
 struct profile_record sample_profile(void);
 struct counter_record sample_counter(void);
 struct artifact_record sample_artifact(void);
+struct artifact_life_record sample_artifact_life(void);
 struct layout_stats_record sample_layout_stats(void);
 struct extraction_record sample_extraction(void);
 struct extraction_key_record sample_extraction_key(void);

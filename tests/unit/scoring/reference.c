@@ -243,7 +243,10 @@ struct reference_score reference_score(struct store_txn *txn, struct org_id org,
 
         assert_int_equal(key_read_learned_rule(key, &row.seq), OK);
         assert_int_equal(record_decode_learned_rule(value, &row.record), OK);
-        if (!row.record.disabled && !row.record.retired && matches(receipt, row.record.pattern)) {
+        if (!row.record.life.held_back &&
+            (row.record.life.state == ARTIFACT_STATE_ACTIVE ||
+             row.record.life.state == ARTIFACT_STATE_SUNSET_PROPOSED) &&
+            matches(receipt, row.record.pattern)) {
             assert_true(score.count < REFERENCE_EVENTS_MAX);
             patterns[score.count] = row.record.pattern;
             score.events[score.count] = weigh(receipt, &row);

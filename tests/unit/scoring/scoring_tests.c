@@ -49,10 +49,11 @@ static void write_rule(struct store_world *world, struct store_txn *txn, uint64_
                    .adjustment = adjustment,
                    .count = 3,
                    .reinforcement_count = 2,
-                   .accuracy = UNIT / 2},
+                   .accuracy = UNIT / 2,
+                   .life = artifact_life_begin(ARTIFACT_STATE_ACTIVE, seq)},
     };
 
-    assert_int_equal(learned_rule_write(&world->arena, txn, store_world_org(1), &row), OK);
+    assert_int_equal(learned_rule_write(&world->arena, txn, store_world_org(1), NULL, &row), OK);
 }
 
 static struct rule_set *load(struct store_txn *txn)
@@ -499,8 +500,8 @@ static void test_rules_of_a_set_are_limited(void **state)
     }
     assert_int_equal(rule_set_load(txn, store_world_org(1), 0, 1, &set), ERR_TOO_LARGE);
     assert_int_equal(learned_rule_read(txn, store_world_org(1), 7, &row), OK);
-    row.record.disabled = true;
-    assert_int_equal(learned_rule_write(&world->arena, txn, store_world_org(1), &row), OK);
+    row.record.life.held_back = true;
+    assert_int_equal(learned_rule_write(&world->arena, txn, store_world_org(1), NULL, &row), OK);
     set = load(txn);
     assert_int_equal(set->rule_count, RULE_SET_RULES_MAX);
     rule_set_free(set);

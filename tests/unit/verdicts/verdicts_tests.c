@@ -125,7 +125,7 @@ static void test_each_pair_of_verdicts_learns_its_rules(void **state)
             assert_int_equal(rule.record.action, LEARNED_RULE_ACTION_ADD_CHECK);
             assert_int_equal(rule.record.count, 1);
             assert_int_equal(rule.record.accuracy, 500000000);
-            assert_true(rule.record.auto_learned && !rule.record.disabled);
+            assert_true(rule.record.auto_learned && !rule.record.life.held_back);
             assert_int_equal(rule_of(txn, rejected, LEARNED_RULE_TYPE_MISSED_INDICATOR).seq, 0);
         }
     }
@@ -159,7 +159,7 @@ static void test_rule_learned_again_only_counts(void **state)
     (void)submit(world, txn, &input);
     again = rule_of(txn, "font", LEARNED_RULE_TYPE_MISSED_INDICATOR);
     assert_int_equal(again.record.count, 3);
-    assert_true(again.record.disabled);
+    assert_true(again.record.life.held_back);
     store_abort(txn);
 }
 
@@ -383,7 +383,9 @@ static void test_retraction_subtracts_what_was_added(void **state)
             }
             if (row.seq != 0) {
                 counted += row.record.count;
-                assert_int_equal(row.record.retired, row.record.count == 0);
+                assert_int_equal(row.record.life.state, row.record.count == 0
+                                                            ? ARTIFACT_STATE_RETIRED
+                                                            : ARTIFACT_STATE_ACTIVE);
                 assert_true(row.record.reinforcement_count <= row.record.count);
             }
         }
@@ -414,21 +416,21 @@ static void test_rule_is_retired_without_submissions(void **state)
     switch_rule(world, txn, first.record.id, false);
     (void)retract(world, txn, learned_seq);
     row = rule_of(txn, "font", LEARNED_RULE_TYPE_MISSED_INDICATOR);
-    assert_false(row.record.retired);
+    assert_int_equal(row.record.life.state, ARTIFACT_STATE_ACTIVE);
     assert_int_equal(row.record.count, 1);
     assert_int_equal(learned_rule_accuracy(&row.record), 520000000);
     (void)retract(world, txn, reinforced_seq);
     row = rule_of(txn, "font", LEARNED_RULE_TYPE_MISSED_INDICATOR);
-    assert_true(row.record.retired);
+    assert_int_equal(row.record.life.state, ARTIFACT_STATE_RETIRED);
     assert_int_equal(learned_rule_accuracy(&row.record), 500000000);
     (void)submit(world, txn, &confirmed);
     row = rule_of(txn, "font", LEARNED_RULE_TYPE_MISSED_INDICATOR);
-    assert_true(row.record.retired);
+    assert_int_equal(row.record.life.state, ARTIFACT_STATE_RETIRED);
     assert_int_equal(row.record.count, 0);
     (void)submit(world, txn, &missed);
     row = rule_of(txn, "font", LEARNED_RULE_TYPE_MISSED_INDICATOR);
-    assert_false(row.record.retired);
-    assert_true(row.record.disabled);
+    assert_int_equal(row.record.life.state, ARTIFACT_STATE_ACTIVE);
+    assert_true(row.record.life.held_back);
     assert_true(uuid_equal(row.record.id, first.record.id));
     assert_int_equal(row.record.count, 1);
     assert_int_equal(learned_rule_accuracy(&row.record), 500000000);

@@ -31,11 +31,17 @@ static struct slice difference_text(struct cli *cli, struct json_value report)
 
 enum cli_exit artifact_print(struct cli *cli, struct json_value reply)
 {
+    enum cli_exit result = CLI_OK;
+
     reply_print_member(cli, "artifact", reply_text(cli, reply, "artifactId"));
     reply_print_member(cli, "kind", reply_word(cli, reply, "artifactKind", "ARTIFACT_KIND_"));
     reply_print_member(cli, "served", artifact_outcomes(cli, reply, "served"));
     reply_print_member(cli, "treatment", artifact_outcomes(cli, reply, "treatment"));
     reply_print_member(cli, "held out", artifact_outcomes(cli, reply, "heldOut"));
     reply_print_member(cli, "difference", difference_text(cli, reply));
-    return view_print_table(cli, "ExposureOutcome", reply, "newestOutcomes", NULL);
+    reply_print_member(cli, "state", reply_word(cli, reply, "state", "ARTIFACT_STATE_"));
+    reply_print_member(cli, "version", reply_text(cli, reply, "version"));
+    result = view_print_table(cli, "ExposureOutcome", reply, "newestOutcomes", NULL);
+    return result != CLI_OK ? result
+                            : view_print_table(cli, "EvidenceEvent", reply, "evidence", NULL);
 }

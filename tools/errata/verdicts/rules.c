@@ -1,9 +1,10 @@
 /*
- * rules.c: `errata rules`: the rules that were learned from verdicts: list, show, enable, disable.
+ * rules.c: `errata rules`: the rules that were learned from verdicts or proposed, and their states.
  */
 #include "tools/errata/commands.h"
 #include "tools/errata/engine/command_call.h"
 #include "tools/errata/engine/paging.h"
+#include "tools/errata/engine/resolve.h"
 #include "tools/errata/engine/view_cells.h"
 #include "tools/errata/layouts/measures.h"
 
@@ -22,11 +23,21 @@ struct slice cell_adjustment(struct cli *cli, struct json_value object, const ch
 
 struct slice cell_rule_state(struct cli *cli, struct json_value object, const char *name)
 {
+    static const struct {
+        const char *name;
+        const char *word;
+    } states[] = {{"PROPOSED", "proposed"},
+                  {"SHADOW", "shadow"},
+                  {"SUNSET_PROPOSED", "enabled, retirement proposed"},
+                  {"RETIRED", "retired"},
+                  {"REJECTED", "rejected"}};
     struct slice state = reply_word(cli, object, "state", "ARTIFACT_STATE_");
 
     (void)name;
-    if (slice_equal(state, SLICE("RETIRED"))) {
-        return SLICE("retired");
+    for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+        if (slice_equal(state, slice_text(states[i].name))) {
+            return slice_text(states[i].word);
+        }
     }
     return is_enabled(cli, object) ? SLICE("enabled") : SLICE("disabled");
 }
@@ -84,6 +95,51 @@ static enum cli_exit print_switched(struct cli *cli, struct json_value reply)
     return CLI_OK;
 }
 
+/* Adds the rule of the command line, and the state that the command sets. */
+static enum cli_exit fill_state(struct request *request, struct cli *cli, const char *state)
+{
+    struct slice id = {NULL, 0};
+    enum cli_exit result =
+        resolve_prefix(cli, SLICE("RULE"), slice_text(cli->options.words[0]), &id);
+
+    if (result == CLI_OK) {
+        request_text(request, "artifact_id", id);
+        request_text(request, "state", slice_text(state));
+    }
+    return result;
+}
+
+static enum cli_exit fill_shadow(struct request *request, struct cli *cli)
+{
+    return fill_state(request, cli, "ARTIFACT_STATE_SHADOW");
+}
+
+static enum cli_exit fill_activate(struct request *request, struct cli *cli)
+{
+    return fill_state(request, cli, "ARTIFACT_STATE_ACTIVE");
+}
+
+static enum cli_exit fill_retire(struct request *request, struct cli *cli)
+{
+    return fill_state(request, cli, "ARTIFACT_STATE_RETIRED");
+}
+
+static enum cli_exit print_decided(struct cli *cli, struct json_value reply)
+{
+    struct slice before = reply_word(cli, reply, "previousState", "ARTIFACT_STATE_");
+    struct slice state = reply_word(cli, reply, "state", "ARTIFACT_STATE_");
+
+    print_line(&cli->out, reply_text(cli, reply, "eventId"));
+    cli_note(cli, "%.*s, was %.*s", SLICE_ARGS(state), SLICE_ARGS(before));
+    return CLI_OK;
+}
+
+static enum cli_exit print_proposed(struct cli *cli, struct json_value reply)
+{
+    print_line(&cli->out, reply_text(cli, reply_member(reply, "learnedRule"), "id"));
+    return CLI_OK;
+}
+
 static const struct option_spec list_options[] = {
     {"type", "RULETYPE", "only rules of this type"},
     {"pattern", "TEXT", "only rules with exactly this pattern"},
@@ -94,6 +150,17 @@ static const struct option_spec list_options[] = {
     {NULL, NULL, NULL}};
 static const struct option_spec switch_options[] = {
     {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"}, {NULL, NULL, NULL}};
+
+static const struct option_spec decide_options[] = {
+    {"reason", "TEXT", "reason of the decision; needed"},
+    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
+    {NULL, NULL, NULL}};
+static const struct option_spec propose_options[] = {
+    {"type", "RULETYPE", "type of the rule; needed"},
+    {"adjustment", "NUMBER", "what it adds to a score; default: that of learned rules of its type"},
+    {"reason", "TEXT", "reason of the proposal; needed"},
+    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
+    {NULL, NULL, NULL}};
 
 const struct command rule_commands[] = {
     {.group = "rules",
@@ -136,4 +203,53 @@ const struct command rule_commands[] = {
      .options = switch_options,
      COMMAND_CALL("VerdictService/SetLearnedRuleEnabled", .fill = fill_disable,
                   .print = print_switched)},
+    {.group = "rules",
+     .name = "propose",
+     .arguments = "PATTERN",
+     .summary = "propose a rule",
+     .help =
+         "Proposes a rule, which changes no score until `errata rules activate`. A pattern is an "
+         "indicator, a comparison such as `total>100`, or `text:` and a phrase. Prints the id "
+         "of the rule.",
+     .examples = {{"errata rules propose 'text:gift card' --type missed_indicator \\\n"
+                   "  --reason 'seen in May'",
+                   NULL}},
+     .options = propose_options,
+     COMMAND_CALL("LearningService/ProposeArtifact", .print = print_proposed)},
+    {.group = "rules",
+     .name = "shadow",
+     .arguments = "RULE",
+     .summary = "let a rule match without effect",
+     .help =
+         "Puts a rule in the state SHADOW: it changes no score. Needs a REVIEWER or ADMIN token.",
+     .examples = {{"errata rules shadow 0192f0c0-1111-7222-8333-444455556666 \\\n"
+                   "  --reason 'to be measured'",
+                   NULL}},
+     .options = decide_options,
+     COMMAND_CALL("LearningService/SetArtifactState", .fill = fill_shadow, .print = print_decided)},
+    {.group = "rules",
+     .name = "activate",
+     .arguments = "RULE",
+     .summary = "put a rule into effect",
+     .help = "Puts a rule in the state ACTIVE: it adjusts scores, unless it is disabled. Needs a "
+             "REVIEWER or "
+             "ADMIN token.",
+     .examples = {{"errata rules activate 0192f0c0-1111-7222-8333-444455556666 \\\n"
+                   "  --reason 'agreed with Ann'",
+                   NULL}},
+     .options = decide_options,
+     COMMAND_CALL("LearningService/SetArtifactState", .fill = fill_activate,
+                  .print = print_decided)},
+    {.group = "rules",
+     .name = "retire",
+     .arguments = "RULE",
+     .summary = "take a rule out of effect for good",
+     .help = "Puts a rule in the state RETIRED; one that is still proposed becomes REJECTED. It "
+             "stays so "
+             "when it is learned again. Needs a REVIEWER or ADMIN token.",
+     .examples = {{"errata rules retire 0192f0c0-1111-7222-8333-444455556666 \\\n"
+                   "  --reason 'too many false alarms'",
+                   NULL}},
+     .options = decide_options,
+     COMMAND_CALL("LearningService/SetArtifactState", .fill = fill_retire, .print = print_decided)},
     {.name = NULL}};

@@ -1,0 +1,73 @@
+/*
+ * evidence.c: see evidence.h.
+ */
+#include "server/domain/artifacts/evidence.h"
+
+#include "server/domain/artifacts/keys.h"
+#include "store/base/bytes.h"
+#include "store/scan.h"
+
+static enum err put_row(struct store_txn *txn, const struct key *key, uint64_t retraction_seq)
+{
+    uint8_t value[sizeof(retraction_seq)];
+
+    bytes_put_be64(value, retraction_seq);
+    return store_put(txn, TABLE_ARTIFACT_EVIDENCE, key_slice(key), slice_of(value, sizeof(value)));
+}
+
+enum err artifact_evidence_add(struct store_txn *txn, struct org_id org, uint64_t artifact_seq,
+                               uint64_t event_seq)
+{
+    struct key key = key_artifact_evidence(org, artifact_seq, event_seq);
+
+    return put_row(txn, &key, 0);
+}
+
+enum err artifact_evidence_retract(struct store_txn *txn, struct org_id org, uint64_t artifact_seq,
+                                   uint64_t event_seq, uint64_t retraction_seq)
+{
+    struct key key = key_artifact_evidence(org, artifact_seq, event_seq);
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, TABLE_ARTIFACT_EVIDENCE, key_slice(&key), &value);
+
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    return put_row(txn, &key, retraction_seq);
+}
+
+static enum err read_item(struct slice key, struct slice value, struct artifact_evidence_item *item)
+{
+    if (value.size != sizeof(uint64_t)) {
+        return ERR_CORRUPT;
+    }
+    item->retraction_seq = bytes_get_be64(value.data);
+    return key_read_artifact_evidence(key, &item->event_seq);
+}
+
+enum err artifact_evidence_list(struct store_txn *txn, struct org_id org, uint64_t artifact_seq,
+                                struct artifact_evidence *ret_evidence)
+{
+    const struct scan_range range = {
+        .table = TABLE_ARTIFACT_EVIDENCE,
+        .prefix = key_artifact(org, artifact_seq),
+        .order = STORE_DESCENDING,
+        .rows_max = ARTIFACT_EVIDENCE_MAX,
+    };
+    struct scan scan = {.rows_max = 0};
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    enum err err = scan_init(&scan, txn, &range);
+
+    ret_evidence->count = 0;
+    while (err == OK) {
+        err = scan_next(&scan, &key, &value);
+        if (err == OK) {
+            err = read_item(key, value, &ret_evidence->items[ret_evidence->count]);
+            ret_evidence->count += err == OK;
+        }
+    }
+    ret_evidence->is_incomplete = scan.is_cut;
+    scan_deinit(&scan);
+    return err == ERR_NOT_FOUND ? OK : err;
+}

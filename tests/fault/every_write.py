@@ -103,6 +103,7 @@ class Load:
         self.orgs = []  # (id, an administrator's token)
         self.suggested = {}  # org -> ids of mappings
         self.families = {}  # org -> ids of layout families
+        self.pages = {}  # org -> (id of a document, its layout family when it was ingested)
         self.rules = {}  # org -> ids of learned rules
         self.retractable = {}  # org -> ids of captures and verdicts that no write retracts
         self.served = {}  # (kind, org) -> [(request, id of what it stored)]
@@ -209,6 +210,7 @@ class Load:
         if document.layout_family_id:
             with self.lock:
                 self.families.setdefault(org, set()).add(document.layout_family_id)
+                self.pages.setdefault(org, []).append((document.document_id, document.layout_family_id))
 
     def merge(self, key, org, token):
         """Two families of an organisation, which other writes may have merged already."""
@@ -221,10 +223,15 @@ class Load:
             from_layout_family_id=families[at], into_layout_family_id=families[at - 1]))
 
     def split(self, key, org, token):
-        """A family that may be an alias."""
+        """A family that may be an alias, or documents that other writes may have moved already."""
         with self.lock:
             families = sorted(self.families.get(org, ()))
-        if families:
+            pages = list(self.pages.get(org, ()))
+        if pages and number_of(key, 2) == 0:
+            document_id, family = pages[number_of(key, len(pages))]
+            self.change_families("split", key, org, token, layout.SplitFamilyRequest(
+                layout_family_id=family, document_ids=[document_id]))
+        elif families:
             self.change_families("split", key, org, token, layout.SplitFamilyRequest(
                 layout_family_id=families[number_of(key, len(families))]))
 
@@ -232,7 +239,10 @@ class Load:
         body = request.SerializeToString()
         reply = self.call(kind, key, token, body, (grpc.StatusCode.FAILED_PRECONDITION,), True)
         if not isinstance(reply, grpc.RpcError):
-            self.keep(kind, org, key, body, reply, [REPLIES[kind].FromString(reply).event_id])
+            changed = REPLIES[kind].FromString(reply)
+            self.keep(kind, org, key, body, reply, [changed.event_id])
+            with self.lock:
+                self.families[org].add(changed.family.id)
 
     def suggest(self, key, org, token):
         """Suggests a mapping of a unique SKU, so that it is always stored and can be judged."""

@@ -301,6 +301,48 @@ static void test_merges_and_the_past(void **state)
     world_deinit(&world);
 }
 
+/* Splits a document off its family; returns the family of it. */
+static const char *split_document(struct world *world, const char *document_id)
+{
+    const struct exchange_start start = {.path = "errata.v1.LayoutService/SplitFamily",
+                                         .authorization = world->admin};
+    Errata__V1__SplitFamilyRequest request = ERRATA__V1__SPLIT_FAMILY_REQUEST__INIT;
+    char *ids[] = {text_of(document_id)};
+
+    request.layout_family_id = text_of(family_of(world, document_id));
+    request.document_ids = ids;
+    request.n_document_ids = 1;
+    assert_int_equal(world_call(world, &start, &request.base, NULL), STATUS_OK);
+    return family_of(world, document_id);
+}
+
+/* Goal: a document that is moved into a new family takes its corrections along, those before and after the split, and a merge brings them back. Method: two corrected documents of one family, and one that asks. */
+static void test_split_moves_examples(void **state)
+{
+    struct world world;
+    const struct asked asked = {.document_id = "asking", .mode = FAMILY};
+    const char *family = NULL;
+    const char *moved = NULL;
+
+    (void)state;
+    world_init(&world);
+    (void)ingest_page(&world, "asking", 0, 1);
+    (void)ingest_page(&world, "stays", 2, 2);
+    (void)ingest_page(&world, "moves", 3, 3);
+    (void)correct(&world, "stays", "{\"qty\":1}");
+    (void)correct(&world, "moves", "{\"qty\":2}");
+    family = family_of(&world, "asking");
+    EXPECT(ask(&world, asked), MATCH_LEVEL_FAMILY, "{\"qty\":2}", "{\"qty\":1}");
+    moved = split_document(&world, "moves");
+    assert_string_not_equal(moved, family);
+    EXPECT(ask(&world, asked), MATCH_LEVEL_FAMILY, "{\"qty\":1}");
+    (void)correct(&world, "moves", "{\"qty\":3}");
+    EXPECT(ask(&world, asked), MATCH_LEVEL_FAMILY, "{\"qty\":1}");
+    merge(&world, moved, family);
+    EXPECT(ask(&world, asked), MATCH_LEVEL_FAMILY, "{\"qty\":3}", "{\"qty\":2}", "{\"qty\":1}");
+    world_deinit(&world);
+}
+
 static void expect_text_matches(struct world *world, const char *reference)
 {
     const struct exchange_start start = {.path = EXPLAIN, .authorization = world->admin};
@@ -377,6 +419,7 @@ int run_family_example_tests(void)
         cmocka_unit_test(test_other_layouts_of_the_family),
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_merges_and_the_past),
+        cmocka_unit_test(test_split_moves_examples),
         cmocka_unit_test(test_examples_are_credited),
     };
 

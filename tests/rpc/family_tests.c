@@ -404,6 +404,140 @@ static void test_split(void **state)
     world_deinit(&world);
 }
 
+/* A request to split documents off a family; NULL ends their ids. */
+static Errata__V1__SplitFamilyRequest splitting(struct world *world, const char *family,
+                                                const char *const *ids)
+{
+    Errata__V1__SplitFamilyRequest request = ERRATA__V1__SPLIT_FAMILY_REQUEST__INIT;
+
+    request.layout_family_id = (char *)(uintptr_t)family;
+    request.document_ids = arena_calloc(&world->arena, 16, sizeof(char *));
+    assert_non_null(request.document_ids);
+    for (; ids[request.n_document_ids] != NULL; request.n_document_ids++) {
+        request.document_ids[request.n_document_ids] =
+            (char *)(uintptr_t)ids[request.n_document_ids];
+    }
+    return request;
+}
+
+/* Expects that documents are refused, with a message that contains `text`. */
+static void expect_refused(struct world *world, const char *family, enum status_code code,
+                           const char *text, const char *const *ids)
+{
+    const struct exchange_start start = {.path = "errata.v1.LayoutService/SplitFamily",
+                                         .authorization = world->admin};
+    Errata__V1__SplitFamilyRequest request = splitting(world, family, ids);
+    struct exchange exchange = world_call_whole(world, &start, &request.base);
+
+    assert_int_equal(exchange.code, code);
+    assert_true(slice_has(exchange.message, text) || slice_has(exchange.details, text));
+}
+
+static Errata__V1__SplitFamilyResponse *expect_split(struct world *world, const char *family,
+                                                     const char *const *ids)
+{
+    const struct exchange_start start = {.path = "errata.v1.LayoutService/SplitFamily",
+                                         .authorization = world->admin};
+    Errata__V1__SplitFamilyRequest request = splitting(world, family, ids);
+    Errata__V1__SplitFamilyResponse *response = NULL;
+
+    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
+    return response;
+}
+
+#define IDS(...)                                                                                   \
+    (const char *const[])                                                                          \
+    {                                                                                              \
+        __VA_ARGS__, NULL                                                                          \
+    }
+
+/* Goal: documents of a family are moved into a new one, with their fingerprints and the pages that later documents are
+ * compared with; both families have the right counts, and a merge takes it back. Method: four pages that drift, of which
+ * two are moved, given by the family's alias; later pages like one of each. */
+static void test_split_documents(void **state)
+{
+    struct world world;
+    Errata__V1__SplitFamilyResponse *answer = NULL;
+    Errata__V1__Document *first = NULL;
+    Errata__V1__Document *alias = NULL;
+
+    (void)state;
+    world_init(&world);
+    first = ingest_page(&world, "first", 0, 1);
+    (void)ingest_page(&world, "second", 4, 2);
+    (void)ingest_page(&world, "third", 14, 2);
+    (void)ingest_page(&world, "fourth", 16, 3);
+    alias = ingest_page(&world, "alias", 500, 4);
+    assert_int_equal(merge(&world, NULL, alias->id, first->id, NULL), STATUS_OK);
+    answer = expect_split(&world, alias->id, IDS("third", "fourth"));
+    assert_string_not_equal(answer->family->id, first->id);
+    assert_string_equal(answer->family->id, answer->event_id);
+    assert_int_equal(answer->family->document_count, 2);
+    assert_int_equal(answer->family->fingerprint_count, 2);
+    assert_string_equal(answer->remaining->id, first->id);
+    assert_int_equal(answer->remaining->document_count, 3);
+    assert_int_equal(answer->remaining->fingerprint_count, 3);
+    assert_int_equal(answer->remaining->n_merged_family_ids, 1);
+    expect_filtered(&world, answer->family->id, 2, 2);
+    expect_filtered(&world, first->id, 3, 3);
+    assert_int_equal(get_family(&world, first->id)->document_count, 3);
+    assert_int_equal(get_family(&world, answer->family->id)->n_layout_fingerprints, 2);
+    assert_string_equal(ingest_page(&world, "like third", 15, 2)->layout_family_id,
+                        answer->family->id);
+    assert_string_equal(ingest_page(&world, "like first", 1, 1)->layout_family_id, first->id);
+    assert_int_equal(merge(&world, NULL, answer->family->id, first->id, NULL), STATUS_OK);
+    expect_filtered(&world, first->id, 7, 4);
+    assert_string_equal(family_of_capture(&world, "fourth"), first->id);
+    world_deinit(&world);
+}
+
+/* Goal: a family that loses all documents with kept pages is compared by those of the remaining ones. Method: the newest
+ * of two documents with the same page is moved; a third one is nearest to both, and the newest page wins. */
+static void test_split_the_only_page(void **state)
+{
+    struct world world;
+    Errata__V1__SplitFamilyResponse *answer = NULL;
+    Errata__V1__Document *first = NULL;
+
+    (void)state;
+    world_init(&world);
+    first = ingest_page(&world, "first", 0, 1);
+    (void)ingest_page(&world, "second", 0, 2);
+    answer = expect_split(&world, first->id, IDS("second"));
+    assert_int_equal(get_nearest(&world, "second", 0)->n_families, 1);
+    assert_string_equal(get_nearest(&world, "second", 0)->families[0]->family->id, first->id);
+    assert_int_equal(get_nearest(&world, "first", 0)->n_families, 1);
+    assert_string_equal(get_nearest(&world, "first", 0)->families[0]->family->id,
+                        answer->family->id);
+    world_deinit(&world);
+}
+
+/* Goal: documents that cannot be moved are refused, and nothing changes. Method: a family and a document that do not
+ * exist, a document of another family, one twice, all of them; a family without a sketch of its own. */
+static void test_refused_splits(void **state)
+{
+    const char *nothing = "01890000-0000-7000-8000-000000000001";
+    struct world world;
+    Errata__V1__Document *first = NULL;
+
+    (void)state;
+    world_init(&world);
+    first = ingest_page(&world, "first", 0, 1);
+    (void)ingest_page(&world, "second", 1, 1);
+    (void)ingest_page(&world, "other", 500, 1);
+    expect_refused(&world, nothing, STATUS_NOT_FOUND, "layout_family_id: not found", IDS("first"));
+    expect_refused(&world, first->id, STATUS_NOT_FOUND, "document_ids[1]: not found",
+                   IDS("first", "none"));
+    expect_refused(&world, first->id, STATUS_FAILED_PRECONDITION,
+                   "document_ids[1]: not a document of this layout family", IDS("first", "other"));
+    expect_refused(&world, first->id, STATUS_INVALID_ARGUMENT, "given twice",
+                   IDS("second", "second"));
+    expect_refused(&world, first->id, STATUS_FAILED_PRECONDITION,
+                   "document_ids: all documents of the layout family", IDS("first", "second"));
+    expect_filtered(&world, first->id, 2, 1);
+    world_deinit(&world);
+}
+
 /* Goal: what cannot be merged is refused with its reason, and aliases are flattened. Method: a chain of
  * merges, in both directions; ids of nothing and of a document that made no family; one merge more than
  * a family's limit. */
@@ -453,10 +587,17 @@ static void test_refused_merges(void **state)
 int run_family_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_family), cmocka_unit_test(test_list_and_get),
-        cmocka_unit_test(test_filters),    cmocka_unit_test(test_nearest),
-        cmocka_unit_test(test_merge),      cmocka_unit_test(test_merged_list),
-        cmocka_unit_test(test_split),      cmocka_unit_test(test_refused_merges),
+        cmocka_unit_test(test_one_family),
+        cmocka_unit_test(test_list_and_get),
+        cmocka_unit_test(test_filters),
+        cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_merge),
+        cmocka_unit_test(test_merged_list),
+        cmocka_unit_test(test_split),
+        cmocka_unit_test(test_split_documents),
+        cmocka_unit_test(test_split_the_only_page),
+        cmocka_unit_test(test_refused_splits),
+        cmocka_unit_test(test_refused_merges),
     };
 
     return cmocka_run_group_tests_name("families", tests, NULL, NULL);

@@ -110,14 +110,21 @@ enum err layout_service_merge_families_answer(struct layout_service_merge_famili
 
 enum err layout_service_split_family_write(struct layout_service_split_family_call *call)
 {
+    size_t count = call->request->n_document_ids;
+    struct slice *ids = arena_calloc(call->ctx->arena, count + 1, sizeof(*ids));
     struct family_split split = {
         .actor_user_id = service_actor(call->service),
         .by_program = call->service->principal->user_id.size == 0,
+        .document_ids = ids,
+        .document_count = count,
     };
-    enum err err = split.actor_user_id.size > 0 ? OK : ERR_MEMORY;
+    enum err err = split.actor_user_id.size > 0 && ids != NULL ? OK : ERR_MEMORY;
 
     if (UNEXPECTED(!uuid_parse(slice_text(call->request->layout_family_id), &split.family))) {
         return ERR_INTERNAL; /* check_request refuses it */
+    }
+    for (size_t i = 0; i < count && err == OK; i++) {
+        ids[i] = slice_text(call->request->document_ids[i]);
     }
     if (err == OK) {
         err = family_split(call->ctx, call->txn, call->org, &split, &call->result->first_seq);

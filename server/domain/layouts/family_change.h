@@ -30,15 +30,18 @@ MUST_CHECK enum err family_merge_of_event(const struct event *event,
 MUST_CHECK enum err family_merge_apply(struct ctx *ctx, struct store_txn *txn,
                                        const struct event *event);
 
-/* Which alias to make a family of its own again, and by whom. */
+/* Which documents of a family to move into a new one, or which alias to make a separate family again, and by whom. */
 struct family_split {
     struct slice actor_user_id;
     bool by_program; /* the token names no user */
-    struct uuid family;
+    struct uuid family; /* without documents, the alias */
+    const struct slice *document_ids;
+    size_t document_count; /* at most FAMILY_PART_DOCUMENTS_MAX (family_part.h) */
 };
 
-/* Appends an EVENT_FAMILY_SPLIT and applies it. ERR_NOT_FOUND for an id that is of no family here,
- * ERR_PRECONDITION for a family that is not an alias: both with a message. */
+/* Appends an EVENT_FAMILY_SPLIT and applies it. ERR_NOT_FOUND for an id that is not of a family or a document of this
+ * organisation, ERR_INVALID for a document that is given twice, ERR_PRECONDITION for a family that is not an alias and
+ * for documents that cannot be moved: all with a message. */
 MUST_CHECK enum err family_split(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                  const struct family_split *change, uint64_t *ret_seq);
 /* The facts of such an event, borrowed from it. ERR_CORRUPT for another event. */

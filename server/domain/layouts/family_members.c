@@ -77,11 +77,10 @@ bool family_members_have(const struct family_members *members, uint64_t family_s
     return false;
 }
 
-/* A family that has no documents has no times. */
-static void add_member(struct family_record *total, const struct family_record *member)
+void family_total_add(struct family_record *total, const struct family_record *member)
 {
     if (member->document_count == 0) {
-        return;
+        return; /* a family without documents has no times */
     }
     if (total->document_count == 0 || total->first_seen_at_us > member->first_seen_at_us) {
         total->first_seen_at_us = member->first_seen_at_us;
@@ -105,7 +104,7 @@ enum err family_total(struct store_txn *txn, struct org_id org, const struct fam
         if (err != OK) {
             return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
         }
-        add_member(&total, &alias);
+        family_total_add(&total, &alias);
     }
     *ret_total = total;
     return OK;

@@ -1,7 +1,7 @@
 /*
  * family_members.h: which families make up one family: itself, and the families that a person merged into
  * it, its aliases. A merge writes only this relation: the rows of documents, sketches, layouts and
- * examples keep the family that they were assigned to. So merging and taking a merge back cost the same
+ * examples keep the family that they were assigned to, or were moved to by a split with documents. So merging and taking a merge back cost the same
  * for families of any size, and taking it back restores both families exactly. Readers look at the rows of all
  * members, and name the family itself.
  */
@@ -31,6 +31,8 @@ MUST_CHECK enum err family_members(struct store_txn *txn, struct org_id org, uin
                                    struct family_members *ret_members);
 bool family_members_have(const struct family_members *members, uint64_t family_seq);
 
+/* Adds the counts and times of a member to those of `total`, which starts with zeros or with one of the members. */
+void family_total_add(struct family_record *total, const struct family_record *member);
 /* The counts and times of a resolved family over all its members, in place of its own; reads a row for each
  * alias. A fingerprint of several members is counted once for each. */
 MUST_CHECK enum err family_total(struct store_txn *txn, struct org_id org,

@@ -55,8 +55,7 @@ static enum err read_sketch(struct store_txn *txn, struct org_id org, uint64_t s
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
-/* Removes a sketch, which may be of any family, and its place in the family's row. */
-static enum err drop_sketch(struct ctx *ctx, struct store_txn *txn, struct org_id org, uint64_t seq)
+enum err family_sketch_drop(struct ctx *ctx, struct store_txn *txn, struct org_id org, uint64_t seq)
 {
     struct family_sketch_record sketch;
     struct family_record family;
@@ -180,6 +179,14 @@ static enum err enter_lists(struct store_txn *txn, const struct family_addend *a
     return err;
 }
 
+enum err family_rows_enter(struct store_txn *txn, const struct family_addend *addend)
+{
+    bool first_of_layout = false;
+    enum err err = count_layout(txn, addend, &first_of_layout);
+
+    return err != OK ? err : enter_lists(txn, addend, first_of_layout);
+}
+
 /* The family's row before the document; that of a new family if the document makes it. */
 static enum err read_or_make(struct store_txn *txn, const struct family_addend *addend,
                              struct family_record *ret_family)
@@ -208,7 +215,7 @@ enum err family_rows_add(struct ctx *ctx, struct store_txn *txn, const struct fa
         return err;
     }
     if (addend->dropped_seq != 0) {
-        err = drop_sketch(ctx, txn, addend->org, addend->dropped_seq);
+        err = family_sketch_drop(ctx, txn, addend->org, addend->dropped_seq);
     }
     if (err == OK) {
         err = read_or_make(txn, addend, &family);
@@ -227,7 +234,9 @@ enum err family_rows_add(struct ctx *ctx, struct store_txn *txn, const struct fa
     if (family.first_seen_at_us > addend->created_at_us) {
         family.first_seen_at_us = addend->created_at_us; /* the clock was ahead at the first */
     }
-    family.last_seen_at_us = addend->created_at_us;
+    if (family.last_seen_at_us < addend->created_at_us) {
+        family.last_seen_at_us = addend->created_at_us;
+    }
     return family_row_write(ctx, txn, addend->org, addend->family_seq, &family);
 }
 

@@ -27,6 +27,13 @@ struct family_addend {
 MUST_CHECK enum err family_rows_add(struct ctx *ctx, struct store_txn *txn,
                                     const struct family_addend *addend);
 
+/* Counts a document in the rows of its layout, and lists it under a family that exists: what family_rows_add does
+ * except for the family's own row and its sketches. `sketch` and `dropped_seq` are not read. */
+MUST_CHECK enum err family_rows_enter(struct store_txn *txn, const struct family_addend *addend);
+/* Removes the sketch with this key, which may be of any family, and its place in the family's row. */
+MUST_CHECK enum err family_sketch_drop(struct ctx *ctx, struct store_txn *txn, struct org_id org,
+                                       uint64_t seq);
+
 /* ERR_NOT_FOUND for a seq that made no family. */
 MUST_CHECK enum err family_row_read(struct store_txn *txn, struct org_id org, uint64_t family_seq,
                                     struct family_record *ret_family);

@@ -1,10 +1,12 @@
 /*
- * family_split.c: SplitFamily: the decision, its event, and its rows (family_change.h).
+ * family_split.c: SplitFamily: the decision, its event, and its rows (family_change.h). A split by documents is in
+ * family_part.c.
  */
 #include "server/domain/events/draft.h"
 #include "server/domain/events/payload.h"
 #include "server/domain/layouts/families.h"
 #include "server/domain/layouts/family_change.h"
+#include "server/domain/layouts/family_part.h"
 #include "server/domain/layouts/family_past.h"
 #include "server/domain/layouts/family_rows.h"
 
@@ -115,8 +117,12 @@ enum err family_split(struct ctx *ctx, struct store_txn *txn, struct org_id org,
         .actor_user_id = change->actor_user_id,
     };
     struct split split;
-    enum err err = find_split(ctx, txn, org, change->family, &split);
+    enum err err = OK;
 
+    if (change->document_count > 0) {
+        return family_part(ctx, txn, org, change, ret_seq);
+    }
+    err = find_split(ctx, txn, org, change->family, &split);
     if (err == OK) {
         err = encode(ctx, txn, &split, &draft);
     }
@@ -138,23 +144,14 @@ enum err family_split_of_event(const struct event *event, struct family_split_vi
                                              : ERR_CORRUPT;
 }
 
-enum err family_split_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
+/* Writes the rows of an alias that is a separate family again. */
+static enum err apply_alias(struct ctx *ctx, struct store_txn *txn, const struct event *event,
+                            uint64_t family_seq)
 {
-    struct family_split_internal_view internal;
-    struct family_split_view facts;
+    struct split split = {.family_seq = family_seq};
     struct family_members before;
-    struct split split;
-    enum err err = family_split_of_event(event, &facts);
+    enum err err = read_split(txn, event->org, &split);
 
-    if (err == OK) {
-        err = family_split_internal_view_read(payload_internal(facts.internal, event->facts),
-                                              &internal);
-    }
-    if (err != OK) {
-        return err;
-    }
-    split.family_seq = internal.family_seq;
-    err = read_split(txn, event->org, &split);
     if (err == OK && split.from_seq == 0) {
         err = ERR_CORRUPT;
     }
@@ -168,8 +165,22 @@ enum err family_split_apply(struct ctx *ctx, struct store_txn *txn, const struct
     if (err == OK) {
         err = family_row_write(ctx, txn, event->org, split.family_seq, &split.family);
     }
+    return err != OK ? err : family_row_write(ctx, txn, event->org, split.from_seq, &split.from);
+}
+
+enum err family_split_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
+{
+    struct family_split_internal_view internal;
+    struct family_split_view facts;
+    enum err err = family_split_of_event(event, &facts);
+
     if (err == OK) {
-        err = family_row_write(ctx, txn, event->org, split.from_seq, &split.from);
+        err = family_split_internal_view_read(payload_internal(facts.internal, event->facts),
+                                              &internal);
+    }
+    if (err == OK) {
+        err = internal.from_seq != 0 ? family_part_apply(ctx, txn, event, &facts, &internal)
+                                     : apply_alias(ctx, txn, event, internal.family_seq);
     }
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }

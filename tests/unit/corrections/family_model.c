@@ -237,7 +237,8 @@ static void change_families(struct family_model *model)
     family_model_find_roots(model, UINT64_MAX, roots);
     log_begin_write(txn, NULL);
     if (merged_seq != UINT64_MAX && roots[merged] != merged) {
-        const struct family_split change = {SLICE("anna"), false, id_of(model, txn, merged_seq)};
+        const struct family_split change = {.actor_user_id = SLICE("anna"),
+                                            .family = id_of(model, txn, merged_seq)};
 
         assert_int_equal(family_split(&world->ctx, txn, world->org, &change, &seq), OK);
         into = 0;

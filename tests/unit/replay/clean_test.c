@@ -35,7 +35,7 @@ static void test_random_writes_reach_every_table(void **state)
 
     (void)state;
     world_init(&world, WORLD_MEMORY, 6);
-    world_write_many(&world, 2 * WRITES);
+    world_write_many(&world, 4 * WRITES);
     for (int i = 0; i < TABLE_COUNT; i++) {
         enum store_table table = (enum store_table)i;
         struct slice key = {NULL, 0};

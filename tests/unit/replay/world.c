@@ -239,7 +239,21 @@ static bool draw_family(struct world *world, struct org_id org, struct family_re
     return true;
 }
 
-/* Merges a family into another, or splits it off again. */
+/* Splits the documents of a few random names off their family; some are of other families. */
+static enum err write_part(struct world *world, struct store_txn *txn, struct org_id org,
+                           struct uuid family, struct work_result *ret_result)
+{
+    struct slice ids[3];
+    const struct family_split change = {SLICE("anna"), false, family, ids,
+                                        1 + world_draw(world, 3)};
+
+    for (size_t i = 0; i < change.document_count; i++) {
+        ids[i] = name(world, "document", NAMES);
+    }
+    return family_split(&world->ctx, txn, org, &change, &ret_result->first_seq);
+}
+
+/* Merges a family into another, or splits it off again, or splits documents off. */
 static enum err write_families(struct world *world, struct store_txn *txn, struct org_id org,
                                struct work_result *ret_result)
 {
@@ -250,8 +264,10 @@ static enum err write_families(struct world *world, struct store_txn *txn, struc
     if (!draw_family(world, org, &from) || !draw_family(world, org, &into)) {
         return OK;
     }
-    if (from.alias_of_seq != 0) {
-        const struct family_split change = {SLICE("anna"), false, from.id};
+    if (world_draw(world, 3) == 0) {
+        err = write_part(world, txn, org, from.id, ret_result);
+    } else if (from.alias_of_seq != 0) {
+        const struct family_split change = {.actor_user_id = SLICE("anna"), .family = from.id};
 
         err = family_split(&world->ctx, txn, org, &change, &ret_result->first_seq);
     } else {
@@ -260,7 +276,9 @@ static enum err write_families(struct world *world, struct store_txn *txn, struc
         err = family_merge(&world->ctx, txn, org, &change, &ret_result->first_seq);
     }
     ret_result->count = err == OK ? 1 : 0;
-    return err == ERR_INVALID || err == ERR_PRECONDITION ? OK : err; /* the same family twice */
+    return err == ERR_INVALID || err == ERR_PRECONDITION || err == ERR_NOT_FOUND
+               ? OK /* the same family or document twice, or one that does not exist */
+               : err;
 }
 
 /* Makes a token, or revokes one of the organisation's first ones (perhaps again, which is nothing). */

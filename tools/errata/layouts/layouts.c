@@ -263,6 +263,8 @@ static const struct option_spec list_options[] = {
     PAGING_OPTIONS,
     {NULL, NULL, NULL}};
 static const struct option_spec families_options[] = {PAGING_OPTIONS, {NULL, NULL, NULL}};
+static const struct option_spec split_options[] = {
+    {"document", "ID", "document to move, at most 1,000; may be repeated"}, {NULL, NULL, NULL}};
 static const struct option_spec nearest_options[] = {
     {"max", "N", "families to compare with, 1 to 20 (default 5)"}, {NULL, NULL, NULL}};
 static const struct option_spec show_options[] = {
@@ -380,11 +382,19 @@ const struct command layout_commands[] = {
     {.group = "layouts",
      .name = "split",
      .arguments = "FAMILY",
-     .summary = "undo the merge of a layout family",
-     .help = "Makes FAMILY, which is an alias of another family, a separate family again, with the "
-             "documents that are similar to its pages. `errata layouts family` lists the aliases "
-             "of a family as merged.",
-     .examples = {{"errata layouts split 0196f3a1-7c2e-7d0b-a1c4-5b8f2e9d6a10", NULL}},
+     .summary = "move documents into a new layout family, or undo a merge",
+     .help = "With `--document`, moves these documents of FAMILY into a new family, together with "
+             "their corrections and the pages that later documents are compared with. `errata "
+             "layouts merge` takes this back.\n"
+             "\n"
+             "Without documents, makes FAMILY, which is an alias of another family, a separate "
+             "family again, with the documents that are similar to its pages. `errata layouts "
+             "family` lists the aliases of a family as merged.",
+     .examples = {{"errata layouts split 0196f3a1-7c2e-7d0b-a1c4-5b8f2e9d6a10", NULL},
+                  {"errata layouts split 0196f3a1-7c2e-7d0b-a1c4-5b8f2e9d6a10 \\\n"
+                   "  --document invoice-17 --document invoice-19",
+                   "two documents that are not of this family"}},
+     .options = split_options,
      COMMAND_CALL("LayoutService/SplitFamily")},
     {.group = "layouts",
      .name = "nearest",

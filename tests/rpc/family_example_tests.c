@@ -316,11 +316,21 @@ static const char *split_document(struct world *world, const char *document_id)
     return family_of(world, document_id);
 }
 
-/* Goal: a document that is moved into a new family takes its corrections along, those before and after the split, and a merge brings them back. Method: two corrected documents of one family, and one that asks. */
+/* Goal: a document that is moved into a new family takes its corrections along, those before and after the split, and a
+ * merge brings them back; as_of gives each state again. Method: two corrected documents of one family, and one that
+ * asks, before and after each change; then all again as of each. */
 static void test_split_moves_examples(void **state)
 {
+    enum {
+        STATES = 4
+    };
+    static const char *const expected[STATES][4] = {{"{\"qty\":2}", "{\"qty\":1}"},
+                                                    {"{\"qty\":1}"},
+                                                    {"{\"qty\":1}"},
+                                                    {"{\"qty\":3}", "{\"qty\":2}", "{\"qty\":1}"}};
     struct world world;
-    const struct asked asked = {.document_id = "asking", .mode = FAMILY};
+    struct asked asked = {.document_id = "asking", .mode = FAMILY};
+    uint64_t seqs[STATES] = {0};
     const char *family = NULL;
     const char *moved = NULL;
 
@@ -329,17 +339,26 @@ static void test_split_moves_examples(void **state)
     (void)ingest_page(&world, "asking", 0, 1);
     (void)ingest_page(&world, "stays", 2, 2);
     (void)ingest_page(&world, "moves", 3, 3);
-    (void)correct(&world, "stays", "{\"qty\":1}");
-    (void)correct(&world, "moves", "{\"qty\":2}");
     family = family_of(&world, "asking");
-    EXPECT(ask(&world, asked), MATCH_LEVEL_FAMILY, "{\"qty\":2}", "{\"qty\":1}");
-    moved = split_document(&world, "moves");
-    assert_string_not_equal(moved, family);
-    EXPECT(ask(&world, asked), MATCH_LEVEL_FAMILY, "{\"qty\":1}");
-    (void)correct(&world, "moves", "{\"qty\":3}");
-    EXPECT(ask(&world, asked), MATCH_LEVEL_FAMILY, "{\"qty\":1}");
-    merge(&world, moved, family);
-    EXPECT(ask(&world, asked), MATCH_LEVEL_FAMILY, "{\"qty\":3}", "{\"qty\":2}", "{\"qty\":1}");
+    for (size_t i = 0; i < STATES; i++) {
+        if (i == 0) {
+            (void)correct(&world, "stays", "{\"qty\":1}");
+            (void)correct(&world, "moves", "{\"qty\":2}");
+        } else if (i == 1) {
+            moved = split_document(&world, "moves");
+            assert_string_not_equal(moved, family);
+        } else if (i == 2) {
+            (void)correct(&world, "moves", "{\"qty\":3}");
+        } else {
+            merge(&world, moved, family);
+        }
+        expect(ask(&world, asked), MATCH_LEVEL_FAMILY, expected[i]);
+        seqs[i] = last_seq(&world);
+    }
+    for (size_t i = 0; i < STATES; i++) {
+        asked.as_of_seq = seqs[i];
+        expect(ask(&world, asked), MATCH_LEVEL_FAMILY, expected[i]);
+    }
     world_deinit(&world);
 }
 

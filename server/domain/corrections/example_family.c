@@ -28,8 +28,8 @@ enum err example_family_find(struct store_txn *txn, const struct example_family_
 }
 
 enum err example_family_had(struct store_txn *txn, struct org_id org,
-                            const struct feedback_event_view *view, uint64_t as_of_seq,
-                            bool *ret_had)
+                            const struct feedback_event_view *view, uint64_t member_seq,
+                            uint64_t as_of_seq, bool *ret_had)
 {
     struct document_state state = {.family_seq = 0};
     enum err err = OK;
@@ -39,6 +39,6 @@ enum err example_family_had(struct store_txn *txn, struct org_id org,
         return OK;
     }
     err = document_read_state(txn, org, view->document_id, as_of_seq, &state);
-    *ret_had = err == OK && state.family_seq != 0;
+    *ret_had = err == OK && state.family_seq == member_seq;
     return err == ERR_NOT_FOUND ? OK : err;
 }

@@ -23,10 +23,11 @@ struct example_family_query {
 MUST_CHECK enum err example_family_find(struct store_txn *txn,
                                         const struct example_family_query *query,
                                         struct family_members *ret_family);
-/* Returns whether the example of a feedback event, which belongs to a family now, belonged to it after the event
- * `as_of_seq`, which is not before its own: it joined when its document was measured. */
+/* Returns whether the example of a feedback event, which has or had a row in the family of `member_seq`, belonged to it after the
+ * event `as_of_seq`, which is not before its own: it joins when its document is measured, and leaves if its document is
+ * moved. */
 MUST_CHECK enum err example_family_had(struct store_txn *txn, struct org_id org,
-                                       const struct feedback_event_view *view, uint64_t as_of_seq,
-                                       bool *ret_had);
+                                       const struct feedback_event_view *view, uint64_t member_seq,
+                                       uint64_t as_of_seq, bool *ret_had);
 
 #endif

@@ -19,9 +19,9 @@ static enum err read_view(struct store_txn *txn, struct org_id org, uint64_t seq
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
-/* Returns whether an example that belongs to the family now belonged to it after the event `as_of_seq`. */
+/* Returns whether an example with a row in the family of `member_seq` belonged to it after the event `as_of_seq`. */
 static enum err had_example(struct store_txn *txn, struct org_id org, uint64_t seq,
-                            uint64_t as_of_seq, bool *ret_had)
+                            uint64_t member_seq, uint64_t as_of_seq, bool *ret_had)
 {
     struct feedback_event_view view;
     struct event event;
@@ -32,57 +32,81 @@ static enum err had_example(struct store_txn *txn, struct org_id org, uint64_t s
         return OK;
     }
     err = read_view(txn, org, seq, &event, &view);
-    return err != OK ? err : example_family_had(txn, org, &view, as_of_seq, ret_had);
+    return err != OK ? err : example_family_had(txn, org, &view, member_seq, as_of_seq, ret_had);
 }
 
-/* Returns whether the family has an example that is older. */
+/* Returns whether a member has an older example in a table. */
+static enum err has_older_row(struct store_txn *txn, const struct examples_family_place *place,
+                              enum store_table table, uint64_t member_seq, bool *ret_has)
+{
+    struct key after = key_family_example(place->org, member_seq, place->created_at_us, place->seq);
+    const struct scan_range range = {
+        .table = table,
+        .prefix = key_family_prefix(place->org, member_seq),
+        .after = key_slice(&after),
+        .rows_max = 1,
+    };
+    struct scan scan = {.row_count = 0};
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    enum err err = scan_init(&scan, txn, &range);
+
+    if (err == OK) {
+        err = scan_next(&scan, &key, &value);
+    }
+    scan_deinit(&scan);
+    *ret_has = err == OK;
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
+/* Returns whether the family has, or in a read of the past had, an example that is older. */
 static enum err has_older(struct store_txn *txn, const struct examples_family_place *place,
                           bool *ret_has)
 {
-    enum err err = ERR_NOT_FOUND;
+    bool is_past = place->as_of_seq != UINT64_MAX;
+    enum err err = OK;
 
-    for (size_t i = 0; i < place->members->count && err == ERR_NOT_FOUND; i++) {
-        uint64_t family_seq = place->members->seqs[i];
-        struct key after =
-            key_family_example(place->org, family_seq, place->created_at_us, place->seq);
-        const struct scan_range range = {
-            .table = TABLE_FAMILY_EXAMPLE,
-            .prefix = key_family_prefix(place->org, family_seq),
-            .after = key_slice(&after),
-            .rows_max = 1,
-        };
-        struct scan scan = {.row_count = 0};
-        struct slice key = {NULL, 0};
-        struct slice value = {NULL, 0};
+    *ret_has = false;
+    for (size_t i = 0; i < place->members->count && err == OK && !*ret_has; i++) {
+        uint64_t member_seq = place->members->seqs[i];
 
-        err = scan_init(&scan, txn, &range);
-        if (err == OK) {
-            err = scan_next(&scan, &key, &value);
+        err = has_older_row(txn, place, TABLE_FAMILY_EXAMPLE, member_seq, ret_has);
+        if (err == OK && is_past && !*ret_has) {
+            err = has_older_row(txn, place, TABLE_FAMILY_EXAMPLE_MOVED, member_seq, ret_has);
         }
-        scan_deinit(&scan);
+    }
+    return err;
+}
+
+/* Returns whether a member has the example, or, in a read of the past, had it then. */
+static enum err member_has(struct store_txn *txn, const struct examples_family_place *place,
+                           uint64_t member_seq, bool *ret_has)
+{
+    struct key key = key_family_example(place->org, member_seq, place->created_at_us, place->seq);
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, TABLE_FAMILY_EXAMPLE, key_slice(&key), &value);
+
+    if (err == ERR_NOT_FOUND && place->as_of_seq != UINT64_MAX) {
+        err = store_get(txn, TABLE_FAMILY_EXAMPLE_MOVED, key_slice(&key), &value);
     }
     *ret_has = err == OK;
+    if (err == OK) {
+        return had_example(txn, place->org, place->seq, member_seq, place->as_of_seq, ret_has);
+    }
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
 enum err examples_family_has(struct store_txn *txn, const struct examples_family_place *place,
                              bool *ret_has, bool *ret_has_older)
 {
-    enum err err = ERR_NOT_FOUND;
+    enum err err = OK;
 
-    for (size_t i = 0; i < place->members->count && err == ERR_NOT_FOUND; i++) {
-        struct key key = key_family_example(place->org, place->members->seqs[i],
-                                            place->created_at_us, place->seq);
-        struct slice value = {NULL, 0};
-
-        err = store_get(txn, TABLE_FAMILY_EXAMPLE, key_slice(&key), &value);
-    }
-    *ret_has = err == OK;
+    *ret_has = false;
     *ret_has_older = true;
-    if (err == OK) {
-        return had_example(txn, place->org, place->seq, place->as_of_seq, ret_has);
+    for (size_t i = 0; i < place->members->count && err == OK && !*ret_has; i++) {
+        err = member_has(txn, place, place->members->seqs[i], ret_has);
     }
-    return err == ERR_NOT_FOUND ? has_older(txn, place, ret_has_older) : err;
+    return err != OK || *ret_has ? err : has_older(txn, place, ret_has_older);
 }
 
 /* A row of the family. */
@@ -188,8 +212,9 @@ static enum err find_layout(struct examples_family_walk *walk, struct store_txn 
 
 /* Returns whether an example may be served, as far as its row of the family says. */
 static enum err may_serve(struct store_txn *txn, const struct examples_family_range *range,
-                          const struct family_example *example, bool *ret_may)
+                          const struct family_row *row, bool *ret_may)
 {
+    const struct family_example *example = &row->example;
     const struct examples_filter *filter = range->filter;
     bool is_retracted =
         example->retracted_by_seq != 0 && example->retracted_by_seq <= filter->as_of_seq;
@@ -197,25 +222,31 @@ static enum err may_serve(struct store_txn *txn, const struct examples_family_ra
     *ret_may = !is_retracted && example->seq <= filter->as_of_seq &&
                (filter->annotator_kinds >> example->annotator_kind & 1) != 0 &&
                !is_same(&example->fingerprint, range->except);
-    return *ret_may ? had_example(txn, range->org, example->seq, filter->as_of_seq, ret_may) : OK;
+    return *ret_may ? had_example(txn, range->org, example->seq, row->family_seq, filter->as_of_seq,
+                                  ret_may)
+                    : OK;
 }
 
-/* Reads the example's own row, unless that was read with its layout. */
+/* Reads the example's own row, unless that was read with its layout. A row of FAMILY_EXAMPLE_MOVED names no retraction after
+ * its split, so that the example may have been retracted. */
 static enum err read_example(struct store_txn *txn, struct org_id org,
                              const struct family_example *example,
                              struct examples_family_row *ret_row)
 {
-    enum store_table table = TABLE_EXAMPLE;
     enum err err = OK;
 
     ret_row->key = key_example(org, &example->fingerprint, example->created_at_us, example->seq);
     ret_row->is_retracted = example->retracted_by_seq != 0;
-    if (ret_row->is_retracted) {
-        table = TABLE_EXAMPLE_RETRACTED;
-    } else if (ret_row->value.size > 0) {
-        return OK;
+    if (!ret_row->is_retracted) {
+        if (ret_row->value.size > 0) {
+            return OK;
+        }
+        err = store_get(txn, TABLE_EXAMPLE, key_slice(&ret_row->key), &ret_row->value);
+        ret_row->is_retracted = err == ERR_NOT_FOUND;
     }
-    err = store_get(txn, table, key_slice(&ret_row->key), &ret_row->value);
+    if (ret_row->is_retracted) {
+        err = store_get(txn, TABLE_EXAMPLE_RETRACTED, key_slice(&ret_row->key), &ret_row->value);
+    }
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
@@ -226,6 +257,8 @@ enum err examples_family_init(struct examples_family_walk *walk, struct store_tx
         key_family_example(range->org, range->members->seqs[0], range->as_of_us, UINT64_MAX);
     const struct family_range rows = {
         .table = TABLE_FAMILY_EXAMPLE,
+        .has_past = range->filter->as_of_seq != UINT64_MAX,
+        .past_table = TABLE_FAMILY_EXAMPLE_MOVED,
         .org = range->org,
         .members = range->members,
         .after = range->filter->as_of_seq != UINT64_MAX ? key_slice(&after) : slice_of(NULL, 0),
@@ -269,7 +302,7 @@ enum err examples_family_next(struct examples_family_walk *walk, struct store_tx
     while (err == OK && !may) {
         err = next_row(walk, &row);
         if (err == OK) {
-            err = may_serve(txn, walk->range, &row.example, &may);
+            err = may_serve(txn, walk->range, &row, &may);
         }
     }
     if (err == OK) {

@@ -5,6 +5,7 @@
 
 #include "server/domain/layouts/document_facts.h"
 #include "server/domain/layouts/family_members.h"
+#include "server/domain/layouts/family_past.h"
 #include "server/domain/layouts/keys.h"
 #include "server/domain/layouts/records.h"
 
@@ -130,8 +131,9 @@ enum err document_read_state(struct store_txn *txn, struct org_id org, struct sl
     if (row.seq > as_of_seq) {
         return read_first_state(txn, org, row.first_seq, ret_state);
     }
-    *ret_state = (struct document_state){.is_scan = row.scan, .family_seq = row.family_seq};
-    return OK;
+    ret_state->is_scan = row.scan;
+    return family_past_document(txn, org, document_id, row.family_seq, as_of_seq,
+                                &ret_state->family_seq);
 }
 
 enum err document_of_event(const struct event *event, struct document_detail detail,

@@ -25,29 +25,48 @@ static enum err delete_row(struct store_txn *txn, enum store_table table, const 
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
+/* Deletes the rows of a layout without documents in a member, and records for reads of the past since when it had some. */
+static enum err end_layout(struct store_txn *txn, const struct event *event,
+                           const struct family_part_document *document, uint64_t first_seq)
+{
+    struct key count_key =
+        key_layout_family(event->org, &document->fingerprint, document->member_seq);
+    struct key layout_key =
+        key_family_layout(event->org, document->member_seq, &document->fingerprint);
+    struct key past_key = key_layout_family_past(event->org, &document->fingerprint,
+                                                 document->member_seq, event->seq);
+    uint8_t first[sizeof(first_seq)];
+    enum err err = delete_row(txn, TABLE_LAYOUT_FAMILY, &count_key);
+
+    if (err == OK) {
+        err = delete_row(txn, TABLE_FAMILY_LAYOUT, &layout_key);
+    }
+    bytes_put_be64(first, first_seq);
+    return err != OK ? err
+                     : store_put(txn, TABLE_LAYOUT_FAMILY_PAST, key_slice(&past_key),
+                                 slice_of(first, sizeof(first)));
+}
+
 /* Subtracts a document from the documents of its layout that are of its member. */
-static enum err leave_layout(struct store_txn *txn, struct org_id org,
+static enum err leave_layout(struct store_txn *txn, const struct event *event,
                              const struct family_part_document *document)
 {
-    struct key count_key = key_layout_family(org, &document->fingerprint, document->member_seq);
-    struct key layout_key = key_family_layout(org, document->member_seq, &document->fingerprint);
+    struct key key = key_layout_family(event->org, &document->fingerprint, document->member_seq);
     struct slice value = {NULL, 0};
-    uint8_t row[64];
+    uint8_t row[LAYOUT_FAMILY_BYTES];
     uint64_t count = 0;
-    enum err err = store_get(txn, TABLE_LAYOUT_FAMILY, key_slice(&count_key), &value);
+    enum err err = store_get(txn, TABLE_LAYOUT_FAMILY, key_slice(&key), &value);
 
-    if (err != OK || value.size < sizeof(count) || value.size > sizeof(row)) {
+    if (err != OK || value.size != sizeof(row)) {
         return err == OK || err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
     }
-    memcpy(row, value.data, value.size);
+    memcpy(row, value.data, sizeof(row));
     count = bytes_get_be64(row);
-    if (count > 1) {
-        bytes_put_be64(row, count - 1);
-        return store_put(txn, TABLE_LAYOUT_FAMILY, key_slice(&count_key),
-                         slice_of(row, value.size));
+    if (count <= 1) {
+        return end_layout(txn, event, document, bytes_get_be64(row + sizeof(count)));
     }
-    err = delete_row(txn, TABLE_LAYOUT_FAMILY, &count_key);
-    return err != OK ? err : delete_row(txn, TABLE_FAMILY_LAYOUT, &layout_key);
+    bytes_put_be64(row, count - 1);
+    return store_put(txn, TABLE_LAYOUT_FAMILY, key_slice(&key), slice_of(row, sizeof(row)));
 }
 
 /* Lists a document under the new family instead of its member. */
@@ -67,9 +86,21 @@ static enum err move_lists(struct store_txn *txn, const struct event *event,
     enum err err = delete_row(txn, TABLE_FAMILY_DOCUMENT, &key);
 
     if (err == OK) {
-        err = leave_layout(txn, event->org, document);
+        err = leave_layout(txn, event, document);
     }
-    return err != OK ? err : family_rows_enter(txn, &addend);
+    return err != OK ? err : family_rows_enter(txn, &addend, event->seq);
+}
+
+/* Records for reads of the past from which family a document was moved. */
+static enum err note_moved(struct store_txn *txn, const struct event *event,
+                           const struct family_part_document *document)
+{
+    struct key key = key_document_moved(event->org, document->document_id, event->seq);
+    uint8_t family_seq[sizeof(document->member_seq)];
+
+    bytes_put_be64(family_seq, document->member_seq);
+    return store_put(txn, TABLE_DOCUMENT_MOVED, key_slice(&key),
+                     slice_of(family_seq, sizeof(family_seq)));
 }
 
 static enum err move_document_row(struct ctx *ctx, struct store_txn *txn, const struct event *event,
@@ -132,6 +163,9 @@ static enum err move_example(struct store_txn *txn, const struct event *event,
         return err;
     }
     err = delete_row(txn, TABLE_FAMILY_EXAMPLE, &from);
+    if (err == OK) { /* for reads of the past */
+        err = store_put(txn, TABLE_FAMILY_EXAMPLE_MOVED, key_slice(&from), slice_of(row, size));
+    }
     return err != OK ? err
                      : store_put(txn, TABLE_FAMILY_EXAMPLE, key_slice(&to), slice_of(row, size));
 }
@@ -202,6 +236,9 @@ static enum err move_documents(struct ctx *ctx, struct store_txn *txn, const str
     inner.arena = &arena;
     for (size_t i = 0; i < part->count && err == OK; i++) {
         err = move_lists(txn, event, &part->documents[i]);
+        if (err == OK) {
+            err = note_moved(txn, event, &part->documents[i]);
+        }
         if (err == OK) {
             err = move_document_row(&inner, txn, event, &part->documents[i]);
         }

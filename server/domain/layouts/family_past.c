@@ -122,53 +122,124 @@ enum err family_past_members(struct store_txn *txn, struct org_id org, uint64_t 
                : undo_since(txn, org, family_seq, as_of_seq, ret_members);
 }
 
-/* Adds a row of LAYOUT_FAMILY; ERR_NOT_FOUND if it is not of the same family as the rows before. */
-static enum err add_of_layout(struct store_txn *txn, struct org_id org, struct slice key,
+enum err family_past_document(struct store_txn *txn, struct org_id org, struct slice document_id,
+                              uint64_t now_seq, uint64_t as_of_seq, uint64_t *ret_family_seq)
+{
+    struct key after = key_document_moved(org, document_id, as_of_seq);
+    const struct scan_range range = {
+        .table = TABLE_DOCUMENT_MOVED,
+        .prefix = key_document(org, document_id),
+        .after = key_slice(&after),
+        .rows_max = 1,
+    };
+    struct scan scan = {.row_count = 0};
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    enum err err = OK;
+
+    *ret_family_seq = now_seq;
+    if (as_of_seq == UINT64_MAX) {
+        return OK;
+    }
+    err = scan_init(&scan, txn, &range);
+    if (err == OK) {
+        err = scan_next(&scan, &key, &value);
+    }
+    if (err == OK && value.size != NUMBER_BYTES) {
+        err = ERR_CORRUPT;
+    }
+    if (err == OK) {
+        *ret_family_seq = bytes_get_be64(value.data);
+    }
+    scan_deinit(&scan);
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
+/* Adds a family that had documents of a layout; ERR_NOT_FOUND if it is not the one of the rows before. */
+static enum err add_of_layout(struct store_txn *txn, struct org_id org, uint64_t family_seq,
                               uint64_t as_of_seq, struct family_members *members)
 {
-    uint64_t seq = 0;
-    enum err err = key_read_last_seq(key, &seq);
+    enum err err = OK;
 
-    if (err != OK) {
-        return err;
-    }
-    if (seq == 0) {
+    if (family_seq == 0) {
         return ERR_NOT_FOUND;
     }
     if (members->count > 0) {
-        return family_members_have(members, seq) ? OK : ERR_NOT_FOUND;
+        return family_members_have(members, family_seq) ? OK : ERR_NOT_FOUND;
     }
-    err = family_past_members(txn, org, seq, as_of_seq, members);
+    err = family_past_members(txn, org, family_seq, as_of_seq, members);
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+}
+
+/* Reads a row of LAYOUT_FAMILY. `ret_had`: the family had documents of the layout after the event `as_of_seq`. */
+static enum err read_present(struct slice key, struct slice value, uint64_t as_of_seq,
+                             uint64_t *ret_family_seq, bool *ret_had)
+{
+    if (value.size != LAYOUT_FAMILY_BYTES) {
+        return ERR_CORRUPT;
+    }
+    *ret_had = bytes_get_be64(value.data + NUMBER_BYTES) <= as_of_seq;
+    return key_read_last_seq(key, ret_family_seq);
+}
+
+/* The same for a row of LAYOUT_FAMILY_PAST. */
+static enum err read_past(struct slice key, struct slice value, uint64_t as_of_seq,
+                          uint64_t *ret_family_seq, bool *ret_had)
+{
+    uint64_t end_seq = 0;
+    enum err err = key_read_layout_family_past(key, ret_family_seq, &end_seq);
+
+    if (err != OK || value.size != NUMBER_BYTES) {
+        return ERR_CORRUPT;
+    }
+    *ret_had = bytes_get_be64(value.data) <= as_of_seq && as_of_seq < end_seq;
+    return OK;
+}
+
+/* Adds the families of a layout that one table has. ERR_NOT_FOUND if they are not one family. */
+static enum err add_table(struct store_txn *txn, const struct scan_range *range, struct org_id org,
+                          uint64_t as_of_seq, struct family_members *members)
+{
+    bool is_past = range->table == TABLE_LAYOUT_FAMILY_PAST;
+    struct scan scan = {.row_count = 0};
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    uint64_t family_seq = 0;
+    bool at_end = false;
+    bool had = false;
+    enum err err = scan_init(&scan, txn, range);
+
+    while (err == OK) {
+        err = scan_next(&scan, &key, &value);
+        at_end = err == ERR_NOT_FOUND;
+        if (err == OK) {
+            err = is_past ? read_past(key, value, as_of_seq, &family_seq, &had)
+                          : read_present(key, value, as_of_seq, &family_seq, &had);
+        }
+        if (err == OK && had) {
+            err = add_of_layout(txn, org, family_seq, as_of_seq, members);
+        }
+    }
+    scan_deinit(&scan);
+    return at_end ? OK : err;
 }
 
 enum err family_past_of_layout(struct store_txn *txn, struct org_id org,
                                const struct key_fingerprint *fingerprint, uint64_t as_of_seq,
                                struct family_members *ret_members)
 {
-    const struct scan_range range = {
+    struct scan_range range = {
         .table = TABLE_LAYOUT_FAMILY,
         .prefix = key_layout_prefix(org, fingerprint),
         .rows_max = FAMILY_PAST_ROWS_MAX,
     };
-    struct scan scan = {.row_count = 0};
-    struct slice key = {NULL, 0};
-    struct slice value = {NULL, 0};
-    enum err err = scan_init(&scan, txn, &range);
+    enum err err = OK;
 
     ret_members->count = 0;
-    while (err == OK) {
-        err = scan_next(&scan, &key, &value);
-        if (err != OK) {
-            err = err == ERR_NOT_FOUND && ret_members->count > 0 ? OK : err;
-            break;
-        }
-        if (value.size != LAYOUT_FAMILY_BYTES) {
-            err = ERR_CORRUPT;
-        } else if (bytes_get_be64(value.data + NUMBER_BYTES) <= as_of_seq) {
-            err = add_of_layout(txn, org, key, as_of_seq, ret_members);
-        }
+    err = add_table(txn, &range, org, as_of_seq, ret_members);
+    if (err == OK && as_of_seq != UINT64_MAX) {
+        range.table = TABLE_LAYOUT_FAMILY_PAST;
+        err = add_table(txn, &range, org, as_of_seq, ret_members);
     }
-    scan_deinit(&scan);
-    return err;
+    return err == OK && ret_members->count == 0 ? ERR_NOT_FOUND : err;
 }

@@ -1,7 +1,8 @@
 /*
  * family_past.h: layout families as they were after an earlier event. Rows of families have only their present members; those
- * before are found by undoing the merges and splits since then, newest first. Each has a row with the members that
- * the changed families had before it.
+ * before are found by undoing the merges since then, and the splits that took one back, newest first. Each has a row with the
+ * members that the changed families had before it. A split by documents leaves rows for each document that it moves, and for
+ * their examples and layouts.
  */
 #ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_FAMILY_PAST_H
 #define ERRATA_SERVER_DOMAIN_LAYOUTS_FAMILY_PAST_H
@@ -26,6 +27,11 @@ MUST_CHECK enum err family_past_note(struct store_txn *txn, const struct event *
 MUST_CHECK enum err family_past_members(struct store_txn *txn, struct org_id org,
                                         uint64_t family_seq, uint64_t as_of_seq,
                                         struct family_members *ret_members);
+/* Returns the family, itself or an alias, that a document was of after the event `as_of_seq`, which is not before the one that
+ * it joined a family with; `now_seq` is the one that it is of now. */
+MUST_CHECK enum err family_past_document(struct store_txn *txn, struct org_id org,
+                                         struct slice document_id, uint64_t now_seq,
+                                         uint64_t as_of_seq, uint64_t *ret_family_seq);
 /* Returns the members of the family that all documents of a layout shared after the event `as_of_seq`. ERR_NOT_FOUND if
  * they were of several families, or one of none, or there were no documents; else as family_past_members. */
 MUST_CHECK enum err family_past_of_layout(struct store_txn *txn, struct org_id org,

@@ -136,15 +136,15 @@ static enum err keep_sketch(struct ctx *ctx, struct store_txn *txn,
     return store_append(txn, TABLE_FAMILY_SKETCH, key_slice(&key), value);
 }
 
-/* Counts a document of a layout in a family (0: in none); `ret_first`: it is the first of both, whose seq is kept. */
+/* Counts a document of a layout in a family (0: in none); `ret_first`: it is the first of both, and `since_seq` is kept. */
 static enum err count_layout(struct store_txn *txn, const struct family_addend *addend,
-                             bool *ret_first)
+                             uint64_t since_seq, bool *ret_first)
 {
     struct key key = key_layout_family(addend->org, &addend->fingerprint, addend->family_seq);
     uint8_t row[LAYOUT_FAMILY_BYTES];
     struct slice value = {NULL, 0};
     uint64_t count = 0;
-    uint64_t first_seq = addend->event_seq;
+    uint64_t first_seq = since_seq;
     enum err err = store_get(txn, TABLE_LAYOUT_FAMILY, key_slice(&key), &value);
 
     *ret_first = err == ERR_NOT_FOUND;
@@ -179,10 +179,11 @@ static enum err enter_lists(struct store_txn *txn, const struct family_addend *a
     return err;
 }
 
-enum err family_rows_enter(struct store_txn *txn, const struct family_addend *addend)
+enum err family_rows_enter(struct store_txn *txn, const struct family_addend *addend,
+                           uint64_t since_seq)
 {
     bool first_of_layout = false;
-    enum err err = count_layout(txn, addend, &first_of_layout);
+    enum err err = count_layout(txn, addend, since_seq, &first_of_layout);
 
     return err != OK ? err : enter_lists(txn, addend, first_of_layout);
 }
@@ -209,7 +210,7 @@ enum err family_rows_add(struct ctx *ctx, struct store_txn *txn, const struct fa
 {
     struct family_record family;
     bool first_of_layout = false;
-    enum err err = count_layout(txn, addend, &first_of_layout);
+    enum err err = count_layout(txn, addend, addend->event_seq, &first_of_layout);
 
     if (err != OK || addend->family_seq == 0) {
         return err;

@@ -28,8 +28,10 @@ MUST_CHECK enum err family_rows_add(struct ctx *ctx, struct store_txn *txn,
                                     const struct family_addend *addend);
 
 /* Counts a document in the rows of its layout, and lists it under a family that exists: what family_rows_add does
- * except for the family's own row and its sketches. `sketch` and `dropped_seq` are not read. */
-MUST_CHECK enum err family_rows_enter(struct store_txn *txn, const struct family_addend *addend);
+ * except for the family's own row and its sketches. `sketch` and `dropped_seq` are not read. `since_seq` is of the event
+ * that adds it. */
+MUST_CHECK enum err family_rows_enter(struct store_txn *txn, const struct family_addend *addend,
+                                      uint64_t since_seq);
 /* Removes the sketch with this key, which may be of any family, and its place in the family's row. */
 MUST_CHECK enum err family_sketch_drop(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                        uint64_t seq);
@@ -41,7 +43,7 @@ MUST_CHECK enum err family_row_read(struct store_txn *txn, struct org_id org, ui
 MUST_CHECK enum err family_row_write(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                      uint64_t family_seq, const struct family_record *family);
 
-/* The value of LAYOUT_FAMILY: how many documents, and the seq of the event of the first one. */
+/* The value of LAYOUT_FAMILY: how many documents, and the seq of the event since which the family has any. */
 #define LAYOUT_FAMILY_BYTES (2 * sizeof(uint64_t))
 
 /* The families of a layout's documents. */

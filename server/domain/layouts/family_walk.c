@@ -6,7 +6,7 @@
 
 #include "server/domain/layouts/keys.h"
 
-/* The rows of one member. */
+/* The rows of one member in one table. */
 struct family_walk_member {
     struct scan scan;
     struct slice key; /* of its next row; empty: it has no more rows */
@@ -20,11 +20,12 @@ static const uint8_t *tail_of(struct slice key)
 }
 
 static enum err open_member(struct family_walk_member *member, struct store_txn *txn,
-                            const struct family_range *range, uint64_t family_seq)
+                            const struct family_range *range, enum store_table table,
+                            uint64_t family_seq)
 {
     struct key prefix = key_family_prefix(range->org, family_seq);
     struct key after = prefix;
-    struct scan_range rows = {.table = range->table, .prefix = prefix, .rows_max = UINT32_MAX};
+    struct scan_range rows = {.table = table, .prefix = prefix, .rows_max = UINT32_MAX};
 
     if (range->after.size > 0) {
         key_put_bytes(&after, tail_of(range->after), FAMILY_WALK_TAIL_BYTES);
@@ -38,6 +39,7 @@ enum err family_walk_init(struct family_walk *walk, struct arena *arena, struct 
                           const struct family_range *range)
 {
     const struct family_members *members = range->members;
+    size_t tables = range->has_past ? 2 : 1;
     struct key key = key_family_prefix(range->org, members->seqs[0]);
     enum err err = OK;
 
@@ -45,12 +47,14 @@ enum err family_walk_init(struct family_walk *walk, struct arena *arena, struct 
     if (range->after.size != 0 && range->after.size != key.size + FAMILY_WALK_TAIL_BYTES) {
         return ERR_INTERNAL;
     }
-    walk->members = arena_calloc(arena, members->count, sizeof(*walk->members));
+    walk->members = arena_calloc(arena, members->count * tables, sizeof(*walk->members));
     if (walk->members == NULL) {
         return ERR_MEMORY;
     }
-    for (; walk->count < members->count && err == OK; walk->count++) {
-        err = open_member(&walk->members[walk->count], txn, range, members->seqs[walk->count]);
+    for (; walk->count < members->count * tables && err == OK; walk->count++) {
+        err = open_member(&walk->members[walk->count], txn, range,
+                          walk->count < members->count ? range->table : range->past_table,
+                          members->seqs[walk->count % members->count]);
     }
     return err;
 }

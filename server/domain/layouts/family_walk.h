@@ -16,6 +16,8 @@ struct family_range {
     enum store_table table;
     struct org_id org;
     const struct family_members *members;
+    bool has_past; /* rows of `past_table`, whose keys have the same form, are returned as well */
+    enum store_table past_table;
     struct slice
         after; /* a key that a walk of the table returned, for any family; empty: the first row */
 };

@@ -150,6 +150,34 @@ struct key key_family_example(struct org_id org, uint64_t family_seq, int64_t cr
     return key_family_document(org, family_seq, created_at_us, seq);
 }
 
+struct key key_document_moved(struct org_id org, struct slice document_id, uint64_t split_seq)
+{
+    struct key key = key_document(org, document_id);
+
+    key_put_be64(&key, split_seq);
+    return key;
+}
+
+struct key key_layout_family_past(struct org_id org, const struct key_fingerprint *fingerprint,
+                                  uint64_t family_seq, uint64_t split_seq)
+{
+    struct key key = key_layout_family(org, fingerprint, family_seq);
+
+    key_put_be64(&key, split_seq);
+    return key;
+}
+
+enum err key_read_layout_family_past(struct slice key, uint64_t *ret_family_seq,
+                                     uint64_t *ret_split_seq)
+{
+    if (key.size < 2 * sizeof(uint64_t)) {
+        return ERR_CORRUPT;
+    }
+    *ret_split_seq = bytes_get_be64(key.data + key.size - sizeof(uint64_t));
+    *ret_family_seq = bytes_get_be64(key.data + key.size - 2 * sizeof(uint64_t));
+    return OK;
+}
+
 struct key key_family_change(struct org_id org, uint64_t seq)
 {
     return key_family(org, seq);

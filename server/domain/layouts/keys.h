@@ -53,11 +53,19 @@ struct key key_family_document(struct org_id org, uint64_t family_seq, int64_t c
 /* The examples of a family (prefix: key_family_prefix), newest first. */
 struct key key_family_example(struct org_id org, uint64_t family_seq, int64_t created_at_us,
                               uint64_t seq);
-/* An event that merged or split families, newest first (prefix: key_org). */
+/* A family that a document was moved from, by the split that did so, oldest first (prefix: key_document). */
+struct key key_document_moved(struct org_id org, struct slice document_id, uint64_t split_seq);
+/* A family that lost its last document of a layout, by the split that did so (prefix: key_layout_prefix). */
+struct key key_layout_family_past(struct org_id org, const struct key_fingerprint *fingerprint,
+                                  uint64_t family_seq, uint64_t split_seq);
+/* Reads both seqs of such a key. ERR_CORRUPT for a key that is too short. */
+MUST_CHECK enum err key_read_layout_family_past(struct slice key, uint64_t *ret_family_seq,
+                                                uint64_t *ret_split_seq);
+/* An event that merged families or undid a merge, newest first (prefix: key_org). */
 struct key key_family_change(struct org_id org, uint64_t seq);
 /* Reads the seq of a key that key_family_change made. ERR_CORRUPT for a key of another length. */
 MUST_CHECK enum err key_read_family_change(struct slice key, uint64_t *ret_seq);
-/* Reads the seq at the end of a key_family_sketch or key_layout_family. ERR_CORRUPT for a key that is
+/* Reads the seq at the end of a key_family_sketch, key_layout_family or key_document_moved. ERR_CORRUPT for a key that is
  * too short. */
 MUST_CHECK enum err key_read_last_seq(struct slice key, uint64_t *ret_seq);
 /* ERR_CORRUPT for a key of another shape. */

@@ -60,9 +60,7 @@ static bool is_superseded(const struct family_model *model, uint64_t seq, uint64
 static unsigned family_of_paper(const struct family_model *model, unsigned paper, uint64_t now,
                                 const unsigned *roots)
 {
-    uint64_t seq = model->papers[paper].seq;
-
-    return paper != 0 && seq != 0 && seq <= now ? roots[family_model_family_of(paper)] : 0;
+    return roots[family_model_member_of(model, paper, now)];
 }
 
 /* The family whose examples are served; 0: none. */
@@ -209,7 +207,7 @@ static void take_step(const struct family_model *model, const struct asked *aske
                       const uint64_t *newest_first, struct answer *answer)
 {
     bool met[PAPERS + 1][LAYOUTS + 1] = {{false}};
-    unsigned roots[FAMILIES + 1];
+    unsigned roots[MEMBERS + 1];
     unsigned family = 0;
 
     family_model_find_roots(model, asked->now, roots);

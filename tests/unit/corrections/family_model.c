@@ -22,14 +22,14 @@ unsigned family_model_draw(struct world *world, unsigned below)
     return value % below;
 }
 
-/* Families and layouts overlap: layout 1 has documents of one family, the others have several. */
+/* Sketches and layouts overlap: layout 1 has documents with one sketch, the others have several. */
 unsigned family_model_layout_of(unsigned paper)
 {
     return 1 + paper / FAMILIES % PAPER_LAYOUTS;
 }
 
-/* 0: of none. */
-unsigned family_model_family_of(unsigned paper)
+/* The sketch of a document; 0: none. */
+static unsigned sketch_of(unsigned paper)
 {
     return family_model_layout_of(paper) == 1 ? 1 : paper % (FAMILIES + 1);
 }
@@ -60,12 +60,12 @@ static struct document_measures measures_of(struct world *world, unsigned paper,
         .fp_version = SLICE("1/22.12.0"),
     };
 
-    if (family_model_family_of(paper) != 0 && !cut) {
+    if (sketch_of(paper) != 0 && !cut) {
         measures.sketch.count = SKETCH_FEATURES;
     }
     for (uint32_t i = 0; i < measures.sketch.count; i++) {
         measures.sketch.features[i] =
-            8 * (1000 * family_model_family_of(paper) + i) + (uint32_t)FAMILY_FEATURE_WORD;
+            8 * (1000 * sketch_of(paper) + i) + (uint32_t)FAMILY_FEATURE_WORD;
     }
     return measures;
 }
@@ -86,6 +86,35 @@ void family_model_init(struct family_model *model, uint64_t seed)
     model->fingerprints[LAYOUTS] = SLICE("a layout without documents");
 }
 
+unsigned family_model_member_of(const struct family_model *model, unsigned paper, uint64_t now)
+{
+    const struct family_paper *of = &model->papers[paper];
+    unsigned member = 0;
+
+    for (size_t i = 0; i < of->member_count && of->member_seqs[i] <= now; i++) {
+        member = of->members[i];
+    }
+    return member;
+}
+
+/* Adds a measured document to the family with the newest equal sketch. */
+static void join(struct family_model *model, unsigned number)
+{
+    struct family_paper *paper = &model->papers[number];
+    unsigned sketch = sketch_of(number);
+    unsigned member = sketch;
+
+    for (unsigned i = 1; i <= MEMBERS; i++) {
+        if (model->sketches[i][sketch] > model->sketches[member][sketch]) {
+            member = i;
+        }
+    }
+    paper->members[0] = member;
+    paper->member_seqs[0] = paper->seq;
+    paper->member_count = 1;
+    model->sketches[member][sketch] = paper->seq;
+}
+
 /* Ingests a paper, whole or with its rulings cut short; a repeated one changes nothing. */
 static void ingest(struct family_model *model, struct store_txn *txn)
 {
@@ -104,6 +133,9 @@ static void ingest(struct family_model *model, struct store_txn *txn)
         assert_int_equal(seq, model->count);
         paper->first_seq = paper->first_seq == 0 ? seq : paper->first_seq;
         paper->seq = cut ? 0 : seq;
+        if (!cut && sketch_of(number) != 0) {
+            join(model, number);
+        }
     }
 }
 
@@ -184,9 +216,12 @@ uint64_t family_model_seq_of_family(const struct family_model *model, unsigned f
 {
     uint64_t first = UINT64_MAX;
 
+    if (family > FAMILIES) {
+        return family - FAMILIES <= model->part_count ? model->part_seqs[family - FAMILIES - 1]
+                                                      : UINT64_MAX;
+    }
     for (unsigned i = 1; i <= PAPERS; i++) {
-        if (family_model_family_of(i) == family && model->papers[i].seq != 0 &&
-            model->papers[i].seq < first) {
+        if (sketch_of(i) == family && model->papers[i].seq != 0 && model->papers[i].seq < first) {
             first = model->papers[i].seq;
         }
     }
@@ -195,9 +230,9 @@ uint64_t family_model_seq_of_family(const struct family_model *model, unsigned f
 
 /* Finds the families as they were after the event `now`: `ret_root[f]` is the one that f is merged into, or f. */
 void family_model_find_roots(const struct family_model *model, uint64_t now,
-                             unsigned ret_root[FAMILIES + 1])
+                             unsigned ret_root[MEMBERS + 1])
 {
-    for (unsigned i = 0; i <= FAMILIES; i++) {
+    for (unsigned i = 0; i <= MEMBERS; i++) {
         ret_root[i] = i;
     }
     for (uint64_t seq = 1; seq <= model->count && seq <= now; seq++) {
@@ -207,7 +242,7 @@ void family_model_find_roots(const struct family_model *model, uint64_t now,
         if (fact->merged == 0) {
             continue;
         }
-        for (unsigned i = 1; i <= FAMILIES && fact->into != 0; i++) {
+        for (unsigned i = 1; i <= MEMBERS && fact->into != 0; i++) {
             ret_root[i] = ret_root[i] == fact->merged ? into : ret_root[i];
         }
         ret_root[fact->merged] = fact->into != 0 ? into : fact->merged;
@@ -227,11 +262,11 @@ static void change_families(struct family_model *model)
 {
     struct store_txn *txn = world_begin(&model->world, STORE_WRITE);
     struct world *world = &model->world;
-    unsigned merged = 1 + family_model_draw(world, FAMILIES);
-    unsigned into = 1 + family_model_draw(world, FAMILIES);
+    unsigned merged = 1 + family_model_draw(world, MEMBERS);
+    unsigned into = 1 + family_model_draw(world, MEMBERS);
     uint64_t merged_seq = family_model_seq_of_family(model, merged);
     uint64_t into_seq = family_model_seq_of_family(model, into);
-    unsigned roots[FAMILIES + 1];
+    unsigned roots[MEMBERS + 1];
     uint64_t seq = 0;
 
     family_model_find_roots(model, UINT64_MAX, roots);
@@ -256,6 +291,106 @@ static void change_families(struct family_model *model)
     }
 }
 
+/* Gives a member without sketches those of its documents. */
+static void reseed(struct family_model *model, unsigned member)
+{
+    for (unsigned i = 1; i <= FAMILIES; i++) {
+        if (model->sketches[member][i] != 0) {
+            return;
+        }
+    }
+    for (unsigned i = 1; i <= PAPERS; i++) {
+        uint64_t *newest = &model->sketches[member][sketch_of(i)];
+
+        if (family_model_member_of(model, i, UINT64_MAX) == member &&
+            model->papers[i].seq > *newest) {
+            *newest = model->papers[i].seq;
+        }
+    }
+}
+
+/* Moves the chosen documents into the family that the last event made. */
+static void move(struct family_model *model, const bool *chosen)
+{
+    unsigned part = FAMILIES + model->part_count;
+
+    for (unsigned i = 1; i <= PAPERS; i++) {
+        struct family_paper *paper = &model->papers[i];
+        unsigned sketch = sketch_of(i);
+        unsigned member = family_model_member_of(model, i, UINT64_MAX);
+
+        if (!chosen[i]) {
+            continue;
+        }
+        if (model->sketches[member][sketch] == paper->seq) {
+            model->sketches[member][sketch] = 0;
+        }
+        if (model->sketches[part][sketch] < paper->seq) {
+            model->sketches[part][sketch] = paper->seq;
+        }
+        paper->members[paper->member_count] = part;
+        paper->member_seqs[paper->member_count] = model->count;
+        paper->member_count++;
+    }
+    for (unsigned i = 1; i < part; i++) {
+        reseed(model, i);
+    }
+}
+
+/* Chooses some documents of the family of a random one; false if that has none, or all or none were chosen. */
+static bool choose(struct family_model *model, bool *chosen, unsigned *ret_root)
+{
+    unsigned roots[MEMBERS + 1];
+    unsigned among = 1 + family_model_draw(&model->world, 4);
+    size_t count = 0;
+    size_t total = 0;
+
+    family_model_find_roots(model, UINT64_MAX, roots);
+    *ret_root = roots[family_model_member_of(model, 1 + family_model_draw(&model->world, PAPERS),
+                                             UINT64_MAX)];
+    for (unsigned i = 1; i <= PAPERS; i++) {
+        bool is_of = roots[family_model_member_of(model, i, UINT64_MAX)] == *ret_root;
+
+        chosen[i] = is_of && family_model_draw(&model->world, among) == 0;
+        total += is_of;
+        count += chosen[i];
+    }
+    return *ret_root != 0 && count > 0 && count < total;
+}
+
+/* Moves some documents of a family into a new one. */
+static void part(struct family_model *model)
+{
+    struct world *world = &model->world;
+    struct slice ids[PAPERS];
+    struct family_split change = {.actor_user_id = SLICE("anna"), .document_ids = ids};
+    struct store_txn *txn = NULL;
+    bool chosen[PAPERS + 1] = {false};
+    unsigned root = 0;
+    uint64_t seq = 0;
+
+    if (model->part_count == PARTS || !choose(model, chosen, &root)) {
+        return;
+    }
+    for (unsigned i = 1; i <= PAPERS; i++) {
+        if (chosen[i]) {
+            ids[change.document_count] = family_model_name_of(world, "document", i);
+            change.document_count++;
+        }
+    }
+    txn = world_begin(world, STORE_WRITE);
+    change.family = id_of(model, txn, family_model_seq_of_family(model, root));
+    log_begin_write(txn, NULL);
+    assert_int_equal(family_split(&world->ctx, txn, world->org, &change, &seq), OK);
+    assert_int_equal(store_commit(txn), OK);
+    model->count++;
+    assert_int_equal(seq, model->count);
+    model->facts[seq] = (struct family_fact){.example = false};
+    model->part_seqs[model->part_count] = seq;
+    model->part_count++;
+    move(model, chosen);
+}
+
 /* Several ingestions and corrections in one write; after it perhaps a retraction, and a merge or a split. */
 void family_model_write_some(struct family_model *model)
 {
@@ -277,6 +412,9 @@ void family_model_write_some(struct family_model *model)
     }
     if (family_model_draw(&model->world, 8) == 0) {
         change_families(model);
+    }
+    if (family_model_draw(&model->world, 12) == 0) {
+        part(model);
     }
     world_forget(&model->world);
 }

@@ -24,7 +24,7 @@ static unsigned family_with(const struct family_model *model, const struct famil
         (fact->retracted_by != 0 && fact->retracted_by < seq)) {
         return 0;
     }
-    return family_model_family_of(fact->paper);
+    return family_model_member_of(model, fact->paper, UINT64_MAX);
 }
 
 /* Checks the row of an example in a family. */
@@ -120,7 +120,8 @@ static void test_examples_move(void **state)
         size_t count = count_examples(&model, paper, false);
 
         if (count > 0) {
-            uint64_t family_seq = family_model_seq_of_family(&model, family_model_family_of(paper));
+            uint64_t family_seq = family_model_seq_of_family(
+                &model, family_model_member_of(&model, paper, UINT64_MAX));
 
             assert_int_equal(
                 family_examples_move(&model.world.ctx, txn, org, name, family_seq, other_seq), OK);

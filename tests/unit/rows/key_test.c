@@ -174,6 +174,8 @@ static void test_keys_begin_with_their_org(void **state)
         key_layout_family(org, &fingerprint, 1),
         key_family_document(org, 1, 1, 1),
         key_family_example(org, 1, 1, 1),
+        key_document_moved(org, SLICE("x"), 1),
+        key_layout_family_past(org, &fingerprint, 1, 1),
         key_family_change(org, 1),
         key_profile(org, &fingerprint),
         key_profile_last_seen(org, 1, &measured),

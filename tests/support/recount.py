@@ -8,6 +8,7 @@ import hashlib
 import math
 import uuid
 
+import recount_families
 from erratad import artifact, analytics, event_log, extraction, feedback, internal, learned_rule, mappings, sku_mapping, verdict_service, verdicts
 
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
@@ -195,6 +196,7 @@ class Recount:
         self.listed = collections.defaultdict(list)  # (kind, id) -> extractions, sorted by the time they were served
         self.corrections = collections.defaultdict(list)  # (kind, id) -> (time, seq, event)
         self.documents = {}  # document -> time of ingestion
+        self.families = recount_families.Families()
         self.mappings = {}  # sequence number of the first event -> mapping
         self.confirmed = {}  # (customer, folded SKU) -> Mapping
         self.judged = collections.defaultdict(list)  # the same key -> (time, seq, Mapping, confirmed?)
@@ -467,6 +469,13 @@ class Recount:
             layout = self.layouts[reported.document.layout_fingerprint]
             layout.seen += 1
             layout.last_seen_us = event.created_at.ToMicroseconds()
+        self.families.on_document_ingested(event, reported, self.problems)
+
+    def on_families_merged(self, event, reported):
+        self.families.on_families_merged(event, reported, self.problems)
+
+    def on_family_split(self, event, reported):
+        self.families.on_family_split(event, reported, self.problems)
 
     def mapping(self, change):
         reported = change.mapping
@@ -846,7 +855,7 @@ def check(client, counted=None):
     counted.sum_up_extractions()
     problems += counted.problems
     for look in (check_analytics, check_coverage, check_experiment, check_mappings, check_improvements, check_rules,
-                 check_verdicts):
+                 check_verdicts, recount_families.check_families):
         look(client, counted, problems)
     check_once(counted, problems)
     return problems

@@ -83,6 +83,7 @@ static void draw_profile(struct sim *sim)
         .slow_pieces = draw_chance(sim, 300),
         .cancel = draw_chance(sim, 1500),
         .chaos_in_setup = sim_draw(sim, 4) == 0,
+        .families = sim_draw(sim, 4) == 0,
     };
 }
 

@@ -62,6 +62,7 @@ struct sim_profile {
     uint32_t slow_pieces; /* the chance per piece that a pipe stalls */
     uint32_t cancel; /* a call */
     bool chaos_in_setup;
+    bool families; /* callers mostly ingest documents and change their layout families */
 };
 
 struct sim {

@@ -4,13 +4,12 @@
  * everything that was ever shown, and no bytes of others. At the end the log is played again into an
  * empty store, and every row is compared.
  */
-#include "server/domain/layouts/document_facts.h"
 #include "server/domain/replay/replay.h"
 #include "store/base/assert.h"
 #include "store/base/wire.h"
 #include "store/memory/memory.h"
+#include "tests/sim/sim_check_families.h"
 #include "tests/sim/sim_connection.h"
-#include "tests/sim/sim_documents.h"
 #include "tests/sim/sim_model.h"
 #include "tests/sim/sim_store.h"
 
@@ -28,8 +27,7 @@ struct tally {
     unsigned org;
     unsigned *counts; /* indexed by write number * SIM_ITEMS_MAX + item */
     char (*ids)[SIM_ID_BYTES];
-    struct uuid
-        families[SIM_DOCUMENT_LAYOUTS]; /* family of each layout's documents; zeros: no documents */
+    struct sim_families families;
 };
 
 /* Reads `m12-3x`; false if no such mark begins here. */
@@ -152,37 +150,6 @@ static void check_event(struct tally *tally, const struct event *event)
     }
 }
 
-/* All documents of a layout are of one family, which documents of other layouts are not of. */
-static void check_family(struct tally *tally, const struct event *event)
-{
-    static const struct uuid none;
-    struct document_facts facts;
-    struct uuid *family = NULL;
-
-    if (event->kind != EVENT_DOCUMENT_INGESTED) {
-        return;
-    }
-    if (document_facts_read(event->facts, &facts) != OK) {
-        sim_fail(tally->sim, "document %" PRIu64 " can't be read", event->seq);
-        return;
-    }
-    if (!facts.document.has_layout_family_id) {
-        return;
-    }
-    family = &tally->families[facts.document.size_bytes % SIM_DOCUMENT_LAYOUTS];
-    if (memcmp(family, &none, sizeof(none)) == 0) {
-        *family = facts.document.layout_family_id;
-    }
-    for (size_t i = 0; i < SIM_DOCUMENT_LAYOUTS; i++) {
-        bool same =
-            memcmp(&tally->families[i], &facts.document.layout_family_id, sizeof(struct uuid)) == 0;
-
-        if (same != (&tally->families[i] == family)) {
-            sim_fail(tally->sim, "document %" PRIu64 " is of another layout's family", event->seq);
-        }
-    }
-}
-
 /* Returns how often the writes of a batch are stored, which must be equal for all. */
 static unsigned batch_count(const struct tally *tally, const struct sim_write *write)
 {
@@ -242,9 +209,21 @@ static void check_write(struct tally *tally, const struct sim_write *write, unsi
     }
 }
 
+/* A merge or split that was acknowledged is stored. It has no mark. */
+static void check_change(const struct tally *tally, const struct sim_write *write)
+{
+    if (write->acknowledged && !sim_families_have_change(&tally->families, write->ids[0])) {
+        sim_fail(tally->sim, "write %" PRIu64 " was acknowledged, and is lost", write->number);
+    }
+}
+
 static void check_writes(struct tally *tally)
 {
     for (const struct sim_write *at = tally->sim->model->writes; at != NULL; at = at->next) {
+        if (at->org == tally->org && (at->kind == SIM_WRITE_MERGE || at->kind == SIM_WRITE_SPLIT)) {
+            check_change(tally, at);
+            continue;
+        }
         if (at->org != tally->org || at->kind == SIM_WRITE_TOKEN || at->kind == SIM_WRITE_REVOKE ||
             at->kind == SIM_WRITE_ORG || at->kind == SIM_WRITE_SETTINGS ||
             at->kind == SIM_WRITE_RULE) {
@@ -280,7 +259,7 @@ static void walk_events(struct tally *tally, struct store_txn *txn, struct org_i
             *ret_last = event.seq;
             check_order(tally->sim, &event, &before);
             check_event(tally, &event);
-            check_family(tally, &event);
+            sim_families_check(&tally->families, &event);
             before = event;
         }
     }
@@ -294,7 +273,7 @@ static void check_org(struct sim *sim, struct store_txn *txn, unsigned index)
 {
     const struct sim_org *org = &sim->model->orgs[index];
     size_t places = (sim->model->write_count + 1) * SIM_ITEMS_MAX;
-    struct tally tally = {.sim = sim, .org = index};
+    struct tally tally = {.sim = sim, .org = index, .families = {.sim = sim}};
     struct log_check check = {0};
     struct log_head head = {0};
     struct org_id id;
@@ -320,6 +299,7 @@ static void check_org(struct sim *sim, struct store_txn *txn, unsigned index)
     }
     free(tally.counts);
     free(tally.ids);
+    sim_families_deinit(&tally.families);
 }
 
 static void check_replay(struct sim *sim)

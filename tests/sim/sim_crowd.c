@@ -14,6 +14,8 @@
 #define CALLS_AT_ONCE 6
 /* Acknowledged writes that are asked for at the end. */
 #define AUDIT_WRITES 12
+/* How much more often documents and families are asked for in a run about them. */
+#define FAMILIES_FACTOR 25
 
 /* An operation of a role, and its frequency. */
 struct habit {
@@ -72,8 +74,22 @@ static const struct habit habits[] = {
     {SIM_RULE, 2, ROLE(REVIEWER) | ROLE(ADMIN)},
     {SIM_LIST_RULES, 2, ALL},
     {SIM_VERDICT_STATS, 1, ROLE(OPERATOR) | ROLE(REVIEWER) | ROLE(INTEGRATOR) | ROLE(ADMIN)},
+    {SIM_LIST_FAMILIES, 2, ALL},
+    {SIM_MERGE, 12, ROLE(REVIEWER) | ROLE(ADMIN)},
+    {SIM_SPLIT, 18, ROLE(REVIEWER) | ROLE(ADMIN)},
     {SIM_SCORE, 4, ROLE(OPERATOR) | ROLE(REVIEWER) | ROLE(SERVICE) | ROLE(ADMIN)},
 };
+
+/* Returns how often an operation is asked for. */
+static unsigned weight_of(const struct sim *sim, const struct habit *habit)
+{
+    bool is_of_families = habit->op == SIM_INGEST || habit->op == SIM_INGEST_STREAM ||
+                          habit->op == SIM_LIST_FAMILIES || habit->op == SIM_MERGE ||
+                          habit->op == SIM_SPLIT;
+
+    return sim->profile.families && is_of_families ? FAMILIES_FACTOR * habit->weight
+                                                   : habit->weight;
+}
 
 static enum sim_op draw_op(struct sim *sim, const struct sim_member *member)
 {
@@ -82,8 +98,10 @@ static enum sim_op draw_op(struct sim *sim, const struct sim_member *member)
 
     for (size_t i = 0; i < sizeof(habits) / sizeof(habits[0]); i++) {
         if ((habits[i].roles & (1u << member->role)) != 0) {
-            sum += habits[i].weight;
-            if (sim_draw(sim, sum) < habits[i].weight) {
+            unsigned weight = weight_of(sim, &habits[i]);
+
+            sum += weight;
+            if (sim_draw(sim, sum) < weight) {
                 drawn = habits[i].op;
             }
         }

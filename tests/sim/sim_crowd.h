@@ -70,6 +70,9 @@ enum sim_op {
     SIM_LIST_RULES,
     SIM_VERDICT_STATS,
     SIM_SCORE,
+    SIM_LIST_FAMILIES,
+    SIM_MERGE,
+    SIM_SPLIT, /* of an alias, or of documents */
     SIM_OPS
 };
 
@@ -205,6 +208,12 @@ bool sim_request_verdicts(struct sim_member *member, enum sim_op op);
 void sim_judge_verdicts(struct sim_call *call, struct slice reply);
 /* Keeps the id that a submission was answered with. */
 void sim_keep_verdict_id(struct sim *sim, struct sim_write *write, struct slice answer);
+/* Requests about layout families. Returns false if there is no family or document to change. */
+bool sim_request_families(struct sim_member *member, enum sim_op op);
+/* Judges a list of families. */
+void sim_judge_families(struct sim_call *call, struct slice reply);
+/* Keeps the id of the event that a merge or split was answered with. */
+void sim_keep_family_event_id(struct sim *sim, struct sim_write *write, struct slice answer);
 /* Served content is cited later. */
 void sim_keep_reference(struct sim_call *call, enum sim_reference kind, const char *reference);
 

@@ -25,6 +25,7 @@ enum {
     CODE_ALREADY_EXISTS = 6,
     CODE_PERMISSION_DENIED = 7,
     CODE_RESOURCE_EXHAUSTED = 8,
+    CODE_FAILED_PRECONDITION = 9,
     CODE_INTERNAL = 13,
     CODE_UNAVAILABLE = 14,
     CODE_UNAUTHENTICATED = 16
@@ -322,6 +323,8 @@ static void write_done(struct sim_call *call, struct slice reply)
     case SIM_WRITE_RETRACT:
     case SIM_WRITE_VERDICT:
     case SIM_WRITE_RULE:
+    case SIM_WRITE_MERGE:
+    case SIM_WRITE_SPLIT:
         if (sim_draw(sim, 2) == 0) {
             sim_request_about(call->member, write);
         }
@@ -421,6 +424,8 @@ static void judge_ok(struct sim_call *call)
     case SIM_RETRACT:
     case SIM_VERDICT:
     case SIM_RULE:
+    case SIM_MERGE:
+    case SIM_SPLIT:
         write_done(call, reply);
         return;
     case SIM_MATCH:
@@ -434,6 +439,9 @@ static void judge_ok(struct sim_call *call)
     case SIM_VERDICT_STATS:
     case SIM_SCORE:
         sim_judge_verdicts(call, reply);
+        return;
+    case SIM_LIST_FAMILIES:
+        sim_judge_families(call, reply);
         return;
     case SIM_FOREIGN_REFERENCE:
         wrong(call, "another organisation's reference was taken");
@@ -478,12 +486,15 @@ static bool is_right_refusal(const struct sim_call *call, const struct client_st
                call->op == SIM_GET_PROFILE;
     case CODE_INVALID_ARGUMENT:
         return call->op == SIM_NONSENSE || call->op == SIM_FOREIGN_REFERENCE ||
+               call->op == SIM_MERGE || /* a family and itself */
                ((call->op == SIM_INGEST || call->op == SIM_INGEST_STREAM) &&
                 sim->profile.document_bad > 0);
     case CODE_ALREADY_EXISTS:
         /* An organisation is rebuilt where a clock days ahead has forgotten the key. */
         return call->op == SIM_CREATE_TOKEN ||
                (call->op == SIM_CREATE_ORG && !sim_model_knows_key(sim, call->write));
+    case CODE_FAILED_PRECONDITION: /* others changed the families */
+        return call->op == SIM_MERGE || call->op == SIM_SPLIT;
     case CODE_UNAUTHENTICATED:
         return call->member->revoking;
     case CODE_CANCELLED:

@@ -158,6 +158,8 @@ static void count(struct sim_org *org, const struct sim_write *write)
     case SIM_WRITE_SETTINGS:
     case SIM_WRITE_RETRACT:
     case SIM_WRITE_RULE:
+    case SIM_WRITE_MERGE:
+    case SIM_WRITE_SPLIT:
         return;
     case SIM_WRITE_VERDICT:
         org->acknowledged_verdicts++;

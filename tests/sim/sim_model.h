@@ -32,7 +32,9 @@ enum sim_write_kind {
     SIM_WRITE_SETTINGS,
     SIM_WRITE_RETRACT, /* stores nothing if another one retracted the event before */
     SIM_WRITE_VERDICT,
-    SIM_WRITE_RULE
+    SIM_WRITE_RULE,
+    SIM_WRITE_MERGE,
+    SIM_WRITE_SPLIT
 };
 
 /* A write with one idempotency key, regardless of how often it is sent. */
@@ -82,6 +84,7 @@ struct sim_org {
     uint64_t
         acknowledged_by_layout[SIM_LAYOUTS]; /* captures, without those that may be retracted */
     uint64_t acknowledged_verdicts;
+    char alias[SIM_ID_BYTES]; /* a family that a merge made an alias; empty: none yet */
 };
 
 struct sim_model {

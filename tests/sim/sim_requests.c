@@ -80,6 +80,9 @@ static const char *const paths[SIM_OPS] = {
     [SIM_LIST_RULES] = VERDICT "ListLearnedRules",
     [SIM_VERDICT_STATS] = VERDICT "GetVerdictStats",
     [SIM_SCORE] = VERDICT "ScoreDocument",
+    [SIM_LIST_FAMILIES] = LAYOUT "ListFamilies",
+    [SIM_MERGE] = LAYOUT "MergeFamilies",
+    [SIM_SPLIT] = LAYOUT "SplitFamily",
 };
 
 static struct sim *sim_of(const struct sim_member *member)
@@ -134,6 +137,10 @@ static enum sim_op op_of(const struct sim_write *write)
         return SIM_VERDICT;
     case SIM_WRITE_RULE:
         return SIM_RULE;
+    case SIM_WRITE_MERGE:
+        return SIM_MERGE;
+    case SIM_WRITE_SPLIT:
+        return SIM_SPLIT;
     }
     return SIM_OPS;
 }
@@ -770,6 +777,10 @@ bool sim_request(struct sim_member *member, enum sim_op op)
     case SIM_VERDICT_STATS:
     case SIM_SCORE:
         return sim_request_verdicts(member, op);
+    case SIM_LIST_FAMILIES:
+    case SIM_MERGE:
+    case SIM_SPLIT:
+        return sim_request_families(member, op);
     case SIM_WATCH:
     case SIM_CREATE_ORG:
     case SIM_GET_MAPPING:

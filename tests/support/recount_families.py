@@ -18,6 +18,7 @@ class Families:
     def __init__(self):
         self.ids = {}  # number of the event that made the family -> its id
         self.alias_of = {}  # alias -> family
+        self.sketches = set()  # of the documents
         self.documents = {}  # id of a measured document -> Document; its member is 0 without a family
 
     def root(self, member):
@@ -30,6 +31,9 @@ class Families:
         member = (facts.family_seq or event.seq) if facts.sketch else 0
         if member == event.seq:
             self.ids[member] = event.id
+            if facts.sketch in self.sketches:
+                problems.append(f"document {event.seq}: makes a second family of one page")
+        self.sketches.add(facts.sketch)
         self.documents[document.document_id] = Document(member, document.layout_fingerprint,
                                                         event.created_at.ToMicroseconds())
         wanted = self.ids.get(self.root(member), "")

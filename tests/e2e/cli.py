@@ -286,6 +286,7 @@ class Cli(ServerCase):
         self.assertEqual(first["layoutFamilyId"], second["layoutFamilyId"])
         made = self.run_cli("corrections", "capture", "--actor", "ada", "--type", LINE, "--document", "near/gen-L03-0",
                             "--before", '{"qty": "1"}', "--after", '{"qty": "404"}').strip()
+        self.assertRegex(self.run_cli("layouts", "family", second["layoutFamilyId"]), "(?m)^examples +1$")
         ask = ("examples", "--document", "near/gen-L03-3", "--json")
         self.assertEqual(json.loads(self.run_cli(*ask))["matchLevel"], "MATCH_LEVEL_NONE")
         reply = json.loads(self.run_cli(*ask, "--match", "family"))

@@ -316,6 +316,19 @@ static const char *split_document(struct world *world, const char *document_id)
     return family_of(world, document_id);
 }
 
+/* Returns the number of examples of a family. */
+static uint64_t count_examples(struct world *world, const char *family)
+{
+    const struct exchange_start start = {.path = "errata.v1.LayoutService/GetFamily",
+                                         .authorization = world->admin};
+    Errata__V1__GetFamilyRequest request = ERRATA__V1__GET_FAMILY_REQUEST__INIT;
+    Errata__V1__GetFamilyResponse *response = NULL;
+
+    request.layout_family_id = text_of(family);
+    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
+    return response->family->example_count;
+}
+
 /* Goal: a document that is moved into a new family takes its corrections along, those before and after the split, and a
  * merge brings them back; as_of gives each state again. Method: two corrected documents of one family, and one that
  * asks, before and after each change; then all again as of each. */
@@ -328,6 +341,7 @@ static void test_split_moves_examples(void **state)
                                                     {"{\"qty\":1}"},
                                                     {"{\"qty\":1}"},
                                                     {"{\"qty\":3}", "{\"qty\":2}", "{\"qty\":1}"}};
+    static const uint64_t counts[STATES] = {2, 1, 1, 3};
     struct world world;
     struct asked asked = {.document_id = "asking", .mode = FAMILY};
     uint64_t seqs[STATES] = {0};
@@ -353,6 +367,7 @@ static void test_split_moves_examples(void **state)
             merge(&world, moved, family);
         }
         expect(ask(&world, asked), MATCH_LEVEL_FAMILY, expected[i]);
+        assert_int_equal(count_examples(&world, family), counts[i]);
         seqs[i] = last_seq(&world);
     }
     for (size_t i = 0; i < STATES; i++) {

@@ -62,10 +62,25 @@ class Families:
         if not any(self.root(one.member) == facts.from_seq for one in self.documents.values()):
             problems.append(f"split {event.seq}: no document remains in {facts.from_seq}")
 
-    def wanted(self):
+    def count_examples(self, feedback):
+        """Counts the examples of each family; `feedback`: pairs of an event and its feedback event."""
+        members = {id: member for member, id in self.ids.items()}
+        found = collections.Counter()
+        for _event, reported in feedback:
+            member = 0
+            if reported.document_id in self.documents:
+                member = self.documents[reported.document_id].member
+            elif not reported.document_id and reported.HasField("layout_family_id"):
+                member = members[reported.layout_family_id]
+            if member and reported.is_example and reported.HasField("layout_fingerprint"):
+                found[self.root(member)] += 1
+        return found
+
+    def wanted(self, feedback):
         """Returns the expected families in the form of ListFamilies, and of each the documents, by id. A fingerprint of
         several members is counted once for each."""
         documents = collections.defaultdict(dict)
+        examples = self.count_examples(feedback)
         for name, one in self.documents.items():
             if one.member:
                 documents[self.root(one.member)][name] = one
@@ -73,7 +88,7 @@ class Families:
         for root in set(self.ids) - set(self.alias_of):
             own = documents[root]
             family = layout.LayoutFamily(
-                id=self.ids[root], document_count=len(own),
+                id=self.ids[root], document_count=len(own), example_count=examples[root],
                 fingerprint_count=len({(one.member, one.fingerprint) for one in own.values()}),
                 merged_family_ids=sorted(self.ids[alias] for alias, of in self.alias_of.items() if of == root))
             if own:
@@ -96,7 +111,7 @@ def check_family(client, id, documents, problems):
 
 
 def check_families(client, counted, problems):
-    wanted = counted.families.wanted()
+    wanted = counted.families.wanted(counted.feedback.values())
     reported = {}
     for one in client.all_pages(client.layouts.ListFamilies, layout.ListFamiliesRequest(page_size=PAGE_SIZE), "families"):
         one.merged_family_ids.sort()

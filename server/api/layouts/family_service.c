@@ -13,13 +13,19 @@
 enum err layout_service_list_families_read(struct layout_service_list_families_call *call)
 {
     struct layout_family_view view;
+    struct family_members members;
     struct family_record family;
+    uint64_t seq = 0;
     enum err err = family_list_begin(call->txn, call->org, call->page);
 
     while (err == OK) {
-        err = family_list_next(call->page, &family);
+        err = family_list_next(call->page, &seq, &family);
         if (err == OK) {
             err = family_view_make(call->ctx->arena, call->txn, call->org, &family, &view);
+        }
+        if (err == OK) {
+            family_members_of(seq, &family, &members);
+            err = family_view_add_examples(call->txn, call->org, &members, &view);
         }
         if (err == OK) {
             layout_family_view_put(&view, LIST_FAMILIES_RESPONSE_FAMILIES_FIELD, call->body);
@@ -53,6 +59,9 @@ enum err layout_service_get_family_read(struct layout_service_get_family_call *c
     if (err == OK) {
         family_members_of(seq, &family, &members);
         err = family_view_add_fingerprints(arena, call->txn, call->org, &members, &view);
+    }
+    if (err == OK) {
+        err = family_view_add_examples(call->txn, call->org, &members, &view);
     }
     if (err != OK) {
         return err;

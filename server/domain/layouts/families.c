@@ -4,6 +4,7 @@
 #include "server/domain/layouts/families.h"
 
 #include "server/domain/layouts/document_facts.h"
+#include "server/domain/layouts/family_examples.h"
 #include "server/domain/layouts/family_rows.h"
 #include "server/domain/layouts/family_walk.h"
 #include "server/domain/layouts/keys.h"
@@ -127,6 +128,14 @@ enum err family_view_add_fingerprints(struct arena *arena, struct store_txn *txn
     return err != OK || buffer_ok(&run) ? err : ERR_MEMORY;
 }
 
+enum err family_view_add_examples(struct store_txn *txn, struct org_id org,
+                                  const struct family_members *members,
+                                  struct layout_family_view *view)
+{
+    view->has_example_count = true;
+    return family_examples_count(txn, org, members, &view->example_count);
+}
+
 enum err family_put_merged_warning(struct arena *arena, struct uuid alias, struct uuid id,
                                    uint32_t field, struct buffer *body)
 {
@@ -156,7 +165,8 @@ enum err family_list_begin(struct store_txn *txn, struct org_id org, struct page
     return page_open(page, txn, &range);
 }
 
-enum err family_list_next(struct page *page, struct family_record *ret_family)
+enum err family_list_next(struct page *page, uint64_t *ret_family_seq,
+                          struct family_record *ret_family)
 {
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
@@ -171,6 +181,7 @@ enum err family_list_next(struct page *page, struct family_record *ret_family)
     } while (err == OK && family.alias_of_seq != 0);
     if (err == OK) {
         *ret_family = family;
+        err = key_read_family_change(key, ret_family_seq);
     }
     return err;
 }

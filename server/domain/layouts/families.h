@@ -29,6 +29,10 @@ MUST_CHECK enum err family_view_add_fingerprints(struct arena *arena, struct sto
                                                  struct org_id org,
                                                  const struct family_members *members,
                                                  struct layout_family_view *view);
+/* Adds `example_count` to the LayoutFamily. */
+MUST_CHECK enum err family_view_add_examples(struct store_txn *txn, struct org_id org,
+                                             const struct family_members *members,
+                                             struct layout_family_view *view);
 /* A Warning, in the arena, that `alias` was merged into the family with `id`. */
 MUST_CHECK enum err family_put_merged_warning(struct arena *arena, struct uuid alias,
                                               struct uuid id, uint32_t field, struct buffer *body);
@@ -37,7 +41,8 @@ MUST_CHECK enum err family_put_merged_warning(struct arena *arena, struct uuid a
  * family_list_begin. */
 MUST_CHECK enum err family_list_begin(struct store_txn *txn, struct org_id org, struct page *page);
 /* The next family. ERR_NOT_FOUND at the end of the page. */
-MUST_CHECK enum err family_list_next(struct page *page, struct family_record *ret_family);
+MUST_CHECK enum err family_list_next(struct page *page, uint64_t *ret_family_seq,
+                                     struct family_record *ret_family);
 
 #define FAMILY_NEAREST_DEFAULT 5
 #define FAMILY_NEAREST_MAX 20

@@ -45,44 +45,143 @@ enum err family_example_read(struct slice key, struct slice value,
     return key_read_newest_first(key, &ret_example->created_at_us, &ret_example->seq);
 }
 
-enum err family_example_put(struct store_txn *txn, struct org_id org, uint64_t family_seq,
-                            const struct family_example *example)
+static enum err read_count(struct store_txn *txn, const struct key *key, uint64_t *ret_count)
+{
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, TABLE_FAMILY_EXAMPLE_COUNT, key_slice(key), &value);
+
+    *ret_count = 0;
+    if (err == OK && value.size != sizeof(*ret_count)) {
+        err = ERR_CORRUPT;
+    }
+    if (err == OK) {
+        *ret_count = bytes_get_be64(value.data);
+    }
+    return err == ERR_NOT_FOUND ? OK : err;
+}
+
+/* Adds 1 to the examples of a family, or subtracts it; a family without examples has no row. */
+static enum err count(struct store_txn *txn, struct org_id org, uint64_t family_seq, bool adds)
+{
+    struct key key = key_family_prefix(org, family_seq);
+    uint64_t number = 0;
+    uint8_t value[sizeof(number)];
+    enum err err = read_count(txn, &key, &number);
+
+    if (err == OK && !adds && number == 0) {
+        err = ERR_CORRUPT;
+    }
+    if (err != OK) {
+        return err;
+    }
+    number += adds ? 1 : (uint64_t)-1;
+    bytes_put_be64(value, number);
+    return number == 0 ? store_del(txn, TABLE_FAMILY_EXAMPLE_COUNT, key_slice(&key))
+                       : store_put(txn, TABLE_FAMILY_EXAMPLE_COUNT, key_slice(&key),
+                                   slice_of(value, sizeof(value)));
+}
+
+static enum err put_row(struct store_txn *txn, enum store_table table, struct org_id org,
+                        uint64_t family_seq, const struct family_example *example)
 {
     struct key key = key_family_example(org, family_seq, example->created_at_us, example->seq);
     bool is_retracted = example->retracted_by_seq != 0;
     uint8_t value[VALUE_BYTES_MAX];
 
-    if (family_seq == 0) {
-        return OK;
-    }
     memcpy(value, example->fingerprint.bytes, sizeof(example->fingerprint.bytes));
     value[ANNOTATOR_AT] = (uint8_t)example->annotator_kind;
     bytes_put_be64(value + RETRACTION_AT, example->retracted_by_seq);
-    return store_put(txn, TABLE_FAMILY_EXAMPLE, key_slice(&key),
+    return store_put(txn, table, key_slice(&key),
                      slice_of(value, is_retracted ? VALUE_BYTES_MAX : RETRACTION_AT));
+}
+
+enum err family_example_put(struct store_txn *txn, struct org_id org, uint64_t family_seq,
+                            const struct family_example *example)
+{
+    enum err err = OK;
+
+    if (family_seq == 0) {
+        return OK;
+    }
+    err = put_row(txn, TABLE_FAMILY_EXAMPLE, org, family_seq, example);
+    return err != OK || example->retracted_by_seq != 0 ? err : count(txn, org, family_seq, true);
+}
+
+/* Reads whether a family has a row of an example, and whether the example was retracted. */
+static enum err find_row(struct store_txn *txn, struct org_id org, uint64_t family_seq,
+                         const struct family_example *example, bool *ret_is_retracted)
+{
+    struct key key = key_family_example(org, family_seq, example->created_at_us, example->seq);
+    struct slice value = {NULL, 0};
+    enum err err = store_get(txn, TABLE_FAMILY_EXAMPLE, key_slice(&key), &value);
+
+    if (err == OK) {
+        *ret_is_retracted = value.size == VALUE_BYTES_MAX;
+    }
+    return err;
 }
 
 enum err family_example_retract(struct store_txn *txn, struct org_id org, uint64_t family_seq,
                                 const struct family_example *example)
 {
-    struct key key = key_family_example(org, family_seq, example->created_at_us, example->seq);
-    struct slice value = {NULL, 0};
-    enum err err = family_seq == 0 ? ERR_NOT_FOUND
-                                   : store_get(txn, TABLE_FAMILY_EXAMPLE, key_slice(&key), &value);
+    bool was_retracted = false;
+    enum err err =
+        family_seq == 0 ? ERR_NOT_FOUND : find_row(txn, org, family_seq, example, &was_retracted);
 
     if (err == ERR_NOT_FOUND) {
         return OK;
     }
-    return err != OK ? err : family_example_put(txn, org, family_seq, example);
+    if (err == OK) {
+        err = put_row(txn, TABLE_FAMILY_EXAMPLE, org, family_seq, example);
+    }
+    return err != OK || was_retracted ? err : count(txn, org, family_seq, false);
 }
 
 enum err family_example_remove(struct store_txn *txn, struct org_id org, uint64_t family_seq,
                                const struct family_example *example)
 {
     struct key key = key_family_example(org, family_seq, example->created_at_us, example->seq);
-    enum err err = family_seq == 0 ? OK : store_del(txn, TABLE_FAMILY_EXAMPLE, key_slice(&key));
+    bool was_retracted = false;
+    enum err err =
+        family_seq == 0 ? ERR_NOT_FOUND : find_row(txn, org, family_seq, example, &was_retracted);
 
-    return err == ERR_NOT_FOUND ? OK : err;
+    if (err == ERR_NOT_FOUND) {
+        return OK;
+    }
+    if (err == OK) {
+        err = store_del(txn, TABLE_FAMILY_EXAMPLE, key_slice(&key));
+    }
+    return err != OK || was_retracted ? err : count(txn, org, family_seq, false);
+}
+
+enum err family_example_move(struct store_txn *txn, struct org_id org, uint64_t from_seq,
+                             uint64_t to_seq, const struct family_example *example)
+{
+    enum err err = family_example_remove(txn, org, from_seq, example);
+
+    if (err == OK) {
+        err = put_row(txn, TABLE_FAMILY_EXAMPLE_MOVED, org, from_seq, example);
+    }
+    return err != OK ? err : family_example_put(txn, org, to_seq, example);
+}
+
+enum err family_examples_count(struct store_txn *txn, struct org_id org,
+                               const struct family_members *members, uint64_t *ret_count)
+{
+    uint64_t total = 0;
+
+    for (size_t i = 0; i < members->count; i++) {
+        struct key key = key_family_prefix(org, members->seqs[i]);
+        uint64_t number = 0;
+        enum err err = read_count(txn, &key, &number);
+
+        if (err != OK) {
+            return err;
+        }
+        total += number;
+    }
+    *ret_count = total;
+    return OK;
 }
 
 /* Reads the example of a feedback event. ERR_NOT_FOUND if the event names another document, or has no

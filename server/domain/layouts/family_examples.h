@@ -7,6 +7,7 @@
 #define ERRATA_SERVER_DOMAIN_LAYOUTS_FAMILY_EXAMPLES_H
 
 #include "server/domain/events/feedback.h"
+#include "server/domain/layouts/family_members.h"
 #include "server/domain/layouts/keys.h"
 #include "store/base/ctx.h"
 
@@ -45,11 +46,18 @@ MUST_CHECK enum err family_example_retract(struct store_txn *txn, struct org_id 
 MUST_CHECK enum err family_example_remove(struct store_txn *txn, struct org_id org,
                                           uint64_t family_seq,
                                           const struct family_example *example);
+/* Moves the row of an example to another family, and keeps the old one for reads of the past. */
+MUST_CHECK enum err family_example_move(struct store_txn *txn, struct org_id org, uint64_t from_seq,
+                                        uint64_t to_seq, const struct family_example *example);
 /* Moves the examples of a document, at most FAMILY_EXAMPLES_MOVED_MAX, from one family to another; 0: from
  * none, or to none. Only events that name the document are its examples here, not those that name its draft
  * order. */
 MUST_CHECK enum err family_examples_move(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                          struct slice document_id, uint64_t from_seq,
                                          uint64_t to_seq);
+/* Returns how many examples a family has, without retracted ones. */
+MUST_CHECK enum err family_examples_count(struct store_txn *txn, struct org_id org,
+                                          const struct family_members *members,
+                                          uint64_t *ret_count);
 
 #endif

@@ -223,6 +223,7 @@ enum err family_near_view(struct arena *arena, struct store_txn *txn, struct org
         .own = near->family_seq == document->family_seq,
     };
     struct layout_family_view family_view;
+    struct family_members members;
     struct family_difference difference;
     struct family_record family;
     struct buffer run = {0};
@@ -242,6 +243,10 @@ enum err family_near_view(struct arena *arena, struct store_txn *txn, struct org
     buffer_init(&summary, arena, 128);
     put_difference(&difference, &run, &summary);
     err = family_view_make(arena, txn, org, &family, &family_view);
+    if (err == OK) {
+        family_members_of(near->family_seq, &family, &members);
+        err = family_view_add_examples(txn, org, &members, &family_view);
+    }
     if (err != OK) {
         return err;
     }

@@ -3,6 +3,7 @@
  */
 #include "server/domain/events/feedback.h"
 #include "server/domain/layouts/document_facts.h"
+#include "server/domain/layouts/family_examples.h"
 #include "server/domain/layouts/family_part_internal.h"
 #include "server/domain/layouts/family_rows.h"
 #include "store/base/bytes.h"
@@ -139,35 +140,25 @@ static enum err names_document(struct store_txn *txn, struct org_id org, uint64_
 static enum err move_example(struct store_txn *txn, const struct event *event,
                              const struct family_part_document *document, const struct place *place)
 {
-    struct key from =
+    struct key key =
         key_family_example(event->org, document->member_seq, place->created_at_us, place->seq);
-    struct key to = key_family_example(event->org, event->seq, place->created_at_us, place->seq);
+    struct family_example example;
     struct slice value = {NULL, 0};
-    uint8_t row[64];
-    size_t size = 0;
     bool names = false;
-    enum err err = store_get(txn, TABLE_FAMILY_EXAMPLE, key_slice(&from), &value);
+    enum err err = store_get(txn, TABLE_FAMILY_EXAMPLE, key_slice(&key), &value);
 
     if (err == ERR_NOT_FOUND) {
         return OK;
     }
-    if (err == OK && value.size > sizeof(row)) {
-        err = ERR_CORRUPT;
+    if (err == OK) {
+        err = family_example_read(key_slice(&key), value, &example);
     }
     if (err == OK) {
-        size = value.size;
-        memcpy(row, value.data, size);
         err = names_document(txn, event->org, place->seq, document->document_id, &names);
     }
-    if (err != OK || !names) {
-        return err;
-    }
-    err = delete_row(txn, TABLE_FAMILY_EXAMPLE, &from);
-    if (err == OK) { /* for reads of the past */
-        err = store_put(txn, TABLE_FAMILY_EXAMPLE_MOVED, key_slice(&from), slice_of(row, size));
-    }
-    return err != OK ? err
-                     : store_put(txn, TABLE_FAMILY_EXAMPLE, key_slice(&to), slice_of(row, size));
+    return err != OK || !names
+               ? err
+               : family_example_move(txn, event->org, document->member_seq, event->seq, &example);
 }
 
 /* Reads the feedback events of a document. They are moved only afterwards, since a scan does not allow writes. */

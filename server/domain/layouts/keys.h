@@ -63,7 +63,7 @@ MUST_CHECK enum err key_read_layout_family_past(struct slice key, uint64_t *ret_
                                                 uint64_t *ret_split_seq);
 /* An event that merged families or undid a merge, newest first (prefix: key_org). */
 struct key key_family_change(struct org_id org, uint64_t seq);
-/* Reads the seq of a key that key_family_change made. ERR_CORRUPT for a key of another length. */
+/* Reads the seq of a key that key_family or key_family_change made. ERR_CORRUPT for a key of another length. */
 MUST_CHECK enum err key_read_family_change(struct slice key, uint64_t *ret_seq);
 /* Reads the seq at the end of a key_family_sketch, key_layout_family or key_document_moved. ERR_CORRUPT for a key that is
  * too short. */

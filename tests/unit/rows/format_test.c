@@ -196,6 +196,7 @@ static void test_examples_of_the_format_are_current(void **state)
         {"family_document", key_family_document(org, 9, SAMPLE_TIME_US, 9), empty},
         {"family_example", key_family_example(org, 9, SAMPLE_TIME_US, 9),
          slice_of(family_example, sizeof(family_example))},
+        {"family_example_count", key_family_prefix(org, 9), slice_of(seq, sizeof(seq))},
         {"family_example_moved", key_family_example(org, 9, SAMPLE_TIME_US, 9),
          slice_of(family_example, sizeof(family_example))},
         {"document_moved", key_document_moved(org, SLICE("invoice-7"), 400),

@@ -1,5 +1,5 @@
 /*
- * blocking.c: see blocking.h. A loop that is turned until the one call has ended.
+ * blocking.c: see blocking.h. Runs a loop until the call has ended.
  */
 #include "client/blocking.h"
 
@@ -14,7 +14,7 @@ struct client_blocking {
     struct client_channel *channel; /* owned */
 };
 
-/* The call that is waited for. */
+/* The running call. */
 struct waiting {
     struct client_blocking *client;
     struct client_call *call;
@@ -42,7 +42,7 @@ static void on_reply(void *user, struct slice message)
     }
 }
 
-/* A message, or the end of the stream, was not taken, because of `err`. */
+/* Handles a message, or the end of the stream, that was not accepted because of `err`. */
 static void waiting_stop_sending(struct waiting *waiting, enum err err)
 {
     waiting->sent_all = true;
@@ -52,7 +52,7 @@ static void waiting_stop_sending(struct waiting *waiting, enum err err)
     }
 }
 
-/* Asks for the next message. Returns whether there is one. */
+/* Fetches the next message. Returns whether there is one. */
 static bool waiting_next(struct waiting *waiting)
 {
     enum client_upload_step step = waiting->next(waiting->user, &waiting->message);
@@ -74,7 +74,7 @@ static bool waiting_next(struct waiting *waiting)
     return false;
 }
 
-/* Sends until there is no room, which is after CLIENT_SEND_BYTES_HIGH, or nothing more to send. */
+/* Sends until CLIENT_SEND_BYTES_HIGH bytes wait, or nothing is left to send. */
 static void on_writable(void *user)
 {
     struct waiting *waiting = user;

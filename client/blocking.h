@@ -24,19 +24,19 @@ struct client_result {
     struct slice reply; /* reply of a unary call or a client stream that ended with OK */
 };
 
-/* The result of asking for the next message of an upload. */
+/* The result of requesting the next message of an upload. */
 enum client_upload_step {
     CLIENT_UPLOAD_MESSAGE, /* a message is returned */
     CLIENT_UPLOAD_END, /* there are no more messages */
     CLIENT_UPLOAD_STOP /* the call must end with CANCELLED before all messages are sent */
 };
 
-/* Gives the next message of a client stream, which stays valid until the next call of this or the
- * upload's end. It is called as fast as the server reads (CLIENT_SEND_BYTES_HIGH ahead), so it is a
- * place to show progress; it is not called after END or STOP, or after the end of the call. */
+/* Returns the next message of a client stream, which is valid until the next call of this function
+ * or the upload's end. It is called as fast as the server reads (CLIENT_SEND_BYTES_HIGH ahead), so
+ * it can also show progress; it is not called after END or STOP, or after the end of the call. */
 typedef enum client_upload_step (*client_next_message)(void *user, struct slice *ret_message);
 
-/* Takes one reply of a stream; false ends the call, with CANCELLED. */
+/* Receives one reply of a stream; returning false ends the call with CANCELLED. */
 typedef bool (*client_take_reply)(void *user, struct slice message);
 
 /* Does not connect yet; errors as client_channel_loop_open. */
@@ -44,7 +44,7 @@ MUST_CHECK enum err client_blocking_open(const struct client_channel_loop_config
                                          struct client_blocking **ret_client);
 /* Closes the channel and frees everything. NULL does nothing. */
 void client_blocking_close(struct client_blocking *client);
-/* The token of calls from now on; empty: none. ERR_MEMORY: the old one stays. */
+/* Sets the token of later calls; empty: none. On ERR_MEMORY the old one is kept. */
 MUST_CHECK enum err client_blocking_set_token(struct client_blocking *client, struct slice token);
 
 /* Makes a unary call and waits for its end. Returns OK if the call was made, even if it failed: see
@@ -52,14 +52,15 @@ MUST_CHECK enum err client_blocking_set_token(struct client_blocking *client, st
 MUST_CHECK enum err client_call_blocking(struct client_blocking *client,
                                          const struct client_request *request, struct arena *arena,
                                          struct client_result *ret_result);
-/* The same for a server stream: `take` gets each reply; meanwhile the server is held back. */
+/* The same for a server stream: `take` receives each reply; flow control pauses the server
+ * meanwhile. */
 MUST_CHECK enum err client_stream_blocking(struct client_blocking *client,
                                            const struct client_request *request,
                                            client_take_reply take, void *user, struct arena *arena,
                                            struct client_result *ret_result);
-/* The same for a client stream: `next` gives each message. The server may answer before it has
- * taken them all, with a refusal for one. ERR_TOO_LARGE and ERR_MEMORY also where a message could
- * not be sent: the call was cancelled, and there is no result. */
+/* The same for a client stream: `next` returns each message. The server may respond before it has
+ * received all of them, for example to refuse one. ERR_TOO_LARGE and ERR_MEMORY also if a message
+ * could not be sent: the call was cancelled, and there is no result. */
 MUST_CHECK enum err client_upload_blocking(struct client_blocking *client,
                                            const struct client_request *request,
                                            client_next_message next, void *user,

@@ -1,6 +1,6 @@
 /*
- * call.c: see call.h. What an answer means: header fields, the rules for a missing or broken status,
- * and how many messages each kind of method may have.
+ * call.c: see call.h. Interprets a response: header fields, the rules for a missing or malformed
+ * status, and the number of messages of each kind of method.
  */
 #include "client/call.h"
 
@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* An answer's `-bin` field may hold several values, split by commas; more are taken as one. */
+/* Maximum comma-separated values of a response's `-bin` field; a longer list is one value. */
 #define BINARY_VALUES_MAX 16
 
 static enum err call_add_field(struct client_call *call, struct slice name, struct slice value)
@@ -112,7 +112,7 @@ enum err call_take_field(struct client_call *call, struct slice name, struct sli
         return OK;
     }
     if (call->http_status < 200) {
-        return OK; /* an interim answer has nothing that we need */
+        return OK; /* an interim response is ignored */
     }
     if (slice_equal(name, SLICE("content-type"))) {
         call->grpc_content = slice_starts_with(value, SLICE("application/grpc"));

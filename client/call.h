@@ -1,7 +1,7 @@
 /*
- * call.h: one call of a session: what was asked, what has come of the answer, how it ended. A call
- * lives from start until it has been reported and its HTTP/2 stream is closed, whichever is later.
- * Internal to the client: session.c moves calls, call.c knows what an answer means.
+ * call.h: one call of a session: its request, the received part of the response, and its end. A
+ * call exists from its start until its end was reported and its HTTP/2 stream is closed, whichever
+ * is later. Internal to the client: session.c manages calls, call.c interprets responses.
  */
 #ifndef ERRATA_CLIENT_CALL_H
 #define ERRATA_CLIENT_CALL_H
@@ -70,14 +70,15 @@ struct client_call {
     bool stream_open; /* nghttp2 may still report events of this call */
 };
 
-/* Takes one field of the answer's headers or trailers. ERR_TOO_LARGE, ERR_MEMORY. */
+/* Processes one field of the response's headers or trailers. ERR_TOO_LARGE, ERR_MEMORY. */
 MUST_CHECK enum err call_take_field(struct client_call *call, struct slice name,
                                     struct slice value);
-/* The first header block is complete: true where messages may follow; else the call has its code. */
+/* Handles the complete first header block; returns true if messages may follow, else the call has
+ * its code. */
 bool call_headers_done(struct client_call *call);
-/* Sets how it ended, once. The message is copied. */
+/* Sets the end of the call, once. The message is copied. */
 void call_set_end(struct client_call *call, uint32_t code, const char *message, bool from_server);
-/* The server's side is complete and every byte was read: sets how it ended. */
+/* Sets the end of the call after the server's side is complete and every byte was read. */
 void call_conclude(struct client_call *call);
 /* Reads messages out of bytes and reports them, until the call is paused or ends. Returns the rest. */
 struct slice call_take_bytes(struct client_call *call, struct slice bytes);

@@ -1,7 +1,7 @@
 /*
- * channel.c: see channel.h. The channel's life, its steps, and what users do with calls. What happens
- * is handled by steps, at one place; only an attempt's end is reported at once, since it comes from the
- * connection's own turn and never from inside a function of the user.
+ * channel.c: see channel.h. The channel's states, its steps, and the user's operations on calls.
+ * Events are handled by steps, in one place; only an attempt's end is reported at once, since it
+ * occurs in the connection's own turn and never inside a function that the user called.
  */
 #include "client/channel.h"
 
@@ -46,7 +46,7 @@ void channel_log(const struct lasting_channel *channel, enum errata_log_level le
     log->write(log->user, level, line);
 }
 
-/* --- what users do --- */
+/* --- operations of users --- */
 
 /* Starts a call now if a connection takes it; else it waits for the next step. */
 static enum err channel_start_now(struct lasting_channel *channel, struct lasting_call *call,
@@ -58,7 +58,7 @@ static enum err channel_start_now(struct lasting_channel *channel, struct lastin
         channel_wake(channel);
         return OK;
     }
-    /* The owner sleeps until the time that the last step gave. */
+    /* The owner sleeps until the time that the last step returned. */
     if (err == OK &&
         (call->deadline_ms < channel->promised_ms || channel->statistics.calls_under_way == 1)) {
         channel_wake(channel);
@@ -194,7 +194,7 @@ static const struct client_channel_ops channel_ops = {.start = channel_start,
                                                       .send = channel_send,
                                                       .half_close = channel_half_close};
 
-/* --- a channel's life --- */
+/* --- creation and end --- */
 
 enum err client_channel_new(const struct client_channel_config *config,
                             struct client_channel **ret_channel)
@@ -249,7 +249,8 @@ static void channel_expire(struct lasting_channel *channel, int64_t now_ms)
 {
     struct client_deadline *first = client_deadlines_first(&channel->wakes);
 
-    /* Each turn ends a call, or has one wait that slept: twice the number of calls at most. */
+    /* Each iteration ends a call or moves a sleeping one to the waiting ones: at most twice the
+     * number of calls. */
     while (first != NULL && first->at_ms <= now_ms) {
         call_expire((struct lasting_call *)first, now_ms);
         first = client_deadlines_first(&channel->wakes);
@@ -261,14 +262,14 @@ static void channel_start_waiting(struct lasting_channel *channel)
     struct channel_link *link = channel->link;
     struct lasting_call *call = channel->lists[CALL_WAITING].first;
 
-    /* Each turn takes a call out of the list, to which nothing is added meanwhile. */
+    /* Each iteration removes a call from the list, to which nothing is added meanwhile. */
     while (link != NULL && link->state == LINK_READY && !link->full && call != NULL) {
         enum err err = call_begin_attempt(call, link);
 
         if (err == ERR_BUSY) {
             link->full = true;
         } else if (err == ERR_UNAVAILABLE) {
-            return; /* the listener will hear of it */
+            return; /* the listener will be notified */
         } else if (err != OK) {
             call->refusal = err;
             call_end_by(call, CALL_END_NOT_TAKEN);
@@ -277,8 +278,8 @@ static void channel_start_waiting(struct lasting_channel *channel)
     }
 }
 
-/* Reports the ends that are due now; those that come of reporting are for the next step, but for those of
- * a channel that is shut, which are the last. */
+/* Reports the ends that are due now; ends caused by the callbacks are reported by the next step,
+ * except for a closed channel, whose step is the last. */
 static void channel_report_ends(struct lasting_channel *channel)
 {
     const struct lasting_call *last = channel->lists[CALL_ENDED].last;

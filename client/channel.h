@@ -1,12 +1,12 @@
 /*
- * channel.h: a channel that outlives its connections: it makes one when a call needs it, another when
- * that is lost or the server closes it, waits between tries, and repeats calls that may be repeated.
- * client/include/errata/client.h documents what users may rely on; this implements it without a socket
- * or a loop: connections come from a connector, and whoever has the channel steps it when something
- * is due (channel_loop.h does both over libuv; tests play both).
+ * channel.h: a channel that outlives its connections: it opens one when a call needs it and another
+ * when that is lost or closed by the server, waits between attempts, and repeats calls that may be
+ * repeated. client/include/errata/client.h documents the guarantees for users; this implements them
+ * without a socket or a loop: a connector provides connections, and the owner steps the channel
+ * when something is due (channel_loop.h does both over libuv; tests simulate both).
  *
  * It implements stub.h's operations over the connections'. A call here has one attempt on one
- * connection at a time; the request's bytes are kept until the call can't be repeated any more.
+ * connection at a time; the request's bytes are kept until the call cannot be repeated any more.
  */
 #ifndef ERRATA_CLIENT_CHANNEL_H
 #define ERRATA_CLIENT_CHANNEL_H
@@ -23,12 +23,12 @@
 #define CLIENT_BACKOFF_MAX_MS 5000
 #define CLIENT_CALL_TIMEOUT_MS 30000
 #define CLIENT_CHANNEL_CALLS_MAX 10000u
-/* Connections that the server is closing and whose calls are still under way; the oldest of more ends,
- * and its calls with it. */
+/* Maximum connections that the server is closing and that still have running calls; if there are
+ * more, the oldest is closed with its calls. */
 #define CLIENT_DRAINING_MAX 4
-/* Repeats after errors of the server (it is overloaded): a bucket of this many, one taken for
- * each, a fifth given back for each call that ends with OK. An empty one ends calls as the server
- * said: a client must not add to what weighs the server down (gRPC proposal A6). */
+/* Repeats after errors of the server (it is overloaded): a bucket with this many tokens. Each
+ * repeat takes one; each call that ends with OK returns a fifth. If it is empty, calls end with the
+ * server's status, so that clients do not add to an overload (gRPC proposal A6). */
 #define CLIENT_RETRY_TOKENS_MAX 100u
 
 /* Opens connections for a channel. */
@@ -38,15 +38,16 @@ struct client_connector {
      * copied. ERR_MEMORY, ERR_INVALID. */
     enum err (*open)(void *user, const struct client_connection_listener *listener,
                      struct client_channel **ret_connection);
-    /* The listener is not called any more. Calls that are left on the connection end with CANCELLED,
-     * now or later, even after the channel's own end: each on_end comes once. Called by a step. */
+    /* Closes a connection; its listener is no longer called. Remaining calls on it end with
+     * CANCELLED, now or later, even after the channel's own end: each on_end is called once. Called
+     * by a step. */
     void (*close)(void *user, struct client_channel *take_connection);
-    /* The server did not accept the token: reads it again from where it came from, and calls
-     * client_channel_note_token if another one was found. NULL: the token has no source. */
+    /* The server refused the token: reads it again from its source, and calls
+     * client_channel_note_token if it has changed. NULL: the token has no source. */
     void (*refresh_token)(void *user);
-    /* The channel wants to be stepped as soon as possible, but not now: something happened inside one
-     * of its functions or of its connections' callbacks. Also when the first call started and when
-     * the last one ended. May be called any number of times. */
+    /* Requests a step of the channel as soon as possible, but not inside this call: something
+     * happened inside one of its functions or of its connections' callbacks. Also called when the
+     * first call starts and when the last one ends. May be called any number of times. */
     void (*wake)(void *user);
 };
 
@@ -88,9 +89,10 @@ struct client_channel_statistics {
 /* Copies the configuration. ERR_MEMORY. */
 MUST_CHECK enum err client_channel_new(const struct client_channel_config *config,
                                        struct client_channel **ret_channel);
-/* Does what is due: opens and closes connections, starts attempts, ends calls whose deadline passed,
- * reports ends. Returns in how many milliseconds it must be stepped at the latest, -1: not before it
- * wakes its owner. Not to be called from a callback of a call, a listener or the connector. */
+/* Does the work that is due: opens and closes connections, starts attempts, ends calls whose
+ * deadline passed, reports ends. Returns the milliseconds until the latest time of the next step;
+ * -1: not before it wakes its owner. Not to be called from a callback of a call, a listener or the
+ * connector. */
 int64_t client_channel_step(struct client_channel *channel);
 /* Ends every call with CANCELLED; the next step reports the ends and closes the connections. Later
  * calls are refused with ERR_UNAVAILABLE. May be called from any callback. */
@@ -100,10 +102,11 @@ void client_channel_shut(struct client_channel *channel);
 void client_channel_free(struct client_channel *channel);
 void client_channel_read_statistics(const struct client_channel *channel,
                                     struct client_channel_statistics *ret_statistics);
-/* New attempts carry another token from now on. */
+/* Reports that new attempts have another token. */
 void client_channel_note_token(struct client_channel *channel);
-/* Returns why the server cannot be reached: the error of the last try to connect, with the address.
- * NULL if a connection is open or no try has failed since. Borrowed until the next step. */
+/* Returns why the server cannot be reached: the error of the last connection attempt, with the
+ * address. NULL if a connection is open or no attempt has failed since. Borrowed until the next
+ * step. */
 const char *client_channel_unreachable(const struct client_channel *channel);
 
 #endif

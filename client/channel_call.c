@@ -1,6 +1,6 @@
 /*
- * channel_call.c: a call of the lasting channel from its start to its end: what is kept of it, its
- * attempts, and whether another follows one that failed.
+ * channel_call.c: a call of the lasting channel from its start to its end: its stored data, its
+ * attempts, and the decision whether to repeat a failed one.
  */
 #include "client/channel_internal.h"
 #include "client/header.h"
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Room for the text of an end that was found here. */
+/* Room for the message of an end that the client determines. */
 #define END_TEXT_BYTES (CHANNEL_REASON_BYTES + 128)
 
 static const struct slice key_name = SLICE("idempotency-key");
@@ -61,7 +61,7 @@ static void call_wake_at(struct lasting_call *call, int64_t at_ms)
     client_deadlines_remove(&call->channel->wakes, &call->wake);
     call->wake.at_ms = at_ms;
     err = client_deadlines_add(&call->channel->wakes, &call->wake);
-    ASSERT(err == OK); /* the place that was left is free */
+    ASSERT(err == OK); /* the previous position is free */
 }
 
 /* --- a call's memory --- */
@@ -106,8 +106,8 @@ static struct slice text_place(char **at, struct slice text)
     return placed;
 }
 
-/* Copies the metadata after the call, and adds an idempotency key to a write that has none: so every
- * call may be sent twice, since one that reads does no harm. */
+/* Copies the metadata after the call, and adds an idempotency key to a write that has none: so
+ * every call may be sent twice, since repeating a read is harmless. */
 static void call_take_metadata(struct lasting_call *call, const struct client_options *options)
 {
     struct lasting_channel *channel = call->channel;
@@ -215,7 +215,7 @@ enum err call_new(struct lasting_channel *channel, const struct method_info *met
     return OK;
 }
 
-/* Takes a call out of everything: nothing but its caller knows it any more. */
+/* Removes a call from all lists; only its caller refers to it then. */
 static void call_leave(struct lasting_call *call)
 {
     ASSERT(call->attempt == NULL);
@@ -269,7 +269,7 @@ void call_end_by(struct lasting_call *call, enum call_end end)
     channel_wake(call->channel);
 }
 
-/* Writes the text of an end that was found here, and gives its code. */
+/* Writes the message of an end that the client determines, and returns its code. */
 static uint32_t call_write_end(const struct lasting_call *call, char *text, size_t capacity)
 {
     const char *reason = call->channel->reason;
@@ -431,8 +431,8 @@ static void attempt_on_reply(void *user, struct slice message)
     if (!method_has_one_reply(call->method)) {
         call_commit(call);
     } else if (call->replied) {
-        /* The attempt before was lost between its reply and its status: this one is asked for the
-         * latter. */
+        /* The previous attempt was lost between its reply and its status; this one is only for the
+         * status. */
         return;
     }
     call->replied = true;
@@ -451,7 +451,8 @@ static void attempt_on_writable(void *user)
     call->handlers.on_writable(call->handlers.user);
 }
 
-/* Takes an attempt out of its connection's list, which then may take or close something. */
+/* Removes an attempt from its connection's list; the connection may then accept a call or be
+ * closed. */
 static void attempt_leave(struct channel_attempt *attempt)
 {
     struct channel_link *link = attempt->link;

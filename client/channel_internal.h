@@ -1,11 +1,12 @@
 /*
- * channel_internal.h: what the files of the lasting channel share: channel.c (its life, its steps and
- * what users do), channel_call.c (a call from its start to its end), channel_link.c (connections).
+ * channel_internal.h: declarations shared by the files of the lasting channel: channel.c (its
+ * states, its steps and the operations of users), channel_call.c (a call from its start to its
+ * end), channel_link.c (connections).
  *
- * A call is in exactly one list, by its state, and always among the deadlines: so a step costs what is
- * due, not what is in progress. An attempt links a call and a connection
- * until either has gone: a call ends without waiting for its connection to say so, and a connection is
- * closed without waiting for its calls.
+ * A call is in exactly one list, by its state, and always among the deadlines: so the cost of a
+ * step depends on the calls that are due, not on all calls. An attempt links a call and a
+ * connection until either is gone: a call ends without waiting for its connection, and a connection
+ * is closed without waiting for its calls.
  */
 #ifndef ERRATA_CLIENT_CHANNEL_INTERNAL_H
 #define ERRATA_CLIENT_CHANNEL_INTERNAL_H
@@ -15,9 +16,9 @@
 #include "client/retry.h"
 #include "store/base/uuid.h"
 
-/* Room for the text of why there is no connection: a host name and a few words. */
+/* Room for the reason why there is no connection: a host name and a few words. */
 #define CHANNEL_REASON_BYTES 512
-/* The longest line of the log, with its NUL: a method, a reason and a status's message. */
+/* Maximum bytes of a line of the log, with its NUL: a method, a reason and a status's message. */
 #define CHANNEL_LOG_BYTES 1024
 /* Deadline of a call without a deadline. */
 #define CHANNEL_NEVER INT64_MAX
@@ -36,7 +37,7 @@ enum call_end {
     CALL_END_CANCELLED,
     CALL_END_SHUT,
     CALL_END_LATE, /* the deadline passed during an attempt */
-    CALL_END_LATE_WAITING, /* the same while there was no connection for it */
+    CALL_END_LATE_WAITING, /* the deadline passed while there was no connection */
     CALL_END_UNREACHED, /* no connection could be established */
     CALL_END_NOT_TAKEN /* a connection did not take it; `refusal` is the reason */
 };
@@ -71,7 +72,7 @@ struct lasting_call {
     enum call_end end;
     enum err refusal;
     /* The request. */
-    uint8_t *request; /* owned; NULL once it can't be repeated */
+    uint8_t *request; /* owned; NULL once it cannot be repeated */
     size_t request_bytes;
     struct slice key; /* idempotency key of a write; also a value in the metadata */
     size_t metadata_count;
@@ -79,7 +80,7 @@ struct lasting_call {
 };
 
 struct channel_attempt {
-    struct lasting_call *call; /* NULL once the call has ended or goes on without it */
+    struct lasting_call *call; /* NULL once the call has ended or continues without it */
     struct channel_link *link; /* NULL once the connection is closed */
     struct client_call *inner; /* the connection's, until its on_end */
     struct channel_attempt *next; /* in the link's list */
@@ -115,8 +116,8 @@ struct lasting_channel {
     struct client_deadlines wakes; /* deadlines and waits of all calls that have not ended */
     struct client_retry_bucket bucket;
     struct channel_link *link; /* connection in CONNECTING or READY; NULL: none */
-    /* Oldest first. A link is opened in a step, which ends the oldest of too many before: so there is
-     * room for the one that retires next. */
+    /* Oldest first. A step closes the oldest one if there are too many before it opens a link, so
+     * there is always room for the next one. */
     struct channel_link *retired[CLIENT_DRAINING_MAX + 1];
     size_t retired_count;
     uint32_t fruitless; /* consecutive connections without any answer of the server */
@@ -144,13 +145,13 @@ void channel_log(const struct lasting_channel *channel, enum errata_log_level le
 
 /* --- channel_call.c --- */
 
-/* Makes a call that waits; the request and the metadata are copied. ERR_INVALID, ERR_TOO_LARGE,
+/* Creates a waiting call; the request and the metadata are copied. ERR_INVALID, ERR_TOO_LARGE,
  * ERR_MEMORY. */
 MUST_CHECK enum err call_new(struct lasting_channel *channel, const struct method_info *method,
                              struct slice request, const struct client_options *options,
                              const struct client_handlers *handlers,
                              struct lasting_call **ret_call);
-/* Takes it out of everything and frees it. */
+/* Removes a call from all lists and frees it. */
 void call_free(struct lasting_call *call);
 /* Puts a call into the list of another state. */
 void call_move(struct lasting_call *call, enum call_state state);
@@ -159,24 +160,24 @@ void call_move(struct lasting_call *call, enum call_state state);
 MUST_CHECK enum err call_begin_attempt(struct lasting_call *call, struct channel_link *link);
 /* Ends a running call; the next step reports it. */
 void call_end_by(struct lasting_call *call, enum call_end end);
-/* The call's attempt is over: ends the call, here and now, or has it repeated. */
+/* Handles the end of a call's attempt: ends the call immediately, or schedules a repeat. */
 void call_attempt_over(struct lasting_call *call, const struct client_status *status,
                        bool link_is_ready);
-/* A try to connect failed while the call waited for it. */
+/* Handles a connection attempt that failed while the call waited for it. */
 void call_count_failure(struct lasting_call *call);
-/* Does what is due of a call that is the first among the deadlines. */
+/* Handles the call with the earliest deadline, if that is due. */
 void call_expire(struct lasting_call *call, int64_t now_ms);
 /* Reports the end of a call of CALL_ENDED, and frees it. */
 void call_report_end(struct lasting_call *call);
 
 /* --- channel_link.c --- */
 
-/* Opens and closes what is due. */
+/* Opens and closes connections that are due. */
 void channel_keep_links(struct lasting_channel *channel, int64_t now_ms);
 void channel_close_links(struct lasting_channel *channel);
 /* Returns whether a call needs a connection. */
 bool channel_wants_link(const struct lasting_channel *channel);
-/* A call can be started at once, ahead of none that waits. */
+/* Returns whether a call can be started at once, without overtaking a waiting one. */
 bool channel_is_ready(const struct lasting_channel *channel);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * channel_link.c: the lasting channel's connections: one that takes calls, made when a call wants it,
- * with back-off between fruitless tries; and those that take none any more, until their calls are done.
+ * channel_link.c: the lasting channel's connections: one that accepts calls, opened when a call
+ * needs it, with back-off between failed attempts; and those that accept no more calls, until their
+ * calls are done.
  */
 #include "client/channel_internal.h"
 #include "client/header.h"
@@ -104,7 +105,7 @@ static void on_link_state(void *user, struct client_channel *connection,
     }
 }
 
-/* Opens a connection. One that can't be had is a try that failed. */
+/* Opens a connection. A connection that cannot be opened counts as a failed attempt. */
 static void channel_open_link(struct lasting_channel *channel)
 {
     const struct client_connector *connector = &channel->config.connector;

@@ -1,7 +1,7 @@
 /*
- * channel_loop.c: see channel_loop.h. The channel is stepped in a turn of the loop, by an idle handle
- * where something happened and by a timer where something is due. Closing takes two turns or more:
- * the channel's last step, then the ends of its connections and handles.
+ * channel_loop.c: see channel_loop.h. The channel is stepped in a turn of the loop, by an idle
+ * handle after an event and by a timer when something is due. Closing takes two turns or more: the
+ * channel's last step, then the ends of its connections and handles.
  */
 #include "client/channel_loop.h"
 
@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <uv.h>
 
-/* Handles beside the connections': the turn and the timer. */
+/* Handles other than the connections': the turn and the timer. */
 #define HANDLE_COUNT 2
-/* A timer that only keeps the loop alive, for a call without a deadline, comes this rarely. */
+/* Interval of a timer that only keeps the loop alive, for a call without a deadline. */
 #define ALIVE_MS 3600000
 
 struct channel_loop {
@@ -121,7 +121,7 @@ static void on_turn(uv_idle_t *handle)
     }
 }
 
-/* --- what the channel asks for --- */
+/* --- requests of the channel --- */
 
 static enum err connector_open(void *user, const struct client_connection_listener *listener,
                                struct client_channel **ret_connection)
@@ -235,7 +235,7 @@ static void connector_refresh_token(void *user)
     explicit_bzero(token, sizeof(token));
 }
 
-/* --- what users do --- */
+/* --- operations of users --- */
 
 static enum err loop_copy_texts(struct channel_loop *loop,
                                 const struct client_channel_loop_config *whole)
@@ -277,7 +277,8 @@ static enum err loop_make_channel(struct channel_loop *loop,
         .request_bytes_max = config->connection.request_bytes_max,
         .server = loop->server,
         .log = loop->log,
-        .random = random_kernel(), /* the program may fork, and the child have a channel too */
+        .random = random_kernel(), /* the program may fork, and the child may have its own
+                                    * channel */
         .clock = clock_system()};
 
     if (channel.retry.attempts_max == 0) {

@@ -1,7 +1,7 @@
 /*
- * channel_loop.h: the lasting channel of channel.h over TCP, on the caller's libuv loop: it gives the
- * channel its connections (connection.h), its clock and its turns. It does not keep the loop alive
- * while no call is under way, but for a name that is still being looked up.
+ * channel_loop.h: the lasting channel of channel.h over TCP, on the caller's libuv loop: it
+ * provides the channel's connections (connection.h), its clock and its steps. Without running calls
+ * it does not keep the loop alive, except while a name is being looked up.
  */
 #ifndef ERRATA_CLIENT_CHANNEL_LOOP_H
 #define ERRATA_CLIENT_CHANNEL_LOOP_H
@@ -27,7 +27,7 @@ MUST_CHECK enum err client_channel_loop_open(struct uv_loop_s *loop,
 void client_channel_loop_close(struct client_channel *take_channel, void (*on_closed)(void *user),
                                void *user);
 /* Sets the token of attempts that start from now on; empty: none. The token file is not read any
- * more. ERR_MEMORY: the old one stays. */
+ * more. On ERR_MEMORY the old one is kept. */
 MUST_CHECK enum err client_channel_loop_set_token(struct client_channel *channel,
                                                   struct slice token);
 void client_channel_loop_read_statistics(const struct client_channel *channel,

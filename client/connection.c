@@ -1,13 +1,13 @@
 /*
- * connection.c: see connection.h. Moves bytes between a session and a TCP handle, finds addresses, and
- * keeps time. What happens is noted at once and worked off at one place, connection_work, once a
- * turn or at the end of a read: so writes are gathered and no callback runs inside the call that
- * caused it.
+ * connection.c: see connection.h. Moves bytes between a session and a TCP handle, resolves
+ * addresses, and handles timeouts. Events are recorded at once and processed in one place,
+ * connection_work, once per turn or at the end of a read: so writes are gathered and no callback
+ * runs inside the call that caused it.
  *
- * Bytes pass between socket and session only in connection_take and connection_flush.
- * That is where TLS would sit: what was read goes through it before the session is fed, what the
- * session gives goes through it before it is written, and the handshake comes between "connected"
- * and reading the server's bytes. The session would not change.
+ * Bytes pass between socket and session only in connection_take and connection_flush. TLS would be
+ * added there: received bytes would be decrypted before the session is fed, output encrypted before
+ * it is written, and the handshake done before reading the server's bytes. The session would not
+ * change.
  */
 #include "client/connection.h"
 
@@ -51,13 +51,13 @@ struct tcp_connection {
     int64_t connect_timeout_ms;
     int64_t connect_due_ms; /* time to which `connect_timer` is set */
     uv_getaddrinfo_t resolve;
-    struct addrinfo *addresses; /* owned; what getaddrinfo gave */
+    struct addrinfo *addresses; /* owned; the result of getaddrinfo */
     struct addrinfo numeric; /* used instead if the host is a numeric address */
     struct sockaddr_storage numeric_address;
     const struct addrinfo *next_address; /* next address to try */
     unsigned addresses_tried;
     bool resolving; /* the request `resolve` is pending */
-    int trying; /* the socket of the try that is under way, until it is `socket`'s; -1: none */
+    int trying; /* the socket of the running attempt, until `socket` takes it over; -1: none */
     int try_result; /* OK, or the reason for the failed attempt */
     uv_poll_t
         try; /* exists while `trying`: unlike libuv's connect request it need not keep the loop alive */
@@ -104,8 +104,8 @@ static void on_awake(uv_idle_t *handle)
     (void)handle;
 }
 
-/* Asks for connection_work, after the server's bytes were read: a program that comes back to its
- * loop after a while may find that it has gone, and then no call is sent to it. */
+/* Requests connection_work, after the server's bytes were read: a program that did not run its loop
+ * for a while may then find that the server has closed the connection, and sends no call on it. */
 static void connection_wake(struct tcp_connection *connection)
 {
     if (connection->state != CONNECTION_CLOSING) {
@@ -123,7 +123,7 @@ static void connection_hold(uv_handle_t *handle, bool held)
     }
 }
 
-/* Keeps the loop alive while a call is under way. */
+/* Keeps the loop alive while a call is running. */
 static void connection_hold_loop(struct tcp_connection *connection)
 {
     bool held = client_session_calls_under_way(connection->session) > 0;
@@ -163,7 +163,7 @@ static void connection_set_clock(struct tcp_connection *connection, int64_t now_
     if (due_ms == 0) {
         (void)uv_timer_stop(&connection->clock);
     } else {
-        /* Never 0: that would come before what has been received is read. */
+        /* Never 0: the timer would then run before received bytes are read. */
         (void)uv_timer_start(&connection->clock, on_clock,
                              due_ms > now_ms ? (uint64_t)(due_ms - now_ms) : 1, 0);
     }
@@ -187,7 +187,7 @@ static void connection_lose(struct tcp_connection *connection, const char *what,
     connection_wake(connection);
 }
 
-/* The peer ended the connection; reports whether it had sent anything before. */
+/* Handles the peer's end of the connection; reports whether it had sent anything before. */
 static void connection_lose_peer(struct tcp_connection *connection, const char *how)
 {
     char why[CLIENT_REASON_BYTES];
@@ -209,8 +209,8 @@ static void on_written(uv_write_t *write, int status)
     connection_wake(connection);
 }
 
-/* Sends what the session has, until the socket takes no more. Every turn of the loop empties the
- * session by a buffer's length, and flow control bounds what it has. */
+/* Sends the session's output until the socket accepts no more. Every iteration sends up to a
+ * buffer's length, and flow control bounds the output. */
 static void connection_flush(struct tcp_connection *connection)
 {
     while (connection->state == CONNECTION_OPEN && !connection->writing) {
@@ -276,7 +276,7 @@ static void connection_report_moves(struct tcp_connection *connection)
     }
 }
 
-/* The session may find out by itself that the connection is of no more use. */
+/* The session itself may detect that the connection is unusable. */
 static void connection_look_for_end(struct tcp_connection *connection)
 {
     if (connection->state == CONNECTION_OPEN && client_session_is_over(connection->session)) {
@@ -287,8 +287,8 @@ static void connection_look_for_end(struct tcp_connection *connection)
     }
 }
 
-/* Abandons a write that no call waits for and that the server does not read. Returns until when it
- * waits, 0: for nothing. */
+/* Abandons a write for which no call waits and that the server does not read. Returns the time
+ * until which it waits; 0: it does not wait. */
 static int64_t connection_linger(struct tcp_connection *connection, int64_t now_ms)
 {
     if (connection->state != CONNECTION_OPEN || !connection->writing ||
@@ -385,7 +385,7 @@ static void on_connect_timeout(uv_timer_t *handle)
                         : "no answer within the connect timeout");
 }
 
-/* The try has made a connection. */
+/* Handles a successful attempt. */
 static void connection_connected(struct tcp_connection *connection)
 {
     int result = uv_tcp_open(&connection->socket, connection->trying);
@@ -393,7 +393,7 @@ static void connection_connected(struct tcp_connection *connection)
     if (result == 0) {
         connection->trying = -1;
         connection->state = CONNECTION_OPEN;
-        /* A small call must not wait for the acknowledgement of the one before. */
+        /* A small call must not wait for the acknowledgement of the previous one. */
         (void)uv_tcp_nodelay(&connection->socket, 1);
         result = uv_read_start((uv_stream_t *)&connection->socket, on_alloc, on_read);
     }
@@ -418,7 +418,7 @@ static void on_try_closed(uv_handle_t *handle)
     on_handle_closed(handle);
 }
 
-/* The try has come to something. */
+/* Handles the result of an attempt. */
 static void on_tried(uv_poll_t *handle, int status, int events)
 {
     struct tcp_connection *connection = handle->data;
@@ -434,7 +434,7 @@ static void on_tried(uv_poll_t *handle, int status, int events)
     uv_close((uv_handle_t *)handle, on_try_closed);
 }
 
-/* Starts a try. Returns 0, or libuv's error if the try failed at once. */
+/* Starts an attempt. Returns 0, or libuv's error if it failed at once. */
 static int connection_begin_try(struct tcp_connection *connection, const struct addrinfo *address)
 {
     int trying = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -456,12 +456,12 @@ static int connection_begin_try(struct tcp_connection *connection, const struct 
     connection->trying = trying;
     connection->try.data = connection;
     connection->handles_open++;
-    /* Fails for no socket that was just taken. */
+    /* Cannot fail for a socket that was just opened. */
     (void)uv_poll_start(&connection->try, UV_WRITABLE, on_tried);
     return 0;
 }
 
-/* Tries the next address, unless a try is under way or none is needed. */
+/* Tries the next address, unless an attempt is running or none is needed. */
 static void connection_try(struct tcp_connection *connection)
 {
     while (connection->state == CONNECTION_CONNECTING && connection->trying < 0) {
@@ -536,7 +536,7 @@ static void connection_resolve(struct tcp_connection *connection)
     }
 }
 
-/* --- what calls do --- */
+/* --- operations of calls --- */
 
 static enum err connection_start(struct client_channel *channel, const struct method_info *method,
                                  struct slice request, const struct client_options *options,
@@ -746,7 +746,7 @@ void client_connection_close(struct client_channel *take_channel, void (*on_clos
     uv_close((uv_handle_t *)&connection->connect_timer, on_handle_closed);
 }
 
-/* --- what users do --- */
+/* --- operations of users --- */
 
 enum err client_connection_set_token(struct client_channel *channel, struct slice token)
 {

@@ -1,22 +1,22 @@
 /*
- * connection.h: one connection to one server over TCP, on the caller's libuv loop. Calls start at
- * once and wait while the connection is made. When it is lost, or the server closes it,
- * calls end with UNAVAILABLE: it does not come back, channel.h makes another. Everything happens on
- * the loop's thread; nothing is global. The program ignores SIGPIPE.
+ * connection.h: one connection to one server over TCP, on the caller's libuv loop. Calls may be
+ * started at once and wait until the connection is established. If it is lost, or the server closes
+ * it, calls end with UNAVAILABLE; channel.h then opens another one. Used on the loop's thread;
+ * there is no global state. The program ignores SIGPIPE.
  */
 #ifndef ERRATA_CLIENT_CONNECTION_H
 #define ERRATA_CLIENT_CONNECTION_H
 
 #include "client/stub.h"
 
-/* A reply that is larger than this ends its call, by default: above
- * the server's own limit of a request, since a page of a list is at most 1 MiB. */
+/* Default maximum size of a reply; a larger one ends its call. Above the server's own limit of a
+ * request; a page of a list has at most 1 MiB. */
 #define CLIENT_MESSAGE_BYTES_MAX ((size_t)64 * 1024 * 1024)
 /* Default time limit for establishing a connection. */
 #define CLIENT_CONNECT_TIMEOUT_MS 10000
-/* The longest host name (RFC 1035) and, with a colon and a port, address. */
+/* Maximum length of a host name (RFC 1035) and, with a colon and a port, of an address. */
 #define CLIENT_HOST_BYTES_MAX 255
-/* Addresses of one name that are tried. */
+/* Maximum addresses of one name that are tried. */
 #define CLIENT_ADDRESSES_MAX 16
 
 struct uv_loop_s;
@@ -29,7 +29,7 @@ struct client_connection_config {
     size_t reply_bytes_max; /* 0: CLIENT_MESSAGE_BYTES_MAX */
     size_t request_bytes_max; /* maximum size of one message; 0: CLIENT_MESSAGE_BYTES_MAX */
     int64_t connect_timeout_ms; /* 0: CLIENT_CONNECT_TIMEOUT_MS */
-    /* Silence, while calls are under way, after which a PING is sent; 0: never. Servers count PINGs
+    /* Silence, while calls are running, after which a PING is sent; 0: never. Servers count PINGs
      * without other traffic: Errata's takes one every 10 s. */
     int64_t keepalive_ms;
     int64_t
@@ -54,7 +54,7 @@ MUST_CHECK enum err client_connection_open(struct uv_loop_s *loop,
 void client_connection_close(struct client_channel *take_channel, void (*on_closed)(void *user),
                              void *user);
 
-/* The token of calls that start from now on; empty: none. ERR_MEMORY: the old one stays. */
+/* Sets the token of later calls; empty: none. On ERR_MEMORY the old one is kept. */
 MUST_CHECK enum err client_connection_set_token(struct client_channel *channel, struct slice token);
 /* Returns whether no new call can succeed, because the connection is lost or the server is closing
  * it. */

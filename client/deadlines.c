@@ -32,7 +32,7 @@ static void heap_rise(struct client_deadlines *deadlines, size_t place,
     heap_set(deadlines, place, deadline);
 }
 
-/* The earlier child of a place, or 0. */
+/* Returns the earlier child of a place, or 0. */
 static size_t heap_child(const struct client_deadlines *deadlines, size_t place)
 {
     size_t child = place * 2;

@@ -22,7 +22,7 @@ enum {
 /* A delay of more than a day is ignored. */
 #define RETRY_SECONDS_MAX 86400
 
-/* Two byte fields of a message, the last of each. */
+/* The last values of two bytes fields of a message. */
 static enum err read_pair(struct slice message, uint32_t first, struct slice *ret_first,
                           uint32_t second, struct slice *ret_second)
 {

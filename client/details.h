@@ -1,7 +1,7 @@
 /*
- * details.h: what a failed call's details say, for a program to act on: the bad fields of
+ * details.h: the machine-readable details of a failed call: the invalid fields of
  * google.rpc.BadRequest, the delay of google.rpc.RetryInfo and the reason of google.rpc.ErrorInfo.
- * Other details are passed over.
+ * Other details are ignored.
  */
 #ifndef ERRATA_CLIENT_DETAILS_H
 #define ERRATA_CLIENT_DETAILS_H
@@ -9,7 +9,7 @@
 #include "store/base/err.h"
 #include "store/base/slice.h"
 
-/* A server lists at most this many bad fields; what is beyond is counted. */
+/* Maximum listed invalid fields; further ones are only counted. */
 #define CLIENT_VIOLATIONS_MAX 100
 
 struct client_violation {
@@ -27,7 +27,7 @@ struct client_details {
 };
 
 /* Reads google.rpc.Status from its wire bytes, from which the texts are borrowed. ERR_MALFORMED for
- * bytes that are none; the empty slice has no details. */
+ * bytes that are not a google.rpc.Status; the empty slice has no details. */
 MUST_CHECK enum err client_details_read(struct slice status, struct client_details *ret_details);
 
 #endif

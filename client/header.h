@@ -1,5 +1,5 @@
 /*
- * header.h: how gRPC writes things into HTTP/2 header fields (PROTOCOL-HTTP2.md): percent-encoded
+ * header.h: encodings of HTTP/2 header fields in gRPC (PROTOCOL-HTTP2.md): percent-encoded
  * messages, base64 of binary values, timeouts, status codes. Pure functions over bytes.
  */
 #ifndef ERRATA_CLIENT_HEADER_H
@@ -17,31 +17,34 @@ enum client_code {
 /* Room for a timeout's text with its NUL: eight digits and a unit. */
 #define CLIENT_TIMEOUT_BYTES 10
 
-/* Undoes percent-encoding into `bytes`, which has room for text.size; gives the size. What is no
- * `%` with two hex digits stays as it is: a broken message is still a message. */
+/* Decodes percent-encoding into `bytes`, which has room for text.size; returns the size. A `%`
+ * without two hex digits is kept, so that a malformed message is still shown. */
 size_t client_percent_decode(struct slice text, uint8_t *bytes);
 
-/* Undoes base64 into `bytes`, which has room for text.size. Padding counts for nothing, whole or not:
- * what a server sent is read where it can be. */
+/* Decodes base64 into `bytes`, which has room for text.size. Padding is ignored, complete or not,
+ * to accept as much as possible of what servers send. */
 MUST_CHECK bool client_base64_decode(struct slice text, uint8_t *bytes, size_t *ret_size);
 
-/* Writes a positive timeout as `grpc-timeout` has it: at most eight digits, rounded up to the unit
- * where milliseconds do not fit. */
+/* Writes a positive timeout in the form of `grpc-timeout`: at most eight digits; rounded up to a
+ * larger unit if milliseconds do not fit. */
 void client_timeout_write(int64_t timeout_ms, char text[CLIENT_TIMEOUT_BYTES]);
 
 /* Reads `grpc-status`. A code that gRPC does not know becomes UNKNOWN; false for anything but a number. */
 MUST_CHECK bool client_code_read(struct slice text, uint32_t *ret_code);
-/* The code for an HTTP status other than 200 without a grpc-status (http-grpc-status-mapping.md). */
+/* Returns the code for an HTTP status other than 200 without a grpc-status
+ * (http-grpc-status-mapping.md). */
 uint32_t client_code_of_http(int http_status);
-/* The code for a stream that the server reset, by its HTTP/2 error code (PROTOCOL-HTTP2.md). */
+/* Returns the code for a stream that the server reset, by its HTTP/2 error code
+ * (PROTOCOL-HTTP2.md). */
 uint32_t client_code_of_reset(uint32_t http2_error);
-/* The code's name, such as "NOT_FOUND"; "UNKNOWN" for numbers that gRPC does not know. */
+/* Returns the code's name, such as "NOT_FOUND"; "UNKNOWN" for numbers that gRPC does not know. */
 const char *client_code_name(uint32_t code);
 
-/* A key and value that a caller may send: lower case, not reserved (`:`, `grpc-`, what the channel
- * sets itself), and a value of printable ASCII unless the key ends in `-bin`. */
+/* Returns whether a caller may send this key and value: the key in lower case, not reserved (`:`,
+ * `grpc-`, keys that the channel sets), and the value of printable ASCII unless the key ends in
+ * `-bin`. */
 bool client_metadata_valid(const struct client_metadata *metadata);
-/* The key's values are binary. */
+/* Returns whether the key's values are binary. */
 bool client_key_is_binary(struct slice key);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * keepalive.h: when a connection asks whether the other end is still there, and when it gives it up.
- * Arithmetic on a clock that is handed in: who uses it sends the PING and drops the connection.
- * Internal to the client.
+ * keepalive.h: decides when a connection sends a PING, and when it is considered lost. Works on
+ * times that the caller passes; the caller sends the PING and drops the connection. Internal to the
+ * client.
  *
- * It asks after `silence_ms` in which nothing came, while there is somebody who waits for an answer;
- * so a call that starts on a connection which was silent for longer asks at once. PINGs are never
- * closer together than `silence_ms`, since the answer to one is a sign of life too.
+ * A PING is due if nothing was received for `silence_ms` while a call waits; so a call that starts
+ * on a connection that was silent for longer causes one at once. The interval between PINGs is
+ * never shorter than `silence_ms`, since their answers count as received bytes.
  */
 #ifndef ERRATA_CLIENT_KEEPALIVE_H
 #define ERRATA_CLIENT_KEEPALIVE_H
@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Time to read what came meanwhile, for a program that was stopped or did not run its loop: the time
- * that passed unseen proves nothing about the other end. */
+/* Time to read bytes that arrived while a program was stopped or did not run its loop, since that
+ * time says nothing about the other end. */
 #define CLIENT_KEEPALIVE_GRACE_MS 20
 
 /* Starts with its first two members set and the others zeroed. */
@@ -33,7 +33,7 @@ enum client_keepalive_verdict {
     CLIENT_KEEPALIVE_GONE /* the other end does not answer */
 };
 
-/* Bytes were received; the next step notes the time. */
+/* Bytes were received; the next step records the time. */
 void client_keepalive_hear(struct client_keepalive *keepalive);
 /* Returns the action that is due at `now_ms`; `waited_for` is true if a call waits for the server.
  * Also returns the latest time of the next step; 0: not before another event. */

@@ -1,5 +1,5 @@
 /*
- * message.c: see message.h. Buffers grow with what has come, never with what a prefix promises.
+ * message.c: see message.h. Buffers grow with the received bytes, not with the announced size.
  */
 #include "client/message.h"
 
@@ -133,7 +133,7 @@ static enum err reader_grow(struct client_reader *reader, size_t needed)
     return OK;
 }
 
-/* Inflates piece by piece, so that a small message can't make a large buffer at once. */
+/* Inflates piece by piece, so that a small message cannot make a large buffer at once. */
 static enum err reader_inflate_into(struct client_reader *reader, z_stream *stream,
                                     size_t *ret_size)
 {

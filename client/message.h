@@ -1,7 +1,7 @@
 /*
  * message.h: gRPC's length-prefixed messages: one flag byte, four bytes of length, the message,
- * compressed with gzip if the flag is set. Writing is one piece; reading takes bytes as they
- * come. Knows no HTTP/2.
+ * compressed with gzip if the flag is set. Messages are written in one piece and read in pieces.
+ * Independent of HTTP/2.
  */
 #ifndef ERRATA_CLIENT_MESSAGE_H
 #define ERRATA_CLIENT_MESSAGE_H
@@ -11,7 +11,8 @@
 
 #define CLIENT_PREFIX_BYTES 5
 
-/* A framed message on the heap, owned by the caller. ERR_MEMORY, or ERR_TOO_LARGE over 4 GiB. */
+/* Returns a framed message on the heap, owned by the caller. ERR_MEMORY, or ERR_TOO_LARGE over 4
+ * GiB. */
 MUST_CHECK enum err client_message_frame(struct slice message, bool gzip, uint8_t **ret_bytes,
                                          size_t *ret_size);
 
@@ -31,11 +32,13 @@ struct client_reader {
 void client_reader_init(struct client_reader *reader, size_t message_bytes_max);
 void client_reader_deinit(struct client_reader *reader);
 /* Takes bytes from the front of `*bytes` until a message is complete or none are left. The message
- * is borrowed until the next call. ERR_TOO_LARGE on the prefix already; ERR_MALFORMED for a bad
- * flag, or for what does not inflate; ERR_MEMORY. After an error the reader is done. */
+ * is borrowed until the next call. ERR_TOO_LARGE as soon as the prefix is read; ERR_MALFORMED for
+ * an invalid flag or invalid compressed bytes; ERR_MEMORY. After an error the reader must not be
+ * used. */
 MUST_CHECK enum err client_reader_take(struct client_reader *reader, struct slice *bytes,
                                        bool *ret_complete, struct slice *ret_message);
-/* Between two messages: an answer that ends here was not cut short. */
+/* Returns whether the reader is between two messages, so that a response that ends here is
+ * complete. */
 bool client_reader_between(const struct client_reader *reader);
 
 #endif

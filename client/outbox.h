@@ -1,7 +1,7 @@
 /*
- * outbox.h: what one call has to send: framed messages on the heap, oldest first, taken out in pieces
- * as the server's window allows. Knows no HTTP/2; who adds looks at `bytes` first, since nothing
- * here is bounded.
+ * outbox.h: messages that a call has to send: framed messages on the heap, oldest first, taken out
+ * in pieces as the server's window allows. Independent of HTTP/2. It has no limit: the caller
+ * checks `bytes` before adding.
  */
 #ifndef ERRATA_CLIENT_OUTBOX_H
 #define ERRATA_CLIENT_OUTBOX_H
@@ -11,7 +11,7 @@
 
 struct outbox_message;
 
-/* Zeroed, it is empty. */
+/* Zeroed: empty. */
 struct client_outbox {
     struct outbox_message *first; /* owned, like those after it */
     struct outbox_message *last; /* valid if `first` is not NULL */
@@ -21,9 +21,9 @@ struct client_outbox {
 /* Frames a message and adds it. ERR_MEMORY, or ERR_TOO_LARGE over 4 GiB. */
 MUST_CHECK enum err client_outbox_add(struct client_outbox *outbox, struct slice message,
                                       bool gzip);
-/* Takes out what fits, and gives how much. */
+/* Takes out as many bytes as fit, and returns their number. */
 size_t client_outbox_take(struct client_outbox *outbox, uint8_t *bytes, size_t capacity);
-/* Frees what waits. */
+/* Frees the waiting messages. */
 void client_outbox_deinit(struct client_outbox *outbox);
 
 #endif

@@ -11,7 +11,7 @@
 
 /* Room for any message, with its NUL. */
 #define PROBLEM_BYTES_MAX 512
-/* The longest part of a caller's text that a message quotes. */
+/* Maximum bytes of a caller's text that a message quotes. */
 #define PROBLEM_SHOWN_BYTES_MAX 100
 
 struct problem {

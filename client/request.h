@@ -14,7 +14,7 @@
  * grpc-timeout, grpc-encoding, grpc-accept-encoding. */
 #define CLIENT_OWN_FIELDS_MAX 11
 
-/* The fields, and what their values are borrowed from until they are submitted. */
+/* The fields, and the memory from which their values are borrowed until they are submitted. */
 struct client_request_fields {
     nghttp2_nv list[CLIENT_OWN_FIELDS_MAX + CLIENT_METADATA_MAX];
     size_t count;
@@ -27,7 +27,8 @@ MUST_CHECK enum err client_request_build(const struct client_session_config *con
                                          struct client_call *call,
                                          const struct client_options *options,
                                          struct client_request_fields *fields);
-/* A copy of the fields in one block of the heap, which the caller frees; NULL without memory. */
+/* Returns a copy of the fields in one block of the heap, which the caller frees; NULL without
+ * memory. */
 MUST_CHECK nghttp2_nv *client_request_keep(const struct client_request_fields *fields);
 
 #endif

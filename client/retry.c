@@ -8,9 +8,9 @@
 #include "client/header.h"
 
 #define FIFTHS_MAX (5 * CLIENT_RETRY_TOKENS_MAX)
-/* Growing further than this many times changes nothing: 1.6^64 ms are 300 years. */
+/* Maximum steps of growth: 1.6^64 ms are 300 years. */
 #define GROWTHS_MAX 64u
-/* The longest wait, with any policy. */
+/* Maximum wait of any policy. */
 #define BACKOFF_LIMIT_MS ((int64_t)24 * 3600 * 1000)
 #define PUSHBACK_NEVER (-1)
 /* Twelve years in milliseconds fit. */

@@ -1,7 +1,7 @@
 /*
- * retry.h: when a call may be repeated, and how long to wait first: back-off, the bucket that keeps
- * repeats from weighing a server down, what a failed attempt's status allows. Pure functions of their
- * arguments; channel.c and its neighbours act on them.
+ * retry.h: when a call may be repeated, and how long to wait first: back-off, the bucket that
+ * prevents repeats from overloading a server, and whether a failed attempt's status allows a
+ * repeat. Pure functions of their arguments, used by the files of the channel.
  */
 #ifndef ERRATA_CLIENT_RETRY_H
 #define ERRATA_CLIENT_RETRY_H
@@ -21,16 +21,16 @@ enum client_repeat {
     CLIENT_REPEAT_HARMLESS /* only for a call that may be executed twice without harm */
 };
 
-/* The wait before repeat number `repeat`, the first being 0: it grows 1.6-fold up to the policy's
- * greatest, and then is spread by 20% to both sides, so that clients who lost the same server do not
- * come back together. */
+/* The wait before repeat number `repeat`, the first being 0: it grows by a factor of 1.6 up to the
+ * policy's maximum, and is then varied at random by 20% in both directions, so that clients that
+ * lost the same server do not reconnect at the same time. */
 int64_t client_backoff_ms(const struct client_retry_policy *policy, uint32_t repeat,
                           struct random *random);
 
 void client_retry_bucket_fill(struct client_retry_bucket *bucket);
 /* Takes one. Returns false if the bucket is empty. */
 MUST_CHECK bool client_retry_bucket_take(struct client_retry_bucket *bucket);
-/* A call ended with OK. */
+/* Counts a call that ended with OK. */
 void client_retry_bucket_give(struct client_retry_bucket *bucket);
 
 /* Returns whether an attempt with this end may be repeated. Also returns the longer one of the

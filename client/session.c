@@ -1,7 +1,8 @@
 /*
- * session.c: see session.h. The life of calls: starting, sending, ending, telling. What the server does
- * to them is in session_frames.c. A call is in one of two lists: it waits for a stream, or it has (or
- * had) one; it leaves the second when its end was reported and its stream is closed.
+ * session.c: see session.h. Handles calls: starting, sending, ending and reporting them.
+ * session_frames.c handles the server's frames. A call is in one of two lists: it waits for a
+ * stream, or it has (or had) one; it leaves the second when its end was reported and its stream is
+ * closed.
  */
 #include "client/session.h"
 
@@ -73,7 +74,7 @@ static bool call_is_waiting(const struct client_call *call)
     return call->list == &call->session->waiting;
 }
 
-/* The call waits no more: its stream is opened, or never will be. */
+/* Removes a call from the waiting ones, because its stream was opened or never will be. */
 static void session_stop_waiting(struct client_session *session, struct client_call *call)
 {
     list_remove(call);
@@ -104,7 +105,7 @@ void session_reset(struct client_session *session, struct client_call *call)
         return;
     }
     call->was_reset = true;
-    /* Fails only without memory; then the connection's own end closes the stream. */
+    /* Fails only if memory is exhausted; the stream is then closed with the connection. */
     (void)nghttp2_submit_rst_stream(session->http2, NGHTTP2_FLAG_NONE, call->stream_id,
                                     NGHTTP2_CANCEL);
 }
@@ -129,7 +130,7 @@ void session_end_waiting(struct client_session *session, uint32_t code, const ch
     }
 }
 
-/* --- a session's life --- */
+/* --- creation and end --- */
 
 static struct slice text_place(uint8_t **at, struct slice text)
 {
@@ -222,7 +223,7 @@ void client_session_free(struct client_session *session)
 
 /* --- starting --- */
 
-/* The server lets another stream be opened. */
+/* Returns whether the server allows another stream. */
 static bool session_has_room(const struct client_session *session)
 {
     return session->ready && !session->closing && !session->dead &&
@@ -277,7 +278,7 @@ static enum err session_submit(struct client_session *session, struct client_cal
     return OK;
 }
 
-/* Everything of a call that can't be refused any more but for want of memory. NULL: so it is. */
+/* Allocates a call whose arguments were checked. Returns NULL if memory is exhausted. */
 static struct client_call *session_new_call(struct client_session *session,
                                             const struct client_session_call *start)
 {
@@ -488,8 +489,8 @@ void client_session_fail(struct client_session *session, uint32_t code, const ch
     (void)snprintf(session->dead_message, sizeof(session->dead_message), "%s", message);
     session_end_waiting(session, code, message);
     for (struct client_call *call = session->calls.first; call != NULL; call = call->next) {
-        /* Those that were reported stay until the session is freed: this may run inside nghttp2,
-         * which still names them. */
+        /* Reported calls are kept until the session is freed, since this may run inside nghttp2,
+         * which still refers to them. */
         if (call->reported) {
             continue;
         }
@@ -529,7 +530,8 @@ static int64_t session_keep_alive(struct client_session *session, int64_t now_ms
     case CLIENT_KEEPALIVE_WAIT:
         break;
     case CLIENT_KEEPALIVE_ASK:
-        /* Fails only without memory; then the connection is given up as if it had no answer. */
+        /* Fails only if memory is exhausted; the connection is then closed as if the PING was not
+         * answered. */
         (void)nghttp2_submit_ping(session->http2, NGHTTP2_FLAG_NONE, NULL);
         break;
     case CLIENT_KEEPALIVE_GONE:
@@ -610,8 +612,8 @@ static void session_report_room(struct client_call *call)
 
 void client_session_report(struct client_session *session)
 {
-    /* A caller that asks again from inside a callback is answered in this turn too; each call ends once, so
-     * the loop ends. */
+    /* Ends that callbacks cause are reported in the same loop, which ends since each call ends
+     * once. */
     while (session->news_first != NULL) {
         struct client_call *call = session->news_first;
 

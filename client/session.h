@@ -1,7 +1,7 @@
 /*
  * session.h: the client's side of one HTTP/2 connection, sans-IO: calls in, bytes out; bytes in,
- * replies and ends out. Knows nghttp2 and gRPC, no socket, no clock and no libuv (connection.c has
- * those), so that a test can be its peer byte by byte. Not for users: they see connection.h.
+ * replies and ends out. Uses nghttp2, but no socket, clock or libuv (see connection.c), so that a
+ * test can act as its peer byte by byte. Not for users, who use connection.h.
  *
  * Ends, and room for messages of a client stream, are queued and reported by client_session_report;
  * replies are reported while bytes are fed. From each callback every function here may be called but
@@ -12,21 +12,21 @@
 
 #include "client/stub.h"
 
-/* Calls under way on one connection. The server allows some hundred at a time, the others wait for
- * their turn here; more than this is a caller who lost count. */
+/* Maximum calls of one connection. The server allows about a hundred at a time; the others wait
+ * here. More than this indicates a bug of the caller. */
 #define CLIENT_CALLS_MAX 10000
-/* Header bytes of one answer, trailers included, names and values: 16 KiB of details, as base64,
- * and as much again. */
+/* Maximum bytes of names and values of one response's headers and trailers: 16 KiB of details as
+ * base64, and as much again. */
 #define CLIENT_HEADER_BYTES_MAX ((size_t)64 * 1024)
 /* Fields of one answer's headers and trailers. */
 #define CLIENT_HEADER_FIELDS_MAX 128
-/* Metadata that one call may send, beside what the channel adds. */
+/* Maximum metadata entries of one call, in addition to those of the channel. */
 #define CLIENT_METADATA_MAX 64
-/* Bytes that the server may send ahead of what was read: one stream's bound of memory, and the
- * connection's (which is given back at once, so that one paused call holds up no other). */
+/* Flow-control windows: that of a stream bounds its memory; that of the connection is reopened at
+ * once, so that a paused call does not block others. */
 #define CLIENT_STREAM_WINDOW_BYTES ((int32_t)256 * 1024)
 #define CLIENT_CONNECTION_WINDOW_BYTES ((int32_t)1024 * 1024)
-/* Room for the text of why a connection was lost: a host name and a few words. */
+/* Room for the reason why a connection was lost: a host name and a few words. */
 #define CLIENT_REASON_BYTES 512
 
 struct client_session;
@@ -41,7 +41,7 @@ struct client_session_config {
     int64_t keepalive_timeout_ms;
 };
 
-/* A call to start: what stub.h's start gets. */
+/* A call to start: the arguments of stub.h's start. */
 struct client_session_call {
     const struct method_info *method;
     struct slice request;
@@ -55,12 +55,12 @@ MUST_CHECK enum err client_session_new(const struct client_session_config *confi
                                        struct client_session **ret_session);
 /* All calls must have ended and been reported. NULL does nothing. */
 void client_session_free(struct client_session *session);
-/* The token of calls that start from now on; empty: none. ERR_MEMORY: the old one stays. */
+/* Sets the token of later calls; empty: none. On ERR_MEMORY the old one is kept. */
 MUST_CHECK enum err client_session_set_token(struct client_session *session, struct slice token);
 
-/* ERR_INVALID for metadata that may not be sent, or for a client stream that comes with a request;
- * ERR_TOO_LARGE, ERR_MEMORY, ERR_BUSY over CLIENT_CALLS_MAX. What fails later, a dead connection
- * too, is reported by on_end. */
+/* Starts a call. ERR_INVALID for metadata that may not be sent, or for a client stream with a
+ * request; ERR_TOO_LARGE, ERR_MEMORY, ERR_BUSY over CLIENT_CALLS_MAX. Later failures, also a lost
+ * connection, are reported by on_end. */
 MUST_CHECK enum err client_session_start(struct client_session *session,
                                          const struct client_session_call *start,
                                          struct client_call **ret_call);
@@ -79,38 +79,39 @@ void client_session_end(struct client_session *session, struct client_call *call
 /* Ends every call that has not ended, including paused ones. */
 void client_session_end_all(struct client_session *session, uint32_t code, const char *message);
 void client_session_pause(struct client_call *call);
-/* The next report delivers what was held back. */
+/* Resumes a paused call: the next report delivers the held replies. */
 void client_session_resume(struct client_call *call);
 
 /* Takes bytes from the server. ERR_MALFORMED, ERR_MEMORY, or ERR_UNAVAILABLE after
- * client_session_fail: the connection is of no more use. */
+ * client_session_fail: the connection is unusable. */
 MUST_CHECK enum err client_session_feed(struct client_session *session, struct slice bytes);
-/* Writes what is to be sent, at most `capacity` bytes; gives the size, 0 when there is nothing. */
+/* Writes the output, at most `capacity` bytes; returns its size, 0 if there is none. */
 size_t client_session_drain(struct client_session *session, uint8_t *bytes, size_t capacity);
 /* Ends all current and later calls because the connection is lost; `message` is the reason. */
 void client_session_fail(struct client_session *session, uint32_t code, const char *message);
-/* Does what is due at `now_ms`: ends calls whose deadline is at or before it, asks a silent server
- * for a sign of life while calls are under way, and fails where none came. It also takes down when
- * bytes came, so it runs in each turn in which some were fed. Gives when it wants to run at the
- * latest, 0: not before something happens. */
+/* Does the work that is due at `now_ms`: ends calls whose deadline is at or before it, sends a PING
+ * to a silent server while calls are running, and fails if it was not answered. It also records
+ * when bytes were received, so call it in each turn in which some were fed. Returns the latest time
+ * of the next call; 0: not before another event. */
 int64_t client_session_tick(struct client_session *session, int64_t now_ms);
 /* Reports replies that were held back, room for messages, and ends. */
 void client_session_report(struct client_session *session);
 
-/* Something waits for report. */
+/* Returns whether something waits for client_session_report. */
 bool client_session_has_news(const struct client_session *session);
-/* The server's SETTINGS came: it speaks HTTP/2. Calls wait until then. */
+/* Returns whether the server's SETTINGS were received; calls wait until then. */
 bool client_session_is_ready(const struct client_session *session);
-/* The server sent GOAWAY: it takes no new calls. */
+/* Returns whether the server sent GOAWAY, so that it accepts no new calls. */
 bool client_session_is_draining(const struct client_session *session);
-/* The same, or the connection is gone: new calls end with UNAVAILABLE. */
+/* Returns whether this is so or the connection is lost: new calls then end with UNAVAILABLE. */
 bool client_session_is_closing(const struct client_session *session);
 /* Returns whether nothing more will be read or sent: the last call after GOAWAY has ended, or (if
  * the session is not closing) the peer violated HTTP/2, which was reported to it. */
 bool client_session_is_over(const struct client_session *session);
-/* Why the connection is gone; empty while it is not. Lives as long as the session. */
+/* Returns why the connection is lost; empty if it is not. Valid as long as the session. */
 struct slice client_session_reason(const struct client_session *session);
-/* Calls whose end was not reported; and these with those whose streams are not closed yet. */
+/* Return the number of calls whose end was not reported, and of these and those whose streams are
+ * not closed yet. */
 size_t client_session_calls_under_way(const struct client_session *session);
 size_t client_session_call_count(const struct client_session *session);
 

@@ -1,6 +1,6 @@
 /*
- * session_frames.c: see session_internal.h. nghttp2's callbacks: they only note what happened, and enter
- * nghttp2 again only by its submit functions.
+ * session_frames.c: see session_internal.h. nghttp2's callbacks: they only record events, and call
+ * nghttp2 again only through its submit functions.
  */
 #include "client/header.h"
 #include "client/session_internal.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* --- what comes --- */
+/* --- receiving --- */
 
 static struct client_call *stream_call(nghttp2_session *http2, int32_t stream_id)
 {
@@ -84,7 +84,7 @@ static int on_frame_recv(nghttp2_session *http2, const nghttp2_frame *frame, voi
     return 0;
 }
 
-/* Keeps bytes that a paused call can't take; the stream's window bounds them. */
+/* Keeps bytes that a paused call cannot take; the stream's window bounds them. */
 static enum err call_hold(struct client_call *call, struct slice bytes)
 {
     uint8_t *held = realloc(call->held, call->held_bytes + bytes.size);
@@ -166,9 +166,9 @@ static int on_stream_close(nghttp2_session *http2, int32_t stream_id, uint32_t h
     return 0;
 }
 
-/* --- what goes --- */
+/* --- sending --- */
 
-/* The next bytes that nghttp2 gives are this frame's. */
+/* The next bytes from nghttp2 are those of this frame. */
 static int on_before_frame_send(nghttp2_session *http2, const nghttp2_frame *frame, void *user)
 {
     struct client_call *call = NULL;

@@ -1,6 +1,6 @@
 /*
- * session_internal.h: what session.c and session_frames.c share. session.c has what the caller does:
- * starting, sending, ending, telling; session_frames.c has what the server does.
+ * session_internal.h: declarations shared by session.c, which handles the caller's operations, and
+ * session_frames.c, which handles the server's frames.
  */
 #ifndef ERRATA_CLIENT_SESSION_INTERNAL_H
 #define ERRATA_CLIENT_SESSION_INTERNAL_H
@@ -25,7 +25,7 @@ struct client_session {
     struct client_call *news_last;
     const uint8_t *unsent; /* owned by nghttp2, valid until its next mem_send */
     size_t unsent_bytes;
-    bool ready; /* the server's SETTINGS came */
+    bool ready; /* the server's SETTINGS were received */
     bool closing; /* GOAWAY was received, or no stream ids are left */
     bool dead; /* the connection is gone; nghttp2 is not entered any more */
     uint32_t dead_code;
@@ -33,20 +33,21 @@ struct client_session {
 };
 
 void session_add_news(struct client_session *session, struct client_call *call);
-/* Takes the call out of everything, and frees it. */
+/* Removes the call from all lists, and frees it. */
 void session_free_call(struct client_session *session, struct client_call *call);
 /* Closes the stream from this side. */
 void session_reset(struct client_session *session, struct client_call *call);
-/* The call has its end: closes the stream from this side; the end is reported later. */
+/* Sets the call's end: closes the stream from this side; the end is reported later. */
 void session_settle(struct client_session *session, struct client_call *call);
-/* Ends the calls that wait to be sent. */
+/* Ends the calls that wait for a stream. */
 void session_end_waiting(struct client_session *session, uint32_t code, const char *message);
-/* on_writable is due, and there is room. */
+/* Returns whether on_writable is due and there is room. */
 bool call_owes_room_now(const struct client_call *call);
 
-/* Makes the HTTP/2 side of a session. ERR_MEMORY. */
+/* Creates the HTTP/2 side of a session. ERR_MEMORY. */
 MUST_CHECK enum err session_open_http2(struct client_session *session);
-/* Gives a call with these fields to nghttp2: its stream is open, or the call has its end. ERR_MEMORY. */
+/* Submits a call with these fields to nghttp2: opens its stream, or sets the call's end.
+ * ERR_MEMORY. */
 MUST_CHECK enum err session_open_stream(struct client_session *session, struct client_call *call,
                                         const nghttp2_nv *fields, size_t count);
 

@@ -1,7 +1,7 @@
 /*
- * stub.h: what generated client stubs use: a channel that starts a call of a method with the
- * request's bytes and reports replies and the end by callbacks. connection.h implements it over HTTP/2
- * and a libuv loop. Stubs are asynchronous; blocking.h has the blocking form.
+ * stub.h: the interface that generated client stubs use: a channel that starts a call of a method
+ * with the request's bytes and reports replies and the end by callbacks. connection.h implements it
+ * over HTTP/2 and a libuv loop. Stubs are asynchronous; blocking.h has the blocking form.
  */
 #ifndef ERRATA_CLIENT_STUB_H
 #define ERRATA_CLIENT_STUB_H
@@ -9,7 +9,7 @@
 #include "server/codec/contract.h"
 #include "store/base/err.h"
 
-/* Bytes of a client stream that wait to be sent, above which no more are taken. */
+/* Maximum waiting bytes of a client stream; above it no more messages are accepted. */
 #define CLIENT_SEND_BYTES_HIGH ((size_t)1 << 20)
 
 struct client_metadata {
@@ -19,7 +19,7 @@ struct client_metadata {
 
 struct client_options {
     int64_t timeout_ms; /* 0: none, or the default of a lasting channel; -1: none */
-    const struct client_metadata *metadata; /* borrowed for the length of the starting call */
+    const struct client_metadata *metadata; /* borrowed until the starting function returns */
     size_t metadata_count;
     bool gzip; /* compress the request, and accept a compressed response */
     /* Options of a lasting channel; a connection ignores them. */
@@ -47,7 +47,7 @@ struct client_handlers {
     void *user; /* argument of each callback */
     /* Receives the bytes of one reply message, borrowed for the duration of the callback. */
     void (*on_reply)(void *user, struct slice message);
-    /* The end, exactly once, never inside the function that started the call. */
+    /* The end of the call: called exactly once, never inside the function that started it. */
     void (*on_end)(void *user, const struct client_status *status);
     /* For a client stream: reports that `send` accepts messages; called first when the call gets a
      * place on a connection, later after each ERR_BUSY. Never called inside a function of the
@@ -69,7 +69,7 @@ struct client_channel_ops {
                       const struct client_handlers *handlers, struct client_call **ret_call);
     /* Ends a call early: on_end is called with CANCELLED. NULL does nothing. */
     void (*cancel)(struct client_channel *channel, struct client_call *call);
-    /* Stops on_reply until resume: the server is held back by flow control, not buffered for. */
+    /* Stops on_reply until resume: flow control pauses the server; nothing is buffered. */
     void (*pause)(struct client_channel *channel, struct client_call *call);
     void (*resume)(struct client_channel *channel, struct client_call *call);
     /* For a client stream, whose start takes an empty request that is not sent: sends one message,
@@ -88,12 +88,12 @@ struct client_channel_ops {
 
 enum client_connection_state {
     CLIENT_CONNECTION_READY, /* established: the socket is open and the server speaks HTTP/2 */
-    CLIENT_CONNECTION_DRAINING, /* the server takes no new calls on it; those under way go on */
+    CLIENT_CONNECTION_DRAINING, /* the server accepts no new calls on it; running ones continue */
     CLIENT_CONNECTION_LOST /* unusable; its calls end in this turn */
 };
 
-/* Called for a connection's moves, each at most once and in this order; never inside a function of the
- * connection, and ahead of the ends of calls that come of the move. */
+/* Reports changes of a connection's state, each at most once and in this order; never called inside
+ * a function of the connection, and before the ends of calls that result from the change. */
 struct client_connection_listener {
     void *user;
     /* `reason`: of LOST, what happened, for people ("cannot connect to [::1]:7443: connection

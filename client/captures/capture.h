@@ -1,6 +1,6 @@
 /*
- * capture.h: one capture that is queued, and lists of them. A capture is in two lists at a time: one of
- * all that the queue has, and one of those that wait for the same thing.
+ * capture.h: one capture that is queued, and lists of them. A capture is in two lists at a time:
+ * that of all captures of the queue, and that of the captures that wait for the same condition.
  */
 #ifndef ERRATA_CLIENT_CAPTURES_CAPTURE_H
 #define ERRATA_CLIENT_CAPTURES_CAPTURE_H

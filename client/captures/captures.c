@@ -1,6 +1,6 @@
 /*
- * captures.c: errata/captures.h over a channel, on its loop. What other threads ask for wakes the loop,
- * and everything else happens in `turn`.
+ * captures.c: errata/captures.h over a channel, on its loop. Requests of other threads wake the
+ * loop; all work is done in `turn`.
  */
 #include "client/captures/captures_internal.h"
 
@@ -86,7 +86,7 @@ static void close_handles(struct errata_captures *captures)
     uv_close((uv_handle_t *)&captures->timer, on_handle_closed);
 }
 
-/* Does what other threads asked for. */
+/* Handles the requests of other threads. */
 static void heed(struct errata_captures *captures)
 {
     char *token = captures_intake_take_token(&captures->intake);
@@ -217,7 +217,8 @@ static void init_queue(struct errata_captures *captures,
     captures_queue_init(&captures->queue, &queue);
 }
 
-/* A handle that was made must be closed by its loop: so the one that can fail comes first. */
+/* An initialised handle must be closed by its loop, so the one whose initialisation can fail comes
+ * first. */
 static bool open_handles(struct errata_captures *captures, uv_loop_t *loop)
 {
     if (uv_async_init(loop, &captures->wake, on_wake) != 0) {

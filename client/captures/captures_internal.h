@@ -1,6 +1,6 @@
 /*
- * captures_internal.h: a queue of captures over a channel, on the channel's loop; seen by captures.c,
- * which is all of it for a caller with a loop, and by captures_thread.c, which gives it a loop.
+ * captures_internal.h: a queue of captures over a channel, on the channel's loop; used by
+ * captures.c, for a caller with a loop, and by captures_thread.c, which provides a loop.
  */
 #ifndef ERRATA_CLIENT_CAPTURES_CAPTURES_INTERNAL_H
 #define ERRATA_CLIENT_CAPTURES_CAPTURES_INTERNAL_H
@@ -20,14 +20,14 @@ struct errata_captures {
     uv_async_t wake; /* keeps the loop alive */
     uv_timer_t timer; /* timer of the queue's next step; does not keep the loop alive */
     unsigned handles; /* number of open handles of these two */
-    bool stopped; /* the end was asked for and the queue closed */
+    bool stopped; /* the end was requested and the queue closed */
     captures_on_closed_fn *on_closed; /* may be NULL */
     void *on_closed_user;
     struct captures_thread *thread; /* NULL: the loop is the caller's */
 };
 
-/* Checks a configuration (NULL: the defaults) and fills in its zeros. Returns NULL, or what is wrong
- * as static text. */
+/* Checks a configuration (NULL: the defaults) and fills in its zeros. Returns NULL, or a
+ * description of the problem as static text. */
 const char *captures_config_read(const struct errata_captures_config *config,
                                  struct errata_captures_config *ret_config);
 

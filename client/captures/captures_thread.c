@@ -16,7 +16,8 @@ struct captures_thread {
     pthread_t thread;
     uv_loop_t loop;
     struct errata_channel *channel; /* owned */
-    struct errata_captures_statistics statistics; /* the last, once the queue is closed */
+    struct errata_captures_statistics statistics; /* the last counters, valid once the queue is
+                                                   * closed */
 };
 
 /* Ends the loop: when the channel is closed too, no handle is left. */
@@ -48,7 +49,7 @@ static void thread_free(struct captures_thread *thread)
     free(thread);
 }
 
-/* Signals are for the threads that the program made. */
+/* Signals are handled by the program's own threads. */
 static bool thread_start(struct captures_thread *thread)
 {
     sigset_t all;

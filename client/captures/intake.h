@@ -1,7 +1,7 @@
 /*
- * intake.h: the part of a queue of captures that any thread may use, under one lock that is held
- * for a few instructions at a time: what was added and the queue has not taken over yet, the bounds,
- * the statistics, and what other threads ask of the loop's.
+ * intake.h: the part of a queue of captures that any thread may use, protected by one lock that is
+ * held for a few instructions at a time: captures that were added and not taken over yet, the
+ * limits, the statistics, and requests of other threads to the loop's.
  */
 #ifndef ERRATA_CLIENT_CAPTURES_INTAKE_H
 #define ERRATA_CLIENT_CAPTURES_INTAKE_H
@@ -43,33 +43,33 @@ void captures_intake_deinit(struct captures_intake *intake);
 
 /* --- any thread --- */
 
-/* Takes the capture, and gives it its number. ERRATA_BUSY: it is full, and has counted so.
- * ERRATA_ENDED: it is closed. The capture stays the caller's then. */
+/* Takes the capture, and assigns its number. ERRATA_BUSY: the queue is full, which was counted.
+ * ERRATA_ENDED: it is closed. On failure the caller keeps the capture. */
 MUST_CHECK enum errata_result captures_intake_add(struct captures_intake *intake,
                                                   struct capture *take_capture);
 void captures_intake_read_statistics(struct captures_intake *intake,
                                      struct errata_captures_statistics *ret_statistics);
-/* Asks for a token, "" for none. ERRATA_MEMORY, ERRATA_ENDED. */
+/* Requests a new token; "": none. ERRATA_MEMORY, ERRATA_ENDED. */
 MUST_CHECK enum errata_result captures_intake_ask_token(struct captures_intake *intake,
                                                         const char *token);
-/* Asks for the end, and closes it: once. */
+/* Requests the end, and closes the intake; called once. */
 void captures_intake_ask_stop(struct captures_intake *intake, int64_t drain_ms);
 
 /* --- the loop's thread --- */
 
-/* All that was added since; the caller's. */
+/* Returns all captures added since the last call; owned by the caller. */
 struct capture_list captures_intake_take(struct captures_intake *intake);
-/* The token asked for, the caller's to free; NULL: none was. */
+/* Returns the requested token, to be freed by the caller; NULL: none was requested. */
 char *captures_intake_take_token(struct captures_intake *intake);
-/* Leaves nothing of it in memory. NULL does nothing. */
+/* Overwrites and frees a token. NULL does nothing. */
 void captures_intake_free_token(char *token);
 /* Returns how long to drain, if the end was requested; else -1. */
 int64_t captures_intake_read_stop(struct captures_intake *intake);
 void captures_intake_close(struct captures_intake *intake);
-/* A call of a capture ended with `code`; so many attempts of it were repeats. */
+/* Counts a call of a capture that ended with `code` after `repeats` repeated attempts. */
 void captures_intake_count_call(struct captures_intake *intake, uint32_t repeats,
                                 enum errata_code code);
-/* A capture of `size` bytes is out of the queue. */
+/* Reports that a capture of `size` bytes has left the queue. */
 void captures_intake_count_out(struct captures_intake *intake, size_t size, int how);
 
 #endif

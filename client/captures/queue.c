@@ -1,6 +1,6 @@
 /*
- * queue.c: see queue.h. on_drop is called with the capture out of every list and counted, so that
- * functions that it calls find the queue in order.
+ * queue.c: see queue.h. on_drop is called after the capture was removed from all lists and counted,
+ * so that the callback may use the queue.
  */
 #include "client/captures/queue.h"
 
@@ -55,7 +55,7 @@ static size_t cut_text(const char *text, size_t bytes_max)
     return size;
 }
 
-/* Remembers why a capture was not stored, for those that are dropped while they wait. */
+/* Records why a capture was not stored, for captures that are dropped while they wait. */
 static void note_failure(struct captures_queue *queue, const struct errata_status *status)
 {
     struct captures_failure *failure = &queue->failure;
@@ -67,7 +67,7 @@ static void note_failure(struct captures_queue *queue, const struct errata_statu
     failure->message[size] = '\0';
 }
 
-/* Takes a capture that neither waits nor is under way out of the queue, and frees it. */
+/* Removes a capture that neither waits nor is being sent from the queue, and frees it. */
 static void leave(struct captures_queue *queue, struct capture *capture, int how,
                   const struct errata_status *status)
 {
@@ -82,7 +82,7 @@ static void leave(struct captures_queue *queue, struct capture *capture, int how
     free(capture);
 }
 
-/* Remembers that the server cannot be reached, if so: no call has to end to find that out. */
+/* Records that the server is unreachable, if so, without waiting for the end of a call. */
 static void note_unreachable(struct captures_queue *queue)
 {
     const struct captures_sender *sender = &queue->config.sender;
@@ -145,7 +145,7 @@ static void hold(struct captures_queue *queue, int64_t retry_ms, int64_t now_ms)
     }
 }
 
-/* The server works: it stored a capture, or refused one. */
+/* Handles a response that shows that the server works: it stored a capture, or refused one. */
 static void note_server_works(struct captures_queue *queue)
 {
     queue->hold_ms = 0;
@@ -166,7 +166,7 @@ static void wait_for_turn(struct captures_queue *queue, struct capture *capture,
     capture_list_append(waiting_list(queue, capture), capture);
 }
 
-/* Takes over what was added. */
+/* Takes over added captures. */
 static void take_over(struct captures_queue *queue, int64_t now_ms)
 {
     struct capture_list added = captures_intake_take(queue->config.intake);
@@ -195,7 +195,7 @@ static void cancel(struct captures_queue *queue, struct capture *capture)
     }
 }
 
-/* Drops those that came before `taken_ms`; the end of those in progress follows. */
+/* Drops captures that were taken before `taken_ms`; the ends of running calls follow. */
 static void drop_older(struct captures_queue *queue, int64_t taken_ms, enum errata_drop why)
 {
     struct capture *capture = queue->all.first;
@@ -212,7 +212,7 @@ static void drop_older(struct captures_queue *queue, int64_t taken_ms, enum erra
     }
 }
 
-/* The one that has been ready for longest; NULL: none is. */
+/* Returns the capture that has been ready for longest; NULL: none is ready. */
 static struct capture *find_ready(const struct captures_queue *queue, int64_t now_ms)
 {
     struct capture *found = NULL;
@@ -278,7 +278,7 @@ static bool may_send(const struct captures_queue *queue, int64_t now_ms)
            now_ms >= queue->resume_ms;
 }
 
-/* Each turn of this sends one, drops one, or is the last. */
+/* Each iteration sends one, drops one, or is the last. */
 static void send_ready(struct captures_queue *queue, int64_t now_ms)
 {
     struct capture *capture = find_ready(queue, now_ms);
@@ -308,7 +308,7 @@ static int64_t next_due(const struct captures_queue *queue)
     if (queue->state == CAPTURES_QUEUE_DRAINING) {
         earliest(&at_ms, queue->drop_ms);
     }
-    /* The oldest under way end by their own deadline. */
+    /* The oldest running calls end at their own deadlines. */
     while (oldest != NULL && is_under_way(oldest)) {
         oldest = oldest->links[CAPTURE_BY_AGE].after;
     }
@@ -342,7 +342,7 @@ int64_t captures_queue_step(struct captures_queue *queue, int64_t now_ms)
     return next_due(queue);
 }
 
-/* Attempts beyond the first, of so many. */
+/* Returns the number of attempts beyond the first. */
 static uint32_t count_repeats(uint32_t attempts)
 {
     return attempts > 1 ? attempts - 1 : 0;
@@ -363,7 +363,7 @@ static void count_call(struct captures_queue *queue, struct capture *capture,
         note_unreachable(queue);
     }
     if (ended_here && capture->cancelled && queue->failure.code != ERRATA_CODE_OK) {
-        code = queue->failure.code; /* the queue's own cancellation is not what went wrong */
+        code = queue->failure.code; /* a cancellation by the queue is not the cause */
     }
     captures_intake_count_call(queue->config.intake, count_repeats(capture->attempts) - repeats,
                                code);

@@ -1,7 +1,7 @@
 /*
- * queue.h: which capture is sent when, and what becomes of it: without a loop, a clock or a channel.
- * The owner of a queue steps it, reports the ends of calls to it, and provides a sender; all on one
- * thread. What other threads add comes through the intake.
+ * queue.h: decides when captures are sent and handles their results, without a loop, a clock or a
+ * channel. The owner of a queue steps it, reports the ends of calls to it, and provides a sender;
+ * all on one thread. Captures of other threads arrive through the intake.
  *
  *   intake -> waiting, ready -> under way -> stored, or dropped
  *                   ^             |
@@ -21,7 +21,7 @@
  * times longer. */
 #define CAPTURES_HOLD_INITIAL_MS 100
 #define CAPTURES_HOLD_MAX_MS 5000
-/* The longest wait that a server may ask for. */
+/* Maximum wait that a server may request. */
 #define CAPTURES_RETRY_MAX_MS 60000
 /* Maximum number of failures caused by a capture. The waits between its attempts are 1, 4, 16 and
  * 60 seconds. */
@@ -36,8 +36,9 @@
 
 struct captures_sender {
     void *user;
-    /* Starts a CaptureFeedbackEvent; captures_queue_end follows in a later turn. The request and the key are
-     * borrowed until this returns. Errors as errata_call_start: nothing follows. */
+    /* Starts a CaptureFeedbackEvent; captures_queue_end follows in a later turn. The request and
+     * the key are borrowed until the function returns. On errors, which are those of
+     * errata_call_start, nothing follows. */
     enum errata_result (*start)(void *user, struct capture *capture, const char *key,
                                 int64_t timeout_ms, struct errata_call **ret_call);
     /* Cancels a call; its end is reported in a later turn. */
@@ -94,15 +95,17 @@ void captures_queue_init(struct captures_queue *queue, const struct captures_que
 /* Frees a queue in the state DONE. */
 void captures_queue_deinit(struct captures_queue *queue);
 
-/* Does what is due. Gives when it wants to be stepped at the latest, 0: not before something happens.
+/* Does the work that is due. Returns the latest time of the next step; 0: not before another event.
  * on_drop may be called. */
 int64_t captures_queue_step(struct captures_queue *queue, int64_t now_ms);
-/* The call of a capture has ended. A step follows. on_drop may be called. */
+/* Reports the end of a capture's call. A step follows. on_drop may be called. */
 void captures_queue_end(struct capture *take_capture, const struct errata_status *status,
                         int64_t now_ms);
-/* The server may take more than it did: a new token, say. A step follows. */
+/* Reports that the server may accept captures again, for example because of a new token. A step
+ * follows. */
 void captures_queue_resume(struct captures_queue *queue);
-/* Takes no more, and is done at `now_ms` + `drain_ms` or when it has nothing left; steps follow. */
+/* Closes the queue, which is done at `now_ms` + `drain_ms` or when nothing is left; steps
+ * follow. */
 void captures_queue_close(struct captures_queue *queue, int64_t drain_ms, int64_t now_ms);
 
 #endif

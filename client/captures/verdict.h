@@ -1,5 +1,5 @@
 /*
- * verdict.h: what the end of a capture's call means for it, and for the captures after it.
+ * verdict.h: the consequence of the end of a capture's call for this and for later captures.
  */
 #ifndef ERRATA_CLIENT_CAPTURES_VERDICT_H
 #define ERRATA_CLIENT_CAPTURES_VERDICT_H
@@ -8,12 +8,12 @@
 
 enum captures_verdict {
     CAPTURES_VERDICT_STORED,
-    /* The server will not take it, now or later. */
+    /* The server will never accept the capture. */
     CAPTURES_VERDICT_REFUSED,
     /* The capture could not be stored for a reason that concerns the server, the connection or the
      * token. Other captures would fail too, so all wait. */
     CAPTURES_VERDICT_HOLD,
-    /* Something went wrong that may lie in this one: it waits, and the others go on. */
+    /* The failure may be caused by this capture: it waits, and the others continue. */
     CAPTURES_VERDICT_FAULT
 };
 

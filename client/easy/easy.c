@@ -1,6 +1,6 @@
 /*
- * easy.c: errata/easy.h over the blocking stubs. The answer of the last call is kept, since the texts that
- * were returned are parts of it.
+ * easy.c: errata/easy.h over the blocking stubs. The answer of the last call is kept, since
+ * returned texts are parts of it.
  */
 #include <errata/details.h>
 #include <errata/easy.h>
@@ -64,7 +64,7 @@ static void add_violations(struct errata_easy *easy, const struct errata_status 
     errata_details_free(details);
 }
 
-/* Notes how a call ended, and keeps its answer. Returns whether it has a reply. */
+/* Records how a call ended, and keeps its answer. Returns whether it has a reply. */
 static bool finish(struct errata_easy *easy, enum errata_result result,
                    struct errata_answer *take_answer, bool has_reply)
 {
@@ -84,7 +84,7 @@ static bool finish(struct errata_easy *easy, enum errata_result result,
     return true;
 }
 
-/* Forgets the last call. Returns false if no call can be made; its error stays. */
+/* Discards the last call. Returns false, and keeps the error, if no call can be made. */
 static bool begin(struct errata_easy *easy)
 {
     if (easy == NULL || easy->blocking == NULL) {
@@ -117,7 +117,7 @@ struct errata_easy *errata_easy_open_config(const struct errata_channel_config *
     return easy;
 }
 
-/* A variable that is set and not empty. */
+/* Returns a variable's value if it is set and not empty. */
 static const char *variable(const char *name)
 {
     const char *value = getenv(name); /* NOLINT(concurrency-mt-unsafe): read at the opening only */
@@ -181,7 +181,7 @@ const char *errata_easy_examples(struct errata_easy *easy, const char *layout,
     return finish(easy, result, answer, reply != NULL) ? reply->hint_examples_json : "";
 }
 
-/* {"input_snippet": TEXT}, terminated by a NUL; NULL if memory is exhausted. */
+/* Returns {"input_snippet": TEXT}, terminated by a NUL; NULL if memory is exhausted. */
 static const char *write_meta(struct arena *arena, const char *snippet)
 {
     struct buffer json;
@@ -194,7 +194,7 @@ static const char *write_meta(struct arena *arena, const char *snippet)
     return buffer_ok(&json) ? (const char *)buffer_slice(&json).data : NULL;
 }
 
-/* Sends a correction whose JSON of the snippet, or NULL, is made. */
+/* Sends a correction; `meta` is the JSON of its snippet, or NULL. */
 static const char *capture(struct errata_easy *easy, const struct errata_correction *correction,
                            const char *meta_json)
 {

@@ -1,6 +1,6 @@
 /*
- * blocking.c: the public functions of blocking calls, over client/blocking.h: translates what is asked
- * and what is answered.
+ * blocking.c: the public functions of blocking calls, over client/blocking.h: translates requests
+ * and answers.
  */
 #include "client/blocking.h"
 
@@ -14,13 +14,14 @@
 
 #include <stdlib.h>
 
-/* An answer holds one reply and one call's headers and trailers: the channel bounds both. */
+/* Memory limit of an answer: one reply, and the headers and trailers of a call. The channel bounds
+ * both. */
 #define ANSWER_BYTES_MAX (SIZE_MAX / 2)
 
 struct errata_blocking {
     struct client_blocking *lower; /* owned */
     bool has_token;
-    bool busy; /* a call is under way, so this is one of its callbacks */
+    bool busy; /* a call is running, so this is one of its callbacks */
 };
 
 struct errata_answer {
@@ -164,7 +165,7 @@ static enum err call_of_kind(struct errata_blocking *blocking, const struct aske
     return client_call_blocking(blocking->lower, &asked->request, arena, ret_result);
 }
 
-/* Makes the call, whose method and options are checked, and an answer of what comes. */
+/* Makes the call, whose method and options were checked, and builds its answer. */
 static enum errata_result make_call(struct errata_blocking *blocking, const struct asked *asked,
                                     struct errata_answer **ret_answer)
 {
@@ -193,7 +194,7 @@ static enum errata_result make_call(struct errata_blocking *blocking, const stru
     return ERRATA_OK;
 }
 
-/* Checks what is asked, as a call of the given kind, and makes the call. */
+/* Checks the request as a call of the given kind, and makes the call. */
 static enum errata_result check_and_call(struct errata_blocking *blocking, const char *method,
                                          enum method_stream kind,
                                          const struct errata_options *options, struct asked *asked,

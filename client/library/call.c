@@ -1,6 +1,6 @@
 /*
- * call.c: the public functions of calls: one heap object a call, from errata_call_start to the end
- * that the channel below reports, exactly once and last (client/stub.h).
+ * call.c: the public functions of calls: one heap object per call, from errata_call_start until the
+ * lower channel reports its end, exactly once and last (client/stub.h).
  */
 #include "client/library/channel.h"
 #include "client/library/options.h"
@@ -47,7 +47,7 @@ static void on_writable(void *user)
     }
 }
 
-/* The call is on the heap already; false leaves it to the caller. */
+/* The call is already on the heap; on false the caller keeps it. */
 static enum err start(struct errata_call *call, const struct method_info *method,
                       struct errata_bytes request, const struct client_options *options)
 {

@@ -1,6 +1,6 @@
 /*
- * channel.h: what a public channel is: any channel of client/stub.h, and how to close it. open.c makes
- * them over TCP, tests over what they play.
+ * channel.h: a public channel: any channel of client/stub.h, and the function that closes it.
+ * open.c creates channels over TCP, tests over simulated connections.
  */
 #ifndef ERRATA_CLIENT_LIBRARY_CHANNEL_H
 #define ERRATA_CLIENT_LIBRARY_CHANNEL_H
@@ -28,7 +28,7 @@ struct errata_channel {
     void *on_closed_user;
 };
 
-/* Makes a public channel of `take_lower`, which stays the caller's on failure. */
+/* Creates a public channel over `take_lower`, which the caller keeps on failure. */
 MUST_CHECK enum err library_channel_new(struct client_channel *take_lower,
                                         const struct library_lower_ops *ops, bool has_token,
                                         struct errata_channel **ret_channel);

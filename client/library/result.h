@@ -1,5 +1,5 @@
 /*
- * result.h: what the client's own functions say, in the public header's words.
+ * result.h: converts results of internal functions to those of the public header.
  */
 #ifndef ERRATA_CLIENT_LIBRARY_RESULT_H
 #define ERRATA_CLIENT_LIBRARY_RESULT_H
@@ -9,7 +9,7 @@
 #include <errata/client.h>
 
 enum errata_result library_result(enum err err);
-/* A status code of the wire; UNKNOWN for numbers that gRPC does not know. */
+/* Converts a status code of the wire; UNKNOWN for numbers that gRPC does not know. */
 enum errata_code library_code(uint32_t code);
 
 #endif

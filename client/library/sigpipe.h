@@ -1,6 +1,7 @@
 /*
- * sigpipe.h: writing to a connection that the other end has closed, without the signal for it: a
- * library that has a thread only for the length of a call can't ask its program to ignore signals.
+ * sigpipe.h: suppresses SIGPIPE for writes to a connection that the other end has closed. A library
+ * that uses a thread only for the duration of a call cannot require that its program ignores the
+ * signal.
  */
 #ifndef ERRATA_CLIENT_LIBRARY_SIGPIPE_H
 #define ERRATA_CLIENT_LIBRARY_SIGPIPE_H
@@ -14,7 +15,8 @@ struct sigpipe {
     bool was_pending;
 };
 
-/* Blocks SIGPIPE on this thread, until sigpipe_release, which takes away one that came meanwhile. */
+/* Blocks SIGPIPE on this thread, until sigpipe_release, which consumes one that arrived
+ * meanwhile. */
 void sigpipe_hold(struct sigpipe *ret_before);
 void sigpipe_release(const struct sigpipe *before);
 

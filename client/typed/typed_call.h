@@ -1,12 +1,12 @@
 /*
- * typed_call.h: what all generated stubs share: packs a typed request, starts the call on a channel,
- * unpacks each reply through an allocator with a cap, and frees itself at the end. Generated code
- * calls it, programs call the stubs, which the head of each <errata/v1/NAME.client.h> documents.
- * It uses public headers only. typed_wait.h has the blocking forms.
+ * typed_call.h: functions shared by all generated stubs: packs a typed request, starts the call on
+ * a channel, unpacks each reply through an allocator with a cap, and frees itself at the end.
+ * Generated code calls it, programs call the stubs, which the head of each
+ * <errata/v1/NAME.client.h> documents. It uses public headers only. typed_wait.h has the blocking
+ * forms.
  *
- * What the server did not say by itself: INTERNAL for a reply that does not decode,
- * RESOURCE_EXHAUSTED for one that needs too much memory, UNIMPLEMENTED for a call of one reply that
- * is answered by none or by two.
+ * Status codes set by the stubs: INTERNAL for a reply that does not decode, RESOURCE_EXHAUSTED for
+ * one that needs too much memory, UNIMPLEMENTED if a call with one reply gets none or two.
  */
 #ifndef ERRATA_CLIENT_TYPED_TYPED_CALL_H
 #define ERRATA_CLIENT_TYPED_TYPED_CALL_H

@@ -1,6 +1,6 @@
 /*
- * typed_wait.h: the blocking forms of the stubs, over <errata/blocking.h>. A reply that the answer
- * carries is the answer's, and dies with it. Faults of the stub's own are those of typed_call.h; they
+ * typed_wait.h: the blocking forms of the stubs, over <errata/blocking.h>. A reply belongs to its
+ * answer and is freed with it. Status codes set by the stubs are those of typed_call.h; they
  * replace the answer's status.
  */
 #ifndef ERRATA_CLIENT_TYPED_TYPED_WAIT_H

@@ -1,5 +1,5 @@
 /*
- * unpack.h: a typed message out of a peer's bytes, within a bound of memory; and its bytes again.
+ * unpack.h: unpacks a typed message from a peer's bytes with a limit of memory, and packs one.
  */
 #ifndef ERRATA_CLIENT_TYPED_UNPACK_H
 #define ERRATA_CLIENT_TYPED_UNPACK_H
@@ -17,12 +17,12 @@ struct unpack_fault {
     const char *message; /* a literal */
 };
 
-/* The message, freed by unpack_free; NULL with a fault: INTERNAL for bytes that do not decode,
- * RESOURCE_EXHAUSTED for those that would take too much memory. */
+/* Returns the message, to be freed by unpack_free; NULL with a fault: INTERNAL for bytes that do
+ * not decode, RESOURCE_EXHAUSTED for those that would take too much memory. */
 ERRATA_MUST_CHECK ProtobufCMessage *unpack(const ProtobufCMessageDescriptor *descriptor,
                                            struct errata_bytes bytes,
                                            struct unpack_fault *ret_fault);
-/* Takes what unpack gave. NULL does nothing. */
+/* Frees an unpacked message. NULL does nothing. */
 void unpack_free(void *message);
 
 /* Packs a message into bytes on the heap, which the caller owns. Returns false if memory is exhausted. A NULL

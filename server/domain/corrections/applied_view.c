@@ -5,8 +5,8 @@
 
 #include "server/domain/corrections/example_output.h"
 
-/* Decides for an event of a store format below 5, whose facts do not have it, whether it is an example. One
- * whose content was removed counts as it did then. */
+/* Decides whether an event of a store format below 5 is an example, since the facts of such an event do not
+ * record it. An event whose content was removed is counted as it was before the removal. */
 static enum err decide_example(struct arena *arena, const struct event *event, struct slice output,
                                struct feedback_event_view *view)
 {
@@ -23,8 +23,8 @@ static enum err decide_example(struct arena *arena, const struct event *event, s
     return err;
 }
 
-/* Completes what the other functions read of an event: whether it is an example, and its output without
- * what reduction left out. */
+/* Completes an event for the other functions: decides whether it is an example, and removes from its output the
+ * members that reduction replaced. */
 static enum err complete_view(struct arena *arena, const struct event *event,
                               struct feedback_event_view *view)
 {

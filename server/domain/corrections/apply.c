@@ -1,8 +1,9 @@
 /*
- * apply.c: applies a stored feedback event: to the layout's counts and examples, the marks of superseded
+ * apply.c: applies a stored feedback event to the layout's counts and examples, the marks of superseded
  * examples, the corrected extraction, the day's counters, and the lists of its document and draft order. An
- * event whose content was removed keeps its counts and marks and gives no example. Memory is freed before
- * it returns, so that a batch, or a replay of a whole log, takes no more than its largest event.
+ * event whose content was removed keeps its counts and marks, but is no longer an example. Memory is freed
+ * before the function returns, so that a batch, or a replay of a whole log, needs only the memory of its
+ * largest event.
  */
 
 #include "server/domain/corrections/applied_view.h"
@@ -15,8 +16,8 @@
 
 #include <event_apply.h>
 
-/* What one event needs at most: a thousand rows of an entity with 200 long names each would be more,
- * and a row is decoded into 6 KB. */
+/* Upper limit of the memory for one event. The largest need is a thousand rows of an entity, each decoded into
+ * 6 KB. */
 #define APPLY_BYTES_MAX (256u << 20)
 
 /* Adds the event to the list of a document or a draft order, if it names one. */

@@ -1,6 +1,6 @@
 /*
- * capture.c: see capture.h. Facts and content are the two parts of a FeedbackEvent's wire bytes: fields
- * below 20, and fields from 20 on; together they are the message.
+ * capture.c: see capture.h. Facts and content are the two parts of a FeedbackEvent's wire bytes: fields below
+ * 20, and fields from 20 on. Concatenated they are the message.
  */
 #include "server/domain/corrections/capture.h"
 
@@ -15,7 +15,7 @@
 #include <errata/v1/feedback_event.views.h>
 #include <event_apply.h>
 
-/* What storing one event needs at most, several times over: its texts, filled in, and their row. */
+/* Upper limit of the memory for storing one event: several copies of its texts and their row. */
 #define STORE_BYTES_MAX (4u << 20)
 
 static void blame(struct ctx *ctx, struct slice path, const char *field, const char *why)
@@ -26,7 +26,7 @@ static void blame(struct ctx *ctx, struct slice path, const char *field, const c
     fault_add(ctx->fault, name, "%s", why);
 }
 
-/* Cuts input_snippet where it is longer than it may be; everything else stays as written. */
+/* Cuts input_snippet to its maximum length; all other members are kept unchanged. */
 static enum err cut_snippet(struct arena *arena, struct slice meta, struct slice *ret_meta)
 {
     struct json_value value = {JSON_NULL, {NULL, 0}};
@@ -77,7 +77,7 @@ static enum err reduce_one(struct arena *arena, struct slice json, const struct 
     return err;
 }
 
-/* Reduces the corrected output against the before, as if it were the after. */
+/* Reduces the corrected output, compared with `before`, by the rules for `after`. */
 static enum err reduce_output(struct arena *arena, struct capture_event *event, bool *ret_reduced)
 {
     const struct capture_input *input = &event->input;
@@ -103,8 +103,8 @@ static enum err reduce_output(struct arena *arena, struct capture_event *event, 
     return err;
 }
 
-/* Decides whether the output of a correction can be an example. Compares the texts as they were given: a
- * change that reduction cut out of both is one nevertheless. */
+/* Decides whether the output of a correction can be an example. Compares the texts as they were sent, so that a
+ * change that reduction removed from both is still a change. */
 static enum err check_output(struct arena *arena, struct capture_event *event)
 {
     const struct capture_input *input = &event->input;
@@ -261,8 +261,8 @@ static enum err encode(struct ctx *ctx, const struct capture_event *captured,
                : ERR_MEMORY;
 }
 
-/* The main subject comes first: the layout, else the document, else the draft order, else the
- * entity. An event that names none of them is about its organisation. */
+/* The first of these that the event names is the main subject: the layout, the document, the draft order, the
+ * entity. An event that names none of them has its organisation as subject. */
 static enum err add_subjects(struct ctx *ctx, const struct capture_input *input,
                              struct event_draft *draft)
 {
@@ -285,7 +285,7 @@ static enum err add_subjects(struct ctx *ctx, const struct capture_input *input,
                : event_draft_add_id(ctx->arena, draft, SUBJECT_ORGANIZATION, draft->org.uuid);
 }
 
-/* Decides, appends and applies one event. */
+/* Decides whether the event is an example, appends it to the log and applies it. */
 static enum err store_one(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                           const struct capture_event *captured, uint64_t *ret_seq)
 {
@@ -317,7 +317,8 @@ static enum err store_one(struct ctx *ctx, struct store_txn *txn, struct org_id 
     return err != OK ? err : event_draft_append(ctx, txn, &draft, corrections_apply, ret_seq);
 }
 
-/* Stores them in order, each in memory of its own: a batch takes no more than its largest event. */
+/* Stores the events in order. Each uses its own memory, so that a batch needs only the memory of its largest
+ * event. */
 static enum err store_all(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                           const struct capture_event *events, size_t count, uint64_t *ret_first_seq)
 {
@@ -337,7 +338,7 @@ static enum err store_all(struct ctx *ctx, struct store_txn *txn, struct org_id 
     return err;
 }
 
-/* Before the first put: no event may come from the future. */
+/* Checked before the first put: no event may be dated in the future. */
 static enum err check_times(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                             const struct capture_event *events, size_t count)
 {

@@ -1,7 +1,7 @@
 /*
- * document_example.c: see document_example.h. A document's feedback events are in the table FEEDBACK_SUBJECT, newest
- * first; each that has a row in EXAMPLE under the layout is an example. That row has the snippet and the output, the event
- * in the log the rest.
+ * document_example.c: see document_example.h. A document's feedback events are in the table FEEDBACK_SUBJECT,
+ * newest first. An event with a row in EXAMPLE under the layout is an example; this row has the snippet and the
+ * output, and the event in the log has the other values.
  */
 #include "server/domain/corrections/document_example.h"
 
@@ -22,14 +22,14 @@ struct candidate {
     bool superseded;
 };
 
-/* The corrections of a document that pass. */
+/* The corrections of a document that pass the filters. */
 struct candidates {
     struct candidate items[DOCUMENT_PARTS_MAX];
     size_t count;
-    size_t window_count; /* those looked at, of all kinds */
+    size_t window_count; /* number of examined events, of all kinds */
 };
 
-/* What the parts of an example have beside their members. */
+/* The fields of an example apart from the members of its parts. */
 struct shown_part {
     struct slice snippet;
     struct uuid id;
@@ -56,13 +56,14 @@ static enum err find_superseded_by(struct store_txn *txn, const struct document_
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-/* A correction that is an example of the layout, or was one then. */
+/* A correction that is an example of the layout, or was one at the requested time. */
 struct found_correction {
     struct example_record record;
     bool superseded;
 };
 
-/* Reads an example that was retracted since. ERR_NOT_FOUND if there was none then, either. */
+/* Reads an example that was retracted later. Returns ERR_NOT_FOUND if the correction was no example at that
+ * time. */
 static enum err read_retracted(struct store_txn *txn, const struct document_query *query,
                                const struct key *key, struct found_correction *found)
 {
@@ -108,7 +109,7 @@ static enum err read_correction(struct store_txn *txn, const struct document_que
     return err;
 }
 
-/* Examines one feedback event of the document: whether it is an example of the layout, and passes. */
+/* Examines one feedback event of the document: is it an example of the layout that passes the filters? */
 static enum err examine(struct store_txn *txn, const struct document_query *query,
                         struct document_place place, struct candidates *candidates,
                         struct document_example *example)
@@ -183,8 +184,8 @@ static enum err read_example(struct slice example, struct document_part *part,
     return err == ERR_NOT_FOUND ? OK : ERR_CORRUPT;
 }
 
-/* Reads what a candidate adds to the example. ERR_NOT_FOUND if it is of another document whose id has the same short
- * hash. */
+/* Reads the remaining fields of a candidate. Returns ERR_NOT_FOUND if the candidate belongs to another document
+ * with the same short hash. */
 static enum err read_part(struct arena *arena, struct store_txn *txn,
                           const struct document_query *query, const struct candidate *candidate,
                           struct document_part *part, struct shown_part *shown)
@@ -236,7 +237,7 @@ static enum err write_ids(struct arena *arena, const struct shown_part *shown, s
     return buffer_ok(&ids) ? OK : ERR_MEMORY;
 }
 
-/* Returns the newest snippet that is not empty: usually all parts have the same. */
+/* Returns the newest snippet that is not empty; usually all parts have the same snippet. */
 static struct slice choose_snippet(const struct shown_part *shown, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -278,7 +279,7 @@ static enum err make_record(struct arena *arena, const struct document_query *qu
     return example_make(arena, &text, &example->record);
 }
 
-/* Reads the candidates, newest first, as far as their outputs have room, and makes the example. */
+/* Reads the candidates, newest first, up to the limit of output bytes, and builds the example. */
 static enum err make_example(struct arena *arena, struct store_txn *txn,
                              const struct document_query *query,
                              const struct candidates *candidates, struct document_example *example)

@@ -1,7 +1,8 @@
 /*
- * document_example.h: all corrections of one document, of one layout, as one example: which of them it shows, and its
- * bytes. Apply stores the usual one in a row (document_rows.h); others (of the past, or by other filters) are made by a
- * lookup. Reads only: no put may come between a call and the last use of its result.
+ * document_example.h: all corrections of one document for one layout as one example: selects the corrections
+ * and builds the bytes. Apply stores the example with default filters in a row (document_rows.h); a lookup
+ * builds examples of the past or with other filters. Read only: the caller must not put between a call and the
+ * last use of its result.
  */
 #ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_DOCUMENT_EXAMPLE_H
 #define ERRATA_SERVER_DOMAIN_CORRECTIONS_DOCUMENT_EXAMPLE_H
@@ -12,12 +13,14 @@
 #include "server/domain/layouts/keys.h"
 #include "server/domain/layouts/records.h"
 
-/* Feedback events of a document that one call looks at, the newest: mappings and events of other layouts count too. */
+/* Maximum feedback events of a document that one call examines, newest first; mapping events and events of
+ * other layouts count too. */
 #define DOCUMENT_EVENTS_MAX 2000
-/* Bytes of outputs in one example: several times a usual prompt. Older corrections that would exceed it are left out. */
+/* Maximum bytes of outputs in one example: several times the usual length of a prompt. Older corrections that
+ * would exceed it are left out. */
 #define DOCUMENT_OUTPUT_BYTES_MAX ((size_t)64 * 1024)
 
-/* Where an example is in the order of its layout. */
+/* The position of an example in the order of its layout. */
 struct document_place {
     int64_t created_at_us;
     uint64_t seq;
@@ -29,48 +32,48 @@ struct document_query {
     struct key_fingerprint fingerprint;
     struct slice document_id;
     const struct layout_marks *marks; /* of the layout's head */
-    uint64_t as_of_seq; /* the last event that may be seen; UINT64_MAX: all */
+    uint64_t as_of_seq; /* the last visible event; UINT64_MAX: all are visible */
     uint32_t annotator_kinds; /* annotator_kinds.h */
     bool include_superseded;
 };
 
-/* The corrections that are examples, and what those that pass the query's filters give together. */
+/* The corrections that are examples, and the example built from those that pass the query's filters. */
 struct document_example {
-    /* The two newest of all. They are the example's place, and what it would be without the newest. */
+    /* The two newest corrections: the example's position, and its position if the newest one is removed. */
     struct document_place newest[2];
     size_t newest_count;
     uint32_t annotator_kinds; /* of all */
-    bool has_superseded; /* one of all is superseded */
-    /* Those that are shown, newest first; none: there is no example. */
+    bool has_superseded; /* at least one of all corrections is superseded */
+    /* The corrections that are shown, newest first; if there are none, there is no example. */
     struct document_place shown[DOCUMENT_PARTS_MAX];
     uint32_t shown_count;
     bool superseded; /* all that are shown */
-    struct uuid id; /* of the newest that is shown */
-    struct example_record record; /* for a row that has the created_at of shown[0] */
+    struct uuid id; /* of the newest shown correction */
+    struct example_record record; /* for a row with the created_at of shown[0] */
 };
 
-/* Finds the newest DOCUMENT_PARTS_MAX corrections, and makes the example of those that pass the filters, in the arena and
- * in pages of the transaction. */
+/* Finds the newest DOCUMENT_PARTS_MAX corrections and builds the example of those that pass the filters. The
+ * result is in the arena and in pages of the transaction. */
 MUST_CHECK enum err document_example_find(struct arena *arena, struct store_txn *txn,
                                           const struct document_query *query,
                                           struct document_example *ret_example);
 
-/* An example as a reference has it. */
+/* An example as a signed reference describes it. */
 struct exposed_document {
     uint64_t seq; /* of its newest event */
-    uint64_t as_of_seq; /* the last event that the reference's response could know of */
+    uint64_t as_of_seq; /* the last event that was stored when the reference was issued */
     uint32_t annotator_kinds;
     bool include_superseded;
 };
 
 /* An example that was served. */
 struct document_served {
-    struct event event; /* the newest; slices are borrowed from the transaction */
+    struct event event; /* the newest correction; slices are borrowed from the transaction */
     struct feedback_event_view view; /* of it */
-    struct document_example example; /* not set if the content of the event was removed */
+    struct document_example example; /* not set if the event's content was removed */
 };
 
-/* Finds an example as it was when it was served. ERR_NOT_FOUND if the event is not a feedback event. */
+/* Finds an example as it was when it was served. Returns ERR_NOT_FOUND if the event is not a feedback event. */
 MUST_CHECK enum err document_example_find_served(struct arena *arena, struct store_txn *txn,
                                                  struct org_id org,
                                                  const struct exposed_document *shown,

@@ -35,7 +35,7 @@ void document_lookup_restart(struct document_lookup *lookup)
     lookup->met_count = 0;
 }
 
-/* Makes the example of the document that an event names. */
+/* Builds the example of the document that an event names. */
 static enum err make_answer(struct document_lookup *lookup, struct store_txn *txn, uint64_t seq,
                             struct document_answer *ret_answer)
 {
@@ -65,8 +65,8 @@ static enum err make_answer(struct document_lookup *lookup, struct store_txn *tx
     return OK;
 }
 
-/* Notes the document of a row of the layout; false if it was met before, or there is none. A walk examines EXAMPLES_ROWS_MAX
- * rows at most. */
+/* Records the document of a row of the layout. Returns false if it was recorded before or the row has none. A
+ * walk examines at most EXAMPLES_ROWS_MAX rows. */
 static bool meet(struct document_lookup *lookup, struct slice hash)
 {
     uint64_t number = 0;
@@ -109,7 +109,7 @@ static enum err look_back(struct document_lookup *lookup, struct store_txn *txn,
     return make_answer(lookup, txn, place->seq, ret_answer);
 }
 
-/* Returns whether the filters choose those corrections of a document that its row shows. */
+/* Returns whether the filters select the same corrections of a document as its stored row. */
 static bool is_prepared(const struct document_query *query,
                         const struct example_document_record *record)
 {
@@ -119,7 +119,7 @@ static bool is_prepared(const struct document_query *query,
            !(query->include_superseded && record->has_superseded);
 }
 
-/* Reads the row of a document; makes the example if the filters are not the usual ones. */
+/* Reads the row of a document; builds the example if the filters are not the default ones. */
 static enum err read_document(struct document_lookup *lookup, struct store_txn *txn,
                               const struct document_place *place, struct slice value,
                               struct document_answer *ret_answer)
@@ -173,7 +173,8 @@ enum err document_lookup_example(struct document_lookup *lookup, struct store_tx
     if (err != OK || !meet(lookup, record.document_hash)) {
         return err;
     }
-    /* The row of a document has the key of its newest correction, which may be by another kind of annotator. */
+    /* The key of a document's row is that of its newest correction, even if the filter excludes the annotator
+     * kind of that correction. */
     err = store_get(txn, TABLE_EXAMPLE_DOCUMENT, row->key, &value);
     if (err == ERR_NOT_FOUND) {
         return make_answer(lookup, txn, place.seq, ret_answer);

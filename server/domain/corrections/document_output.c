@@ -1,5 +1,6 @@
 /*
- * document_output.c: see document_output.h. A group is the header, or one line: the parts whose members are merged.
+ * document_output.c: see document_output.h. A group is a set of parts whose members are merged: the header's,
+ * or those of one line.
  */
 #include "server/domain/corrections/document_output.h"
 
@@ -9,7 +10,7 @@
 
 #include <stdlib.h>
 
-/* Of a context member's value: as long as reduction lets strings be. */
+/* Maximum bytes of a context member's value: the length to which reduction cuts strings. */
 #define CONTEXT_BYTES_MAX 512
 
 /* The members of a part. */
@@ -20,9 +21,9 @@ struct read_part {
 };
 
 struct group {
-    const struct read_part *parts[DOCUMENT_PARTS_MAX]; /* newest first; at least one of a line */
+    const struct read_part *parts[DOCUMENT_PARTS_MAX]; /* newest first; a line has at least one */
     size_t count;
-    size_t first_part; /* index of its oldest part: larger is earlier */
+    size_t first_part; /* index of its oldest part; a larger index is an older part */
     bool has_number;
     bool is_negative; /* the sign and magnitude of line_no */
     uint64_t number;
@@ -41,7 +42,7 @@ static bool is_same_entity(const struct document_part *a, const struct document_
            slice_equal(a->entity_type, b->entity_type) && slice_equal(a->entity_id, b->entity_id);
 }
 
-/* Returns the group of a part; a line of a new entity has a new one. */
+/* Returns the group of a part. A line of a new entity starts a new group. */
 static struct group *group_of(struct merge *merge, const struct document_part *part)
 {
     if (!part->is_line) {
@@ -56,7 +57,7 @@ static struct group *group_of(struct merge *merge, const struct document_part *p
     return &merge->lines[merge->line_count - 1];
 }
 
-/* Returns whether an output of the group, or a before of its parts that are newer than part `at`, has the member. */
+/* Returns whether an output of the group, or the `before` of a part newer than part `at`, has the member. */
 static bool is_shown(const struct group *group, size_t at, struct slice name)
 {
     for (size_t i = 0; i < group->count; i++) {
@@ -68,7 +69,7 @@ static bool is_shown(const struct group *group, size_t at, struct slice name)
     return false;
 }
 
-/* Returns whether an output of a part that is newer than part `at` has the member. */
+/* Returns whether the output of a part newer than part `at` has the member. */
 static bool is_overridden(const struct group *group, size_t at, struct slice name)
 {
     for (size_t i = 0; i < at; i++) {
@@ -79,7 +80,7 @@ static bool is_overridden(const struct group *group, size_t at, struct slice nam
     return false;
 }
 
-/* Appends a member to an object that was opened. */
+/* Appends a member to an open object. */
 static void append_member(struct buffer *buffer, const struct member *member)
 {
     if (buffer->size > 0 && buffer->data[buffer->size - 1] != '{') {
@@ -107,7 +108,7 @@ static void append_outputs(const struct group *group, bool drops_lines, struct b
     }
 }
 
-/* Appends the context members of what was corrected, which no output has. */
+/* Appends the context members of the `before` texts that no output has. */
 static void append_context(const struct group *group, struct buffer *buffer)
 {
     for (size_t i = 0; i < group->count; i++) {
@@ -124,7 +125,7 @@ static void append_context(const struct group *group, struct buffer *buffer)
     }
 }
 
-/* Finds the line_no of a line: of its newest output that has one, else of what was corrected. */
+/* Finds the line_no of a line: from its newest output that has one, else from its `before`. */
 static void find_number(struct group *group)
 {
     const struct member *found = NULL;
@@ -139,7 +140,7 @@ static void find_number(struct group *group)
                         json_integer(found->value.text, &group->is_negative, &group->number);
 }
 
-/* Returns a negative, zero or positive number as line_no a is below, equal to or above b. */
+/* Compares line_no a with b: returns a negative number, zero or a positive number. */
 static int compare_numbers(const struct group *a, const struct group *b)
 {
     int order = a->number < b->number ? -1 : a->number > b->number;

@@ -9,7 +9,7 @@
 #include "store/base/arena.h"
 #include "store/base/err.h"
 
-/* Corrections of one document in one example: the newest. */
+/* Maximum corrections of a document in one example; the newest are used. */
 #define DOCUMENT_PARTS_MAX 50
 
 /* One correction of a document. Texts are checked JSON objects, or empty. */
@@ -18,23 +18,23 @@ struct document_part {
     bool is_whole; /* `output` is a corrected_output_json */
     bool reduced;
     struct slice entity_type;
-    struct slice entity_id; /* one of the two empty: the correction names no entity */
+    struct slice entity_id; /* one of the two is empty: the correction names no entity */
     struct slice before;
     struct slice output;
 };
 
-/* What the parts give together. */
+/* The merged output. */
 struct document_output {
     struct slice json; /* an object; borrowed from a part, or in the arena */
-    bool partial; /* it is not a whole result */
-    bool reduced; /* a part of it was reduced */
+    bool partial; /* the output does not have all members of the result */
+    bool reduced; /* at least one part was reduced */
 };
 
-/* Merges 1 to DOCUMENT_PARTS_MAX parts, newest first. A member that several parts have is that of the newest one. Line
- * corrections of one entity become one item; one that names no entity is an item of its own. An item also has the context
- * members (reduce.h) of what was corrected. Items are in the order of their `line_no`, if that is an integer; items
- * without one follow, in the order of their first correction. A header's own member `lines` is omitted if there are
- * items. Fails only with ERR_MEMORY. */
+/* Merges 1 to DOCUMENT_PARTS_MAX parts, newest first. If several parts have a member, the value of the newest
+ * one is used. Line corrections of the same entity become one item; a line correction without entity becomes
+ * its own item. An item also has the context members (reduce.h) of the corrected value. Items are sorted by
+ * `line_no` if it is an integer; items without one follow, in the order of their first correction. A header's
+ * own member `lines` is omitted if there are items. Fails only with ERR_MEMORY. */
 MUST_CHECK enum err document_output_merge(struct arena *arena, const struct document_part *parts,
                                           size_t count, struct document_output *ret_output);
 

@@ -1,6 +1,6 @@
 /*
- * document_rows.c: see document_rows.h. The key is that of the document's newest example, of any kind of annotator and
- * superseded or not; it changes only if that one is added or removed.
+ * document_rows.c: see document_rows.h. A row has the key of the document's newest example, of any annotator
+ * kind, superseded or not. The key changes only if that example is added or removed.
  */
 #include "server/domain/corrections/document_rows.h"
 
@@ -12,10 +12,11 @@
 
 #include <record/corrections.pb.h>
 
-/* What making one example needs at most: 50 events with three texts of 10 KB, their members, and the merged text. */
+/* Upper limit of the memory for building one example: 50 events with three texts of 10 KB, their members, and
+ * the merged text. */
 #define REWRITE_BYTES_MAX ((size_t)64 << 20)
 
-/* Reads the row as our encoder writes it; false for another order of fields. */
+/* Reads a row in the field order of our encoder; returns false for any other order. */
 static bool read_in_order(struct slice bytes, struct example_document_record *record,
                           struct slice *ret_example)
 {
@@ -135,8 +136,8 @@ static enum err delete_row(struct store_txn *txn, const struct document_change *
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-/* Deletes the row under its earlier key: if the changed correction is the newest now, it was perhaps added, and the row
- * was that of the second; else the changed one was perhaps removed. */
+/* Deletes the row under its earlier key. If the changed correction is now the newest, it may just have been
+ * added, so the row had the key of the second; otherwise the changed one may have been removed. */
 static enum err delete_earlier(struct store_txn *txn, const struct document_change *change,
                                const struct document_example *example)
 {
@@ -163,7 +164,7 @@ static enum err encode_row(struct arena *arena, const struct document_example *e
     return record_encode_example_document(arena, &record, ret_value);
 }
 
-/* Makes the example, and its row, before the first put. */
+/* Builds the example and its row before the first put. */
 static enum err make_row(struct arena *arena, struct store_txn *txn,
                          const struct document_change *change, struct document_example *example,
                          struct slice *ret_value)

@@ -1,7 +1,7 @@
 /*
- * document_rows.h: the rows of examples that show all corrections of a document. Only apply writes them; examples.h reads
- * them. A row is made from the corrections as they are now, after each change of one: its capture or retraction, and
- * another correction that supersedes it or no longer does. So the same function adds and removes a correction.
+ * document_rows.h: the rows of examples that show all corrections of a document. Only apply writes them;
+ * examples.h reads them. A row is rebuilt from the current corrections after each change of one: its capture,
+ * its retraction, and a change of its superseded mark. So the same function adds and removes a correction.
  */
 #ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_DOCUMENT_ROWS_H
 #define ERRATA_SERVER_DOMAIN_CORRECTIONS_DOCUMENT_ROWS_H
@@ -10,7 +10,7 @@
 #include "server/domain/events/feedback.h"
 #include "store/base/ctx.h"
 
-/* A correction of a document that changed: its rows in other tables are as they are after that. */
+/* A changed correction of a document. Its rows in other tables are already updated. */
 struct document_change {
     struct org_id org;
     struct key_fingerprint fingerprint;
@@ -22,21 +22,21 @@ struct document_change {
 struct example_document_record {
     uint32_t annotator_kinds; /* of the document's corrections (annotator_kinds.h) */
     bool has_superseded; /* some are superseded */
-    /* The example of those by HUMAN that are not superseded; 0: there are none. */
+    /* The example of the corrections by HUMAN that are not superseded; 0: there is none. */
     uint32_t event_count;
-    struct document_place shown; /* its newest; {0, 0}: that of the key */
+    struct document_place shown; /* position of its newest correction; {0, 0}: that of the key */
     struct example_record example;
 };
 
-/* Rewrites the row of the document and layout after a change of one of its corrections. */
+/* Rewrites the row of the document and layout after one of its corrections changed. */
 MUST_CHECK enum err document_rows_rewrite(struct ctx *ctx, struct store_txn *txn,
                                           const struct document_change *change);
-/* Does so after an event that is an example was applied or retracted, if it names a document. */
+/* Rewrites the row after an example that names a document was applied or retracted. */
 MUST_CHECK enum err document_rows_follow(struct ctx *ctx, struct store_txn *txn,
                                          const struct event *event,
                                          const struct feedback_event_view *view);
 
-/* The rules of records.h hold. */
+/* The rules of records.h apply. */
 MUST_CHECK enum err record_decode_example_document(struct slice bytes,
                                                    struct example_document_record *ret_record);
 MUST_CHECK enum err record_encode_example_document(struct arena *arena,

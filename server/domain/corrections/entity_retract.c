@@ -1,7 +1,7 @@
 /*
- * entity_retract.c: a retracted correction leaves its entity; see entity_rows_remove in entity_rows.h. Only the fields
- * of which it was the newest correction change hands. For each the newest other correction is looked for among the
- * rows of both kinds; a put ends a walk, so rows are changed after it.
+ * entity_retract.c: removes a retracted correction from its entity; see entity_rows_remove in entity_rows.h.
+ * For each field of which it was the newest correction, the newest other correction is searched in the rows of
+ * both tables. A put invalidates the walk, so rows are changed afterwards.
  */
 #include "server/domain/corrections/entity_rows_internal.h"
 #include "server/domain/corrections/keys.h"
@@ -27,7 +27,7 @@ struct parting {
     size_t heir_count;
 };
 
-/* Reads the correction's row, deletes it, and lists its fields; none if it is superseded. */
+/* Reads the correction's row, deletes it, and lists its fields; a superseded correction has none. */
 static enum err take_row(struct ctx *ctx, struct store_txn *txn, struct parting *parting)
 {
     const struct event *event = parting->event;
@@ -74,7 +74,8 @@ static bool is_newer(const struct entity_live_row *row, const struct heir *heir)
                                                      : row->seq > heir->seq;
 }
 
-/* Offers each field to the correction of a row. Returns whether one still has no heir. */
+/* Assigns each field to the correction of a row if the field has no newer one. Returns whether a field is still
+ * unassigned. */
 static bool offer_row(struct parting *parting, bool is_superseded)
 {
     const struct entity_live_row *row = &parting->row;
@@ -102,8 +103,8 @@ static enum err read_seq(enum store_table table, struct slice key, uint64_t *ret
                                  : key_read_newest_first(key, &created_at_us, ret_seq);
 }
 
-/* Offers the fields to the rows of a table. Superseded ones are in the order of time, so the walk ends once
- * older ones cannot be heirs. */
+/* Assigns the fields to the rows of a table. Superseded rows are sorted by time, so the walk ends as soon as
+ * older rows cannot be assigned. */
 static enum err offer_rows(struct store_txn *txn, struct parting *parting, enum store_table table)
 {
     const struct scan_range range = {
@@ -138,8 +139,8 @@ static enum err offer_rows(struct store_txn *txn, struct parting *parting, enum 
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-/* The correction of a row is not superseded any more: its example loses its mark. `document_id` is not borrowed from a
- * page. */
+/* Handles the correction of a row that is no longer superseded: removes the mark of its example. `document_id`
+ * is not borrowed from a page. */
 static enum err free_row(struct ctx *ctx, struct store_txn *txn, const struct parting *parting,
                          const struct example_place *place, bool has_layout,
                          struct slice document_id)

@@ -1,6 +1,6 @@
 /*
- * entity_row.c: one row of a correction of an entity; see entity_rows_internal.h. A row has only what its event
- * does not: which fields remain. Its event is read from the log.
+ * entity_row.c: one row of a correction of an entity; see entity_rows_internal.h. A row stores only the fields
+ * of which the correction is still the newest; everything else is read from its event in the log.
  */
 #include "server/domain/corrections/document_rows.h"
 #include "server/domain/corrections/entity_rows_internal.h"
@@ -34,7 +34,8 @@ static void take_names(struct slice run, struct record_names *names)
     }
 }
 
-/* Events of a store format below 5 do not have it; a mark of one that is not an example is never read. */
+/* Events of a store format below 5 do not record it. It is false then: the mark of an event that is not an
+ * example is never read. */
 static bool may_be_example(const struct feedback_event_view *view)
 {
     return view->is_example || !view->has_is_example;
@@ -85,7 +86,7 @@ enum err entity_row_write(struct ctx *ctx, struct store_txn *txn, const struct k
     return err != OK ? err : store_put(txn, TABLE_ENTITY, key_slice(key), value);
 }
 
-/* Whether apply rewrites the example of the document for the event, too. */
+/* Returns whether apply also rewrites the example of the document for the event. */
 static bool is_own_document(const struct event *event, const struct feedback_event_view *view,
                             const struct document_change *change)
 {

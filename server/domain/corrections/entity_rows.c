@@ -1,8 +1,8 @@
 /*
- * entity_rows.c: see entity_rows.h. The new correction is compared with each live row in the
- * direction of time. A row has only what its event does not: which fields remain. Its event is read from the log. A put
- * ends a walk, so rows that lose a field are changed after it: a thousand rows of two hundred names each are read, and
- * few are changed.
+ * entity_rows.c: see entity_rows.h. The new correction is compared with each live row in the direction of time.
+ * A row stores only the fields of which its correction is still the newest; the event is read from the log. A
+ * put invalidates the walk, so rows that lose a field are changed afterwards: a thousand rows of two hundred
+ * names each may be read, but few are changed.
  */
 #include "server/domain/corrections/entity_rows_internal.h"
 #include "server/domain/corrections/keys.h"
@@ -13,15 +13,15 @@
 
 #include <stdlib.h>
 
-/* What reading one row takes: an event's envelope and facts, each with its dictionary. */
-/* The fields of the new correction: sorted, so that one is found by halving. */
+/* Memory for reading one row: an event's envelope and facts, each with its dictionary. */
+/* The fields of the new correction, sorted for binary search. */
 struct corrected {
     struct slice names[RECORD_NAMES_MAX];
-    bool gone[RECORD_NAMES_MAX]; /* a correction that is later had the field as well */
+    bool gone[RECORD_NAMES_MAX]; /* a later correction changed this field too */
     size_t count;
 };
 
-/* What one new correction is compared with, and what came of it. */
+/* The new correction and the result of its comparisons. */
 struct meeting {
     const struct event *event;
     const struct feedback_event_view *view;
@@ -51,7 +51,7 @@ static void sort_corrected(struct slice fields_changed, struct corrected *correc
     qsort(corrected->names, corrected->count, sizeof(struct slice), compare_names);
 }
 
-/* The place of a name among the corrected ones; their count if it is not among them. */
+/* Returns the index of a name among the corrected fields, or their count if it is not one of them. */
 static size_t find_corrected(const struct corrected *corrected, struct slice name)
 {
     const struct slice *found =
@@ -60,7 +60,7 @@ static size_t find_corrected(const struct corrected *corrected, struct slice nam
     return found != NULL ? (size_t)(found - corrected->names) : corrected->count;
 }
 
-/* Reads a row and its event into the meeting. */
+/* Reads a row and its event into `meeting`. */
 static enum err read_row(struct store_txn *txn, struct meeting *meeting, uint64_t seq,
                          struct slice value)
 {
@@ -90,7 +90,7 @@ static enum err meet_row(struct store_txn *txn, struct meeting *meeting, struct 
         if (at == corrected->count) {
             continue;
         }
-        /* Rows have smaller seqs, so of equal times the new one is the later. */
+        /* The log's rows have smaller seqs, so at equal times the new correction is the later one. */
         if (row->created_at_us > meeting->event->created_at_us) {
             corrected->gone[at] = true;
         } else {
@@ -126,7 +126,7 @@ static enum err meet_rows(struct store_txn *txn, const struct key *prefix, struc
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-/* Moves the row of a correction of which no field remains, and marks its example. */
+/* Moves the row of a correction that has no fields left, and marks its example as superseded. */
 static enum err drop_row(struct ctx *ctx, struct store_txn *txn, const struct meeting *meeting,
                          const struct key *key)
 {
@@ -157,7 +157,8 @@ static enum err drop_row(struct ctx *ctx, struct store_txn *txn, const struct me
                : entity_row_show(ctx, txn, &place, document_id, meeting->event, meeting->view);
 }
 
-/* An older correction lost fields to the new one: its row shrinks, or goes with a mark. */
+/* Removes from the row of an older correction the fields that the new one changed; without fields, the row is
+ * moved and its example is marked. */
 static enum err shrink_row(struct ctx *ctx, struct store_txn *txn, struct meeting *meeting,
                            uint64_t seq)
 {
@@ -191,7 +192,7 @@ static enum err shrink_row(struct ctx *ctx, struct store_txn *txn, struct meetin
     return drop_row(ctx, txn, meeting, &key);
 }
 
-/* The row of the new correction: its fields that no later one had. */
+/* Puts the row of the new correction, with the fields that no later correction changed. */
 static void fill_row(const struct meeting *meeting, struct entity_record *row)
 {
     struct slice names = meeting->view->fields_changed.run;

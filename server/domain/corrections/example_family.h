@@ -10,16 +10,16 @@
 #include "server/domain/layouts/family_members.h"
 #include "server/domain/layouts/keys.h"
 
-/* What the family is of. */
+/* The document or layout whose family is requested. */
 struct example_family_query {
     struct org_id org;
-    const struct document_state *document; /* NULL: it is not known, or none is named */
+    const struct document_state *document; /* NULL: not known, or not named */
     const struct key_fingerprint *fingerprint;
     uint64_t as_of_seq; /* UINT64_MAX: now */
 };
 
-/* Returns the members of the document's family; if the document is not known, of the family that all documents of the
- * layout share. Without a family `ret_family` has no members. */
+/* Returns the members of the document's family. If the document is not known, returns those of the family to
+ * which all documents of the layout belong. Without a family `ret_family` has no members. */
 MUST_CHECK enum err example_family_find(struct store_txn *txn,
                                         const struct example_family_query *query,
                                         struct family_members *ret_family);

@@ -1,7 +1,7 @@
 /*
- * example_make.c: see example_make.h. The bytes of an example are written field by field, and examples.c adds the other
- * fields to them: the one message that is not written by a generated view, since GetExamples serves these bytes as they
- * are.
+ * example_make.c: see example_make.h. The bytes of an example are written field by field, and examples.c
+ * appends the other fields. No generated view writes this message, since GetExamples serves the stored bytes
+ * unchanged.
  */
 #include "server/domain/corrections/example_make.h"
 
@@ -46,7 +46,7 @@ static enum err encode(struct arena *arena, const struct example_text *text,
     return buffer_ok(&buffer) ? OK : ERR_MEMORY;
 }
 
-/* Writes the piece of prompt. Most of it is in the example, which is therefore its dictionary. */
+/* Writes the prompt piece. Most of its text is in the example, which is therefore used as the dictionary. */
 static enum err write_hint(struct arena *arena, const struct example_text *text,
                            struct example_record *record)
 {

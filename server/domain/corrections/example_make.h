@@ -1,6 +1,7 @@
 /*
- * example_make.h: the row of an example, made of its snippet and output: the bytes that a lookup copies, and the
- * sanitised piece of `hint_examples_json`. Works on values only. An example is one correction, or those of a document.
+ * example_make.h: builds the row of an example from its snippet and output: the bytes that a lookup copies, and
+ * the sanitised piece of `hint_examples_json`. Works on values only. An example is one correction, or all
+ * corrections of one document.
  */
 #ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_EXAMPLE_MAKE_H
 #define ERRATA_SERVER_DOMAIN_CORRECTIONS_EXAMPLE_MAKE_H

@@ -1,6 +1,6 @@
 /*
- * example_output.c: see example_output.h. Texts are compared as JSON: the order of members, white space and
- * the notation of numbers and strings do not count.
+ * example_output.c: see example_output.h. Texts are compared as JSON: the order of members, white space and the
+ * notation of numbers and strings are ignored.
  */
 #include "server/domain/corrections/example_output.h"
 
@@ -16,7 +16,7 @@ static bool is_empty(struct slice json)
     return !json_walk_next(&walk, &key, &value);
 }
 
-/* Returns whether a member counts or replaces bytes that reduction left out. */
+/* Returns whether a member reports the size of bytes that reduction removed. */
 static bool is_cut(struct slice key, struct json_value value)
 {
     struct json_walk walk = {.is_object = true};
@@ -65,7 +65,7 @@ enum err example_output_cut(struct arena *arena, struct slice output, struct sli
     return OK;
 }
 
-/* Finds whether a member of the output differs from the before. */
+/* Finds whether a member of the output differs from `before`. */
 static enum err find_change(struct arena *arena, struct slice before, struct slice output,
                             bool *ret_changed)
 {

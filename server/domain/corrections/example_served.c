@@ -10,7 +10,7 @@
 
 #include <errata/v1/prompt_service.fields.h>
 
-/* Reads an example that was retracted since. */
+/* Reads an example that was retracted later. */
 static enum err read_retracted(struct store_txn *txn, const struct key *key,
                                struct example_served *example)
 {
@@ -100,7 +100,7 @@ enum err example_served_find(struct store_txn *txn, struct org_id org, uint64_t 
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
-/* Whether it was superseded after the event `as_of_seq`. */
+/* Returns whether the example was superseded after the event `as_of_seq`. */
 static enum err find_superseded(struct store_txn *txn, const struct example_served *example,
                                 uint64_t as_of_seq, bool *ret_superseded)
 {
@@ -112,7 +112,7 @@ static enum err find_superseded(struct store_txn *txn, const struct example_serv
                                   ret_superseded);
 }
 
-/* Encodes the example that the event `event` is, or is the newest of. */
+/* Encodes the example of which the event `event` is the only or the newest correction. */
 static enum err encode_example(struct arena *arena, const struct event *event,
                                struct slice layout_fingerprint, struct slice fields,
                                bool superseded, struct slice *ret_example)

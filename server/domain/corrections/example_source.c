@@ -4,12 +4,13 @@
 #include "server/domain/corrections/example_source.h"
 
 #define CACHE_LINE_BYTES 64
-/* Of each row, from its front: a typical example. */
+/* Prefetched bytes of each row, from its start: the size of a typical example. */
 #define PREFETCH_BYTES 1344
 
-/* The bytes of a row are in pages of their own, which the processor's caches seldom hold. Requesting the beginnings of all
- * rows before the first is read makes the waits for them overlap. One line a step: with four a step a cold lookup costs a
- * tenth more, since the processor drops requests if too many are pending. */
+/* The bytes of a row are in pages of their own, which are seldom in the processor's caches. Prefetching the
+ * beginnings of all rows before the first is read overlaps these cache misses. One cache line per step: with
+ * four per step a cold lookup is a tenth slower, since the processor drops prefetches if too many are pending.
+ */
 static void prefetch(struct slice value)
 {
     size_t size = value.size < PREFETCH_BYTES ? value.size : PREFETCH_BYTES;
@@ -19,7 +20,7 @@ static void prefetch(struct slice value)
     }
 }
 
-/* The next row of one of the merged tables, if it is not known. */
+/* Reads the next row of one of the merged tables if it was not read yet. */
 static enum err fill_next(struct example_source *source, size_t table)
 {
     struct store_cursor *cursor = table == 0 ? &source->cursor : &source->retracted;
@@ -35,7 +36,7 @@ static enum err fill_next(struct example_source *source, size_t table)
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-/* The newer of the next rows of both tables, whose keys are of one form. */
+/* Returns the newer of the next rows of both tables, whose keys have the same form. */
 static enum err next_merged(struct example_source *source, struct example_row *ret_row)
 {
     size_t newer = 0;

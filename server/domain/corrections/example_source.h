@@ -1,7 +1,7 @@
 /*
- * example_source.h: the rows of examples of one layout for a lookup, newest first: of one table, or, for a lookup of the
- * past, of EXAMPLE and EXAMPLE_RETRACTED merged. Rows are prefetched in groups, because the hot path is measured; a scan
- * (store/scan.h) would step to one at a time. The caller bounds the number of rows.
+ * example_source.h: reads the rows of a layout's examples, newest first: from one table or, for a lookup of the
+ * past, from EXAMPLE and EXAMPLE_RETRACTED merged. Rows are prefetched in groups, since lookups are the hot
+ * path; a scan (store/scan.h) would read one at a time. The caller bounds the number of rows.
  */
 #ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_EXAMPLE_SOURCE_H
 #define ERRATA_SERVER_DOMAIN_CORRECTIONS_EXAMPLE_SOURCE_H
@@ -18,7 +18,7 @@ struct example_row {
 /* The caller opens and closes the cursors. */
 struct example_source {
     struct store_cursor cursor;
-    bool is_merged; /* with the rows of `retracted` */
+    bool is_merged; /* rows of `retracted` are merged in */
     struct store_cursor retracted;
     struct example_row next[2]; /* of `cursor`, and of `retracted` */
     bool has_next[2];
@@ -26,7 +26,7 @@ struct example_source {
 
 /* Returns the next row. ERR_NOT_FOUND after the last one. */
 MUST_CHECK enum err example_source_next(struct example_source *source, struct example_row *ret_row);
-/* Returns the next rows, at most `wanted`; fewer are the last ones. */
+/* Returns at most `wanted` next rows; fewer if no others follow. */
 MUST_CHECK enum err example_source_gather(struct example_source *source, size_t wanted,
                                           struct example_row *rows, size_t *ret_count);
 

@@ -1,6 +1,7 @@
 /*
- * examples.c: see examples.h. Searches the layout with exactly the requested fingerprint; examples_family.c searches the
- * other layouts of its family. A read of the past also finds the examples that were retracted since.
+ * examples.c: see examples.h. Searches the layout with exactly the requested fingerprint; examples_family.c
+ * searches the other layouts of its family. A lookup of the past also finds the examples that were retracted
+ * later.
  */
 #include "server/domain/corrections/examples.h"
 
@@ -18,47 +19,49 @@
 #include "server/domain/layouts/records.h"
 #include "store/base/wire.h"
 
-/* What sums of confidences are in. */
+/* The unit of the sums of confidences. */
 #define CONFIDENCE_UNIT 1e6
 
-/* Extractions that a mean is taken over at least. */
+/* Minimum number of extractions for a mean. */
 #define IMPROVEMENT_COUNT_MIN 3
 
 struct lookup {
     struct store_txn *txn;
     const struct examples_query *query;
-    struct buffer *body; /* where examples are written to; NULL: nowhere */
+    struct buffer *body; /* destination of the examples; NULL: none */
     struct examples_filter filter;
     bool by_document; /* DOCUMENT grouping */
     struct document_lookup documents; /* of DOCUMENT grouping */
-    struct key_fingerprint fingerprint; /* of the layout that is asked about */
+    struct key_fingerprint fingerprint; /* of the requested layout */
     struct layout_marks marks; /* of that layout */
     struct layout_marks other_marks; /* of `other` */
     const struct examples_family_layout
-        *other; /* the layout of the next row, if it is another one of the family; else NULL */
-    size_t mark; /* the first mark that may belong to the next row: both are newest first */
-    struct family_members family; /* whose examples are served; no members: those of the layout */
-    bool of_family; /* only rows that belong to `family` are taken */
-    bool is_past_family; /* with `of_family`: older rows do not belong to it */
-    size_t family_reads; /* rows that were read to find whether examples belong to it */
+        *other; /* the layout of the next row if it is another layout of the family; else NULL */
+    /* The first mark that may belong to the next row; marks and rows are both sorted newest first. */
+    size_t mark;
+    /* The family whose examples are served; without members: only the layout's. */
+    struct family_members family;
+    bool of_family; /* select only rows that belong to `family` */
+    bool is_past_family; /* with `of_family`: older rows do not belong to the family */
+    size_t family_reads; /* rows that were read to decide whether examples belong to the family */
     struct uuid ids[EXAMPLES_LIMIT_MAX]; /* of the chosen examples */
     struct example_hint
-        hints[EXAMPLES_LIMIT_MAX]; /* the chosen ones', written after all examples */
+        hints[EXAMPLES_LIMIT_MAX]; /* those of the selected examples, written after all examples */
     struct exposed_artifact artifacts[EXAMPLES_LIMIT_MAX]; /* the chosen ones' */
     uint8_t hint_hashes[EXAMPLES_LIMIT_MAX][KEY_HASH_BYTES]; /* the chosen ones' */
     uint32_t count; /* chosen */
-    uint32_t other_count; /* of them: of other layouts */
-    uint32_t served_count; /* of them: all, or none if the document is held out */
+    uint32_t other_count; /* number of examples of other layouts */
+    uint32_t served_count; /* number of served examples: all, or 0 if the document is held out */
     enum experiment_arm arm;
-    uint64_t as_of_seq; /* the last event that the answer could know of */
-    int64_t as_of_us; /* of the as_of event: no example at that time is newer */
-    bool incomplete; /* the bound was met with places left and rows after it */
-    bool document_known; /* the document that is named was ingested */
+    uint64_t as_of_seq; /* the last event that the response can depend on */
+    int64_t as_of_us; /* time of the as_of event: no example was newer then */
+    bool incomplete; /* EXAMPLES_ROWS_MAX was reached before the limit, and rows are left */
+    bool document_known; /* the named document was ingested */
     struct document_state document; /* of that document */
     bool
-        withheld; /* it is a scan, or all documents of the layout are: there is nothing to answer */
+        withheld; /* the document, or each document of the layout, is a scan, so there are no examples */
     bool
-        layout_ready; /* it has enough examples for the experiment; only known of a document in an arm */
+        layout_ready; /* the layout has enough examples for the experiment; set only for a document in an arm */
 };
 
 static bool wants_hints(const struct examples_query *query)
@@ -66,7 +69,7 @@ static bool wants_hints(const struct examples_query *query)
     return query->view != EXAMPLE_VIEW_EXAMPLES;
 }
 
-/* What changes about an example; zeros where it has no mark. */
+/* The changing values of an example; zeros if it has no mark. */
 static enum err read_mark(struct lookup *lookup, uint64_t seq, struct example_mark_record *ret_mark)
 {
     const struct layout_marks *marks =
@@ -89,8 +92,9 @@ static enum err read_mark(struct lookup *lookup, uint64_t seq, struct example_ma
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-/* Returns the mean confidence with an example minus that without any; false if either is not known. The sums of an
- * example are of its own layout's extractions, so those of another layout's example are not compared. */
+/* Returns the mean confidence of extractions with an example minus that of extractions without examples; false
+ * if either is unknown. The sums of an example include only extractions of its own layout, so the examples of
+ * other layouts are not compared. */
 static bool find_improvement(const struct lookup *lookup, const struct example_mark_record *mark,
                              double *ret_improvement)
 {
@@ -106,7 +110,7 @@ static bool find_improvement(const struct lookup *lookup, const struct example_m
     return true;
 }
 
-/* Fields in an order that takes few appends: protobuf reads them in any. */
+/* The fields are in an order that needs few appends; protobuf decoders accept any order. */
 static void write_example(const struct lookup *lookup, const struct example_record *row,
                           struct uuid id, int64_t created_at_us, bool superseded,
                           const struct example_mark_record *mark)
@@ -151,7 +155,7 @@ static void choose(struct lookup *lookup, const struct example_record *row, stru
     lookup->other_count += lookup->other != NULL ? 1 : 0;
 }
 
-/* Whether an example was superseded at the time that is asked about. */
+/* Returns whether an example was superseded at the requested time. */
 static enum err find_superseded(const struct lookup *lookup, uint64_t seq,
                                 const struct example_mark_record *mark, bool *ret_superseded)
 {
@@ -162,7 +166,7 @@ static enum err find_superseded(const struct lookup *lookup, uint64_t seq,
                                         lookup->filter.as_of_seq, ret_superseded);
 }
 
-/* Decodes a row. `ret_mark` is what changes about a retracted example; of others read_mark knows it. */
+/* Decodes a row. For a retracted example, `ret_mark` is its mark; for others see read_mark. */
 static enum err decode_row(const struct example_row *found, struct example_record *ret_row,
                            struct example_mark_record *ret_mark, uint64_t *ret_retracted_by_seq)
 {
@@ -202,7 +206,7 @@ static enum err is_of_family(struct lookup *lookup, int64_t created_at_us, uint6
     return err;
 }
 
-/* Takes the example of a document, if it passes. */
+/* Selects the example of a document if it passes the filters. */
 static enum err take_answer(struct lookup *lookup, const struct document_answer *answer)
 {
     const struct example_mark_record unmarked = {.superseded_by_seq = 0};
@@ -220,7 +224,7 @@ static enum err take_answer(struct lookup *lookup, const struct document_answer 
     return OK;
 }
 
-/* Takes a row that gives the example of a document. All corrections of a document belong to one family. */
+/* Selects a row that has the example of a document. All corrections of a document belong to one family. */
 static enum err take_document(struct lookup *lookup, const struct example_row *found)
 {
     struct document_answer answer;
@@ -284,7 +288,7 @@ static enum err take_row(struct lookup *lookup, const struct example_row *found)
     return OK;
 }
 
-/* At the bound, with places left: whether there are rows that were not examined. */
+/* Sets `incomplete` if the limit of rows was reached while examples were missing and rows are left. */
 static enum err look_for_more(struct lookup *lookup, struct example_source *source)
 {
     struct example_row row;
@@ -294,8 +298,8 @@ static enum err look_for_more(struct lookup *lookup, struct example_source *sour
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-/* All documents of the layout were scans, at the time asked for. Each document is counted once and
- * for ever, so the first of them and the first with text decide. */
+/* Returns whether all documents of the layout were scans at the requested time. Each document is counted once
+ * and permanently, so the first scan and the first document with text decide. */
 static bool is_scanned_layout(const struct lookup *lookup)
 {
     const struct layout_marks *marks = &lookup->marks;
@@ -305,7 +309,7 @@ static bool is_scanned_layout(const struct lookup *lookup)
            (marks->first_text_seq == 0 || marks->first_text_seq > now);
 }
 
-/* `head` is the layout's head row: it is read once the first rows are on their way. */
+/* `head` is the layout's head row; it is read after the prefetch of the first rows was started. */
 static enum err walk(struct lookup *lookup, struct example_source *source, struct slice head)
 {
     struct example_row rows[EXAMPLES_LIMIT_MAX];
@@ -339,7 +343,7 @@ static enum err walk(struct lookup *lookup, struct example_source *source, struc
     return err;
 }
 
-/* The head is the cluster's last row; without one there are no examples. */
+/* The head is the last row of the cluster; a cluster without head has no examples. */
 static enum err walk_newest(struct lookup *lookup, const struct key_fingerprint *fingerprint,
                             const struct key *prefix)
 {
@@ -384,7 +388,7 @@ static enum err walk_documents(struct lookup *lookup, const struct key_fingerpri
     return err;
 }
 
-/* No example at that time is newer than the time at which the as_of event was recorded. */
+/* No example was then newer than the recorded_at of the as_of event. */
 static enum err walk_as_of(struct lookup *lookup, const struct key_fingerprint *fingerprint,
                            const struct key *prefix)
 {
@@ -412,7 +416,7 @@ static enum err walk_as_of(struct lookup *lookup, const struct key_fingerprint *
     return err;
 }
 
-/* The array as a field of the response. */
+/* Returns the array as a field of the response. */
 static enum err write_hints_field(const struct lookup *lookup, struct buffer *body)
 {
     size_t size = 0;
@@ -426,7 +430,8 @@ static enum err write_hints_field(const struct lookup *lookup, struct buffer *bo
                                       : ERR_MEMORY;
 }
 
-/* What the answer may know of: all that there is, or no more than there was. */
+/* Sets the last event that the response can depend on: the newest of the log or, for a lookup of the past, the
+ * as_of event. */
 static enum err find_bounds(struct lookup *lookup)
 {
     const struct examples_query *query = lookup->query;
@@ -451,7 +456,7 @@ static enum err find_bounds(struct lookup *lookup)
     return err;
 }
 
-/* The properties of the document that is to be extracted, if it was ingested. */
+/* Reads the properties of the document to be extracted, if it was ingested. */
 static enum err ask_document(struct lookup *lookup)
 {
     const struct examples_query *query = lookup->query;
@@ -464,7 +469,7 @@ static enum err ask_document(struct lookup *lookup)
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-/* Searches the layout that is asked about. */
+/* Searches the requested layout. */
 static enum err walk_layout(struct lookup *lookup)
 {
     const struct examples_query *query = lookup->query;
@@ -483,7 +488,7 @@ static enum err walk_layout(struct lookup *lookup)
                                : walk_newest(lookup, &lookup->fingerprint, &prefix);
 }
 
-/* Takes an example of another layout of the family. */
+/* Selects an example of another layout of the family. */
 static enum err take_other(struct lookup *lookup, const struct examples_family_row *row)
 {
     const struct example_row found = {
@@ -507,7 +512,7 @@ static enum err take_other(struct lookup *lookup, const struct examples_family_r
     return err != OK ? err : take_answer(lookup, &answer);
 }
 
-/* Takes examples of the other layouts of the family, newest first. */
+/* Selects examples of the other layouts of the family, newest first. */
 static enum err walk_family(struct lookup *lookup)
 {
     const struct examples_family_range range = {
@@ -531,13 +536,13 @@ static enum err walk_family(struct lookup *lookup)
         }
     }
     examples_family_deinit(&family);
-    lookup->other = NULL; /* it was borrowed from the walk */
+    lookup->other = NULL; /* copied, since it was borrowed from the walk */
     lookup->incomplete = lookup->incomplete || family.is_cut;
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-/* The order of a lookup by family: rows of the layout that belong to the family, then the others of the family; other
- * rows of the layout only if these give none. */
+/* The order of a lookup by family: the layout's rows that belong to the family, then the family's other rows.
+ * The layout's other rows are used only if both are empty. */
 static enum err walk_by_family(struct lookup *lookup)
 {
     enum err err = OK;
@@ -589,8 +594,8 @@ static enum err find_examples(struct lookup *lookup, enum match_mode mode)
     return lookup->family.count > 0 ? walk_by_family(lookup) : walk_layout(lookup);
 }
 
-/* Whether the layout has enough examples for the experiment. A document that is held out, or withheld, has not
- * read the head of its layout yet. */
+/* Returns whether the layout has enough examples for the experiment. For a document that is held out or
+ * withheld, the head of its layout has not been read yet. */
 static enum err find_readiness(struct lookup *lookup)
 {
     const struct examples_query *query = lookup->query;
@@ -614,7 +619,7 @@ static enum err find_readiness(struct lookup *lookup)
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-/* Reads the organisation's settings as they were; only if the query depends on them. */
+/* Reads the organisation's settings at the requested time, but only if the query depends on them. */
 static enum err ask_settings(const struct lookup *lookup, struct settings *ret_settings)
 {
     const struct examples_query *query = lookup->query;
@@ -632,7 +637,7 @@ static enum err ask_settings(const struct lookup *lookup, struct settings *ret_s
     return settings_read_as_of(lookup->txn, query->org, lookup->as_of_seq, ret_settings);
 }
 
-/* The whole lookup. Members that it does not set are written before they are read. */
+/* Runs the whole lookup. Members that it does not initialise are written before they are read. */
 static enum err look_up(struct lookup *lookup, struct store_txn *txn,
                         const struct examples_query *query, struct buffer *body)
 {
@@ -665,8 +670,8 @@ static enum err look_up(struct lookup *lookup, struct store_txn *txn,
     }
     held_out = err == OK && lookup->arm == EXPERIMENT_ARM_CONTROL;
     lookup->body = held_out ? NULL : body;
-    /* Of a document that is held out, the reference names the examples that it would have got: only with those can
-     * the others be compared. The past has no reference. */
+    /* The reference for a held-out document names the examples that it would have received, so that outcomes
+     * can be compared. A lookup of the past has no reference. */
     if (err == OK && query->layout_fingerprint.size > 0 && !(held_out && query->has_as_of)) {
         enum example_grouping grouping =
             query->grouping != EXAMPLE_GROUPING_UNSPECIFIED ? query->grouping : settings.grouping;
@@ -693,7 +698,7 @@ static enum match_level match_level_of(const struct lookup *lookup)
     return lookup->other_count > 0 ? MATCH_LEVEL_FAMILY : MATCH_LEVEL_EXACT;
 }
 
-/* Without examples, the filter may not be set. */
+/* Without examples the filter may be uninitialised. */
 static struct exposed_documents documents_of(const struct lookup *lookup)
 {
     struct exposed_documents documents = {.is_used = lookup->by_document && lookup->count > 0};

@@ -1,6 +1,6 @@
 /*
- * examples_family.c: see examples_family.h. Rows of a family name layouts; the cluster of a layout is opened once, for the
- * first of its examples that may be served.
+ * examples_family.c: see examples_family.h. Rows of a family name layouts; the cluster of a layout is opened
+ * once, at the first of its examples that may be served.
  */
 #include "server/domain/corrections/examples_family.h"
 
@@ -115,7 +115,8 @@ struct family_row {
     struct family_example example;
 };
 
-/* Finds the text of a layout's fingerprint: of a measured one from its digest, else from the event of its example. */
+/* Finds the text of a layout's fingerprint: from its digest if it was measured, else from the event of its
+ * example. */
 static enum err find_text(struct store_txn *txn, struct org_id org, const struct family_row *row,
                           struct examples_family_layout *layout)
 {
@@ -144,8 +145,8 @@ static enum err find_text(struct store_txn *txn, struct org_id org, const struct
     return err;
 }
 
-/* Reads the row of an example, if it was not retracted, and the head of its cluster: in most cases that is the next row, since
- * the first example of a layout is its newest. */
+/* Reads the row of an example, unless it was retracted, and the head of its cluster. The head is usually the
+ * next row, since the first example that is read of a layout is its newest. */
 static enum err read_head(struct store_txn *txn, struct org_id org,
                           const struct family_example *example, struct slice *ret_value,
                           struct slice *ret_head)
@@ -193,7 +194,8 @@ static bool is_same(const struct key_fingerprint *a, const struct key_fingerprin
     return memcmp(a->bytes, b->bytes, sizeof(a->bytes)) == 0;
 }
 
-/* Finds the layout of a row, and opens it if need be, with the example's row; NULL: it would be one too many. */
+/* Finds the layout of a row; if necessary opens it and reads the example's row. Returns NULL if too many
+ * layouts are open. */
 static enum err find_layout(struct examples_family_walk *walk, struct store_txn *txn,
                             const struct family_row *row, struct examples_family_row *ret_row)
 {
@@ -210,7 +212,7 @@ static enum err find_layout(struct examples_family_walk *walk, struct store_txn 
                : OK;
 }
 
-/* Returns whether an example may be served, as far as its row of the family says. */
+/* Returns whether an example may be served according to its row of the family. */
 static enum err may_serve(struct store_txn *txn, const struct examples_family_range *range,
                           const struct family_row *row, bool *ret_may)
 {

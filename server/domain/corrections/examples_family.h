@@ -1,6 +1,7 @@
 /*
- * examples_family.h: the rows of a layout family that a lookup of examples reads: whether an example belongs to the family,
- * and the examples of its other layouts. Which of these are served is decided by the lookup (examples.c).
+ * examples_family.h: the rows of a layout family for a lookup of examples: whether an example belongs to the
+ * family, and the examples of the family's other layouts. The lookup (examples.c) decides which of them are
+ * served.
  */
 #ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_EXAMPLES_FAMILY_H
 #define ERRATA_SERVER_DOMAIN_CORRECTIONS_EXAMPLES_FAMILY_H
@@ -9,7 +10,7 @@
 #include "server/domain/layouts/family_examples.h"
 #include "server/domain/layouts/family_walk.h"
 
-/* An example by its place, and whose family. */
+/* An example's position and family. */
 struct examples_family_place {
     struct org_id org;
     const struct family_members *members;
@@ -18,21 +19,21 @@ struct examples_family_place {
     uint64_t as_of_seq; /* UINT64_MAX: now */
 };
 
-/* Returns whether an example belonged to the family after the event `as_of_seq`, and if not, whether the family has
- * examples that are older. Reads a row for each member. */
+/* Returns whether an example belonged to the family after the event `as_of_seq` and, if not, whether the family
+ * has older examples. Reads one row per member. */
 MUST_CHECK enum err examples_family_has(struct store_txn *txn,
                                         const struct examples_family_place *place, bool *ret_has,
                                         bool *ret_has_older);
 
-/* Which examples of a family to return. */
+/* Selects the examples of a family. */
 struct examples_family_range {
     struct org_id org;
     const struct family_members *members;
-    const struct key_fingerprint *except; /* the layout whose examples are left out */
+    const struct key_fingerprint *except; /* the layout whose examples are excluded */
     const struct examples_filter *filter;
-    int64_t as_of_us; /* of the event `filter->as_of_seq`, if that is not UINT64_MAX */
-    uint32_t layouts_max; /* layouts whose clusters are opened at most, to EXAMPLES_LIMIT_MAX */
-    bool with_text; /* the texts of fingerprints are wanted */
+    int64_t as_of_us; /* recorded_at of the event `filter->as_of_seq`, if that is not UINT64_MAX */
+    uint32_t layouts_max; /* maximum number of opened clusters, up to EXAMPLES_LIMIT_MAX */
+    bool with_text; /* the texts of fingerprints are required */
     struct arena *arena;
 };
 
@@ -40,14 +41,14 @@ struct examples_family_range {
 struct examples_family_layout {
     struct key_fingerprint fingerprint;
     struct slice head; /* its head row */
-    struct slice text; /* of the fingerprint, with `with_text` */
-    char digits[2 * SHA256_BYTES]; /* of a measured fingerprint; `text` may be in it */
+    struct slice text; /* of the fingerprint; only with `with_text` */
+    char digits[2 * SHA256_BYTES]; /* of a measured fingerprint; `text` may point into it */
 };
 
 /* An example whose own row was read. Slices are borrowed from the transaction. */
 struct examples_family_row {
     const struct examples_family_layout *layout; /* borrowed from the walk */
-    struct key key; /* of the example in its layout's cluster */
+    struct key key; /* position of the example in its layout's cluster */
     struct slice value;
     bool is_retracted; /* `value` is of TABLE_EXAMPLE_RETRACTED */
 };
@@ -57,17 +58,17 @@ struct examples_family_walk {
     struct family_walk rows;
     struct examples_family_layout layouts[EXAMPLES_LIMIT_MAX];
     size_t layout_count;
-    size_t row_count; /* rows of the family that were passed */
+    size_t row_count; /* number of passed rows of the family */
     bool
-        is_cut; /* it ended with rows left: EXAMPLES_FAMILY_ROWS_MAX were passed, or another layout would have to be
-                  * opened */
+        is_cut; /* the walk ended with rows left: EXAMPLES_FAMILY_ROWS_MAX were passed, or too many layouts
+                 * would have to be opened */
 };
 
-/* `range` outlives the walk. examples_family_deinit must follow, after an error too. */
+/* `range` must outlive the walk. The caller must call examples_family_deinit, even after an error. */
 MUST_CHECK enum err examples_family_init(struct examples_family_walk *walk, struct store_txn *txn,
                                          const struct examples_family_range *range);
-/* Returns the next example that may be served as far as its row of the family says, newest first. ERR_NOT_FOUND after
- * the last one. */
+/* Returns the next example that may be served according to its row of the family, newest first; ERR_NOT_FOUND
+ * after the last one. */
 MUST_CHECK enum err examples_family_next(struct examples_family_walk *walk, struct store_txn *txn,
                                          struct examples_family_row *ret_row);
 void examples_family_deinit(struct examples_family_walk *walk);

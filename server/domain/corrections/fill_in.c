@@ -1,6 +1,5 @@
 /*
- * fill_in.c: see fill_in.h. The text becomes the first member of meta_json, whose other members stay as
- * they were written.
+ * fill_in.c: see fill_in.h. The text becomes the first member of meta_json; the other members are unchanged.
  */
 #include "server/domain/corrections/fill_in.h"
 
@@ -8,7 +7,7 @@
 #include "server/domain/json/members.h"
 #include "server/domain/layouts/documents.h"
 
-/* The object's text with one more member at its front. An empty object may have white space in it. */
+/* Returns the object's text with one more member at its start. An empty object may contain white space. */
 static enum err add_snippet(struct arena *arena, struct slice meta_json, struct slice snippet,
                             struct slice *ret_meta)
 {
@@ -29,8 +28,7 @@ static enum err add_snippet(struct arena *arena, struct slice meta_json, struct 
     return buffer_ok(&buffer) ? OK : ERR_MEMORY;
 }
 
-/* Fills in the layout that the newest extraction of a document named, since the document itself was not
- * ingested. */
+/* Sets the layout that the newest extraction of a document named, if the document was not ingested. */
 static enum err fill_in_extracted(struct arena *arena, struct store_txn *txn, struct org_id org,
                                   struct slice document_id, struct capture_event *event)
 {

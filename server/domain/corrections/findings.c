@@ -8,10 +8,10 @@
 
 #include <errata/v1/warning.views.h>
 
-/* Room for one warning; the run grows if there are more. */
+/* Initial room for one warning; the run grows if there are more. */
 #define WARNING_BYTES 160
 
-/* Returns the sentence of a warning; `output` is the name of the field that has the output. */
+/* Returns the sentence of a warning; `output` is the name of the output's field. */
 static struct slice sentence_of(struct arena *arena, enum warning_code code, const char *output)
 {
     switch (code) {

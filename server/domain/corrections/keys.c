@@ -13,7 +13,7 @@ struct key key_example_mark(struct org_id org, uint64_t seq)
 struct key key_entity_prefix(struct org_id org, struct slice entity_type, struct slice entity_id)
 {
     struct key key = key_org(org);
-    /* Neither text has a NUL, so no two pairs give the same bytes. */
+    /* Neither text contains a NUL, so different pairs have different bytes. */
     struct slice pieces[] = {entity_type, slice_of("", 1), entity_id};
     struct sha256_digest digest = sha256_pieces(pieces, sizeof(pieces) / sizeof(pieces[0]));
 

@@ -1,5 +1,5 @@
 /*
- * keys.h: keys of the marks of examples and of corrections by entity, made of the pieces of store/key.h.
+ * keys.h: keys of the marks of examples and of corrections by entity, built from the pieces of store/key.h.
  */
 #ifndef ERRATA_SERVER_DOMAIN_CORRECTIONS_KEYS_H
 #define ERRATA_SERVER_DOMAIN_CORRECTIONS_KEYS_H
@@ -14,7 +14,7 @@ struct key key_entity(struct org_id org, struct slice entity_type, struct slice 
 /* A superseded correction of an entity (prefix: key_entity_prefix), newest first. */
 struct key key_entity_past(struct org_id org, struct slice entity_type, struct slice entity_id,
                            int64_t created_at_us, uint64_t seq);
-/* The retractions by which an example was not superseded any more, and one of them. */
+/* The retractions after which an example was no longer superseded, and one of them. */
 struct key key_example_freed_prefix(struct org_id org, uint64_t seq);
 struct key key_example_freed(struct org_id org, uint64_t seq, uint64_t retraction_seq);
 /* Reads the seq of a key that key_entity made. ERR_CORRUPT for a key of another length. */

@@ -1,6 +1,6 @@
 /*
- * layout_retract.c: a retracted event leaves its layout; see layout_rows.h. The head always has the marks of the newest
- * examples, so the mark that moves up is taken from its own row.
+ * layout_retract.c: removes a retracted event from its layout; see layout_rows.h. The head always has the marks
+ * of the newest examples, so the next older mark is moved from its own row into the head.
  */
 #include "server/domain/corrections/keys.h"
 #include "server/domain/corrections/layout_rows_internal.h"
@@ -9,7 +9,7 @@
 #include "store/base/bytes.h"
 #include "store/scan.h"
 
-/* Notes by which event an example had been superseded until a retraction. */
+/* Records the event that had superseded an example until a retraction. */
 static enum err put_freed(struct store_txn *txn, struct org_id org, const struct layout_mark *mark,
                           uint64_t retraction_seq)
 {
@@ -53,8 +53,7 @@ enum err layout_rows_unmark(struct ctx *ctx, struct store_txn *txn,
     return layout_head_write(ctx->arena, txn, &key, &head);
 }
 
-/* Finds the newest example that is older than the last one with a mark in the head. ERR_NOT_FOUND if there is
- * none. */
+/* Finds the newest example older than the last one with a mark in the head; ERR_NOT_FOUND if there is none. */
 static enum err find_older(struct store_txn *txn, struct org_id org,
                            const struct key_fingerprint *fingerprint,
                            const struct layout_mark *last, struct layout_mark *ret_mark)
@@ -83,7 +82,7 @@ static enum err find_older(struct store_txn *txn, struct org_id org,
     return err;
 }
 
-/* Moves the mark of the next older example into a head that lost one. */
+/* Moves the mark of the next older example into the head after a mark was removed. */
 static enum err move_up(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                         const struct key_fingerprint *fingerprint, struct layout_head_record *head)
 {

@@ -1,7 +1,6 @@
 /*
- * layout_rows.c: see layout_rows.h. The head holds the marks of the newest RECORD_MARKS_MAX examples
- * in the order of the examples; a mark that is pushed out gets a row of its own where it says
- * anything.
+ * layout_rows.c: see layout_rows.h. The head holds the marks of the newest RECORD_MARKS_MAX examples in the
+ * order of the examples. A mark that no longer fits gets a row of its own, unless all its values are zero.
  */
 #include "server/domain/corrections/layout_rows_internal.h"
 
@@ -14,7 +13,7 @@
 #include "server/domain/layouts/keys.h"
 #include "server/domain/layouts/records.h"
 
-/* A mark that says nothing has no row. */
+/* A mark without values has no row. */
 static enum err delete_mark_row(struct store_txn *txn, const struct key *key)
 {
     struct slice value = {NULL, 0};
@@ -75,7 +74,7 @@ static bool is_newer(const struct layout_mark *a, const struct layout_mark *b)
                                                 : a->seq > b->seq;
 }
 
-/* Puts a mark in its place; the oldest moves to a row of its own where there is no room. */
+/* Inserts a mark in its position; if the head is full, the oldest mark moves to a row of its own. */
 static enum err insert_mark(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                             struct layout_head_record *head, const struct layout_mark *mark)
 {
@@ -195,7 +194,7 @@ enum err layout_rows_mark(struct ctx *ctx, struct store_txn *txn, const struct e
         mark->superseded_by_seq = superseded_by_seq;
         return layout_head_write(ctx->arena, txn, &key, &head);
     }
-    /* An example that is neither among the newest nor older than they are is gone. */
+    /* An example without mark in the head that is not older than the marks there was removed. */
     if (head.mark_count < RECORD_MARKS_MAX) {
         return OK;
     }
@@ -242,7 +241,7 @@ static enum err carry_example(struct ctx *ctx, struct store_txn *txn,
     }
     err = layout_mark_read(txn, extraction->org, &old_mark);
     if (err == OK && extraction->is_removed && old_mark.carried_count == 0) {
-        return OK; /* it was gone when the extraction was added */
+        return OK; /* the example was removed before the extraction was added */
     }
     if (err == OK) {
         err = carry(extraction, &old_mark.carried_count, &old_mark.carried_sum);

@@ -9,10 +9,10 @@
 
 /* Finds the mark of an example in the head; NULL if it is not among the newest. */
 struct layout_mark *layout_mark_find(struct layout_head_record *head, uint64_t seq);
-/* Reads the mark, by its seq, of an example that is too old for the head; zeros if it has no row. */
+/* Reads the mark, by seq, of an example whose mark is not in the head; zeros if it has no row. */
 MUST_CHECK enum err layout_mark_read(struct store_txn *txn, struct org_id org,
                                      struct layout_mark *mark);
-/* Writes the row of such a mark; deletes that of one that says nothing. */
+/* Writes the row of such a mark; deletes the row if the mark has no values. */
 MUST_CHECK enum err layout_mark_write(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                       const struct layout_mark *mark);
 

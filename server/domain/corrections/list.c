@@ -1,13 +1,13 @@
 /*
- * list.c: see list.h. A list compares the next event of both orders, and returns the newer one if it is
- * wanted; the place of the last event that was passed says where the next page begins.
+ * list.c: see list.h. A list compares the next event of both orders, and returns the newer one if it passes the
+ * filter. The position of the last passed event is the start of the next page.
  */
 #include "server/domain/corrections/list.h"
 
 #include "store/base/assert.h"
 #include "store/base/bytes.h"
 
-/* Of a place: the next of the log, and the last of the index by its time and seq. */
+/* A page token's position: the next event of the log, and the last one of the index by its time and seq. */
 #define LIST_PLACE_BYTES 24
 
 static bool asks(struct slice wanted, struct slice found)
@@ -84,7 +84,7 @@ static enum err fill_indexed(struct store_txn *txn, struct feedback_list *list)
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
-/* Reads the event at the place into `logged`, and the one before it into `below`, each once. */
+/* Reads the event at the position into `logged`, and the one before it into `below`, each once. */
 static enum err read_logged(struct store_txn *txn, struct feedback_list *list)
 {
     uint64_t seq = list->log_seq;
@@ -103,8 +103,8 @@ static enum err read_logged(struct store_txn *txn, struct feedback_list *list)
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
-/* Goes to the first of the events that have the recorded_at of `logged`; those after it are all apart.
- * There may be years of them, if a clock was years ahead once. */
+/* Moves to the first of the events with the recorded_at of `logged`; all events after it are backdated. There
+ * may be years of them if a clock was years ahead. */
 static enum err skip_apart(struct store_txn *txn, struct feedback_list *list)
 {
     enum err err = log_seq_at(txn, list->org, list->logged.recorded_at_us - 1, &list->log_seq);
@@ -113,7 +113,7 @@ static enum err skip_apart(struct store_txn *txn, struct feedback_list *list)
     return err;
 }
 
-/* Reads the next event of the log that its order places; those apart come from the index. ERR_NOT_FOUND at
+/* Reads the next event of the log that is not backdated; backdated ones come from the index. ERR_NOT_FOUND at
  * the end of the page. */
 static enum err fill_logged(struct store_txn *txn, struct feedback_list *list)
 {
@@ -170,8 +170,8 @@ static struct key place_of(const struct feedback_list *list)
     return place;
 }
 
-/* The next event of both orders, wanted or not; `ret_before` is the place before it. ERR_NOT_FOUND at the end
- * of the list or of the page. */
+/* Returns the next event of both orders, whether it passes the filter or not; `ret_before` is the position
+ * before it. ERR_NOT_FOUND at the end of the list or of the page. */
 static enum err next_event(struct store_txn *txn, struct feedback_list *list,
                            struct key *ret_before, const struct event **ret_event)
 {
@@ -190,7 +190,7 @@ static enum err next_event(struct store_txn *txn, struct feedback_list *list,
     return err;
 }
 
-/* The next event of both orders that is wanted. */
+/* Returns the next event of both orders that passes the filter. */
 static enum err next_in_order(struct store_txn *txn, struct feedback_list *list,
                               const struct event **ret_event, struct feedback_event_view *ret_view)
 {
@@ -213,7 +213,7 @@ static enum err next_in_order(struct store_txn *txn, struct feedback_list *list,
         err = ERR_NOT_FOUND;
     }
     if (err == ERR_NOT_FOUND) {
-        list->page->last = before; /* what was passed since the last item is not looked at again */
+        list->page->last = before; /* events passed since the last item are not examined again */
     }
     return err;
 }
@@ -223,7 +223,7 @@ static bool by_id(const struct feedback_list *list)
     return list->filter->id_prefix.digit_count > 0;
 }
 
-/* The next event of the ids with the prefix. */
+/* Returns the next event whose id has the prefix. */
 static enum err next_by_id(struct store_txn *txn, struct feedback_list *list,
                            struct feedback_event_view *ret_view)
 {
@@ -263,8 +263,8 @@ enum err feedback_list_next(struct store_txn *txn, struct feedback_list *list,
     return next_in_order(txn, list, ret_event, ret_view);
 }
 
-/* Chooses the index with the fewest rows: a document or an order has a handful of events, a layout may have
- * thousands. */
+/* Chooses the index with the fewest rows: a document or an order has a few events, a layout may have thousands.
+ */
 static enum feedback_source choose_source(const struct list_filter *filter)
 {
     if (filter->document_id.size > 0) {
@@ -276,7 +276,7 @@ static enum feedback_source choose_source(const struct list_filter *filter)
     return filter->layout_fingerprint.size > 0 ? FEEDBACK_OF_LAYOUT : FEEDBACK_OF_LOG;
 }
 
-/* The rows of the list's index: the table, and the prefix of their keys, which end with time and seq. */
+/* The rows of the list's index: a table and a key prefix. Keys end with time and seq. */
 static struct scan_range index_range(const struct feedback_list *list)
 {
     const struct list_filter *filter = list->filter;
@@ -303,7 +303,7 @@ static struct scan_range index_range(const struct feedback_list *list)
     return range;
 }
 
-/* Begins after the last row that was passed, or at the newest that the filter may want. */
+/* Starts after the last passed row, or at the newest row that can pass the filter. */
 static enum err open_index(struct store_txn *txn, const struct feedback_list *list)
 {
     int64_t end_us = list->filter->end_us;
@@ -314,14 +314,14 @@ static enum err open_index(struct store_txn *txn, const struct feedback_list *li
     if (list->index_seq != 0) {
         key_put_newest_first(&after, list->index_created_at_us, list->index_seq);
     } else {
-        key_put_newest_first(&after, last_us, UINT64_MAX); /* no row has that seq */
+        key_put_newest_first(&after, last_us, UINT64_MAX); /* no row has this seq */
     }
     range.after = key_slice(&after);
     return page_open(list->page, txn, &range);
 }
 
-/* A first page begins at the log's end, or at the last event before the filter's. The other indexes have all
- * events of their list, so the log has nothing to add. */
+/* The first page starts at the log's end, or at the last event before the filter's end. The other indexes have
+ * all events of their lists, so those lists do not read the log. */
 static enum err start_log(struct store_txn *txn, struct feedback_list *list)
 {
     struct log_head head = {0};
@@ -338,11 +338,11 @@ static enum err start_log(struct store_txn *txn, struct feedback_list *list)
     return err;
 }
 
-/* Goes on where the page before ended. */
+/* Continues where the previous page ended. */
 static enum err read_place(struct slice place, struct feedback_list *list)
 {
     if (UNEXPECTED(place.size != LIST_PLACE_BYTES)) {
-        return ERR_INTERNAL; /* the page token is of this list */
+        return ERR_INTERNAL; /* the page token must be of this list */
     }
     list->log_seq = bytes_get_be64(place.data);
     list->index_created_at_us = (int64_t)bytes_get_be64(place.data + 8);

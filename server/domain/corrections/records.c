@@ -1,7 +1,8 @@
 /*
- * records.c: see records.h. A lookup reads example rows, so they are decoded by hand: in the order in
- * which they are written, or else field by field. nanopb takes a multiple of the whole lookup's time
- * for them. It encodes them, so the bytes are those of corrections.proto, and a test decodes by both.
+ * records.c: see records.h. A lookup decodes many example rows, so they are decoded by hand: first in the order
+ * in which they are written, else field by field. Decoding with nanopb would take a multiple of the whole
+ * lookup's time. Rows are encoded with nanopb, so the bytes are those of corrections.proto; a test decodes with
+ * both.
  */
 #include "server/domain/corrections/records.h"
 
@@ -13,13 +14,13 @@
 
 #include <record/corrections.pb.h>
 
-/* LMDB keeps a node of more than half a page on pages of its own. Example rows of which fewer than four fit on a page
- * are padded to that length: three to a page, they made leaves half empty, the tree a level deeper and lookups of 1.2 KB
- * examples a seventh slower. */
+/* LMDB stores a node of more than half a page in overflow pages. Example rows of which fewer than four fit on a
+ * page are padded to that length: with three rows per page, leaves were half empty, the tree was one level
+ * deeper, and lookups of 1.2 KB examples a seventh slower. */
 #define INLINE_BYTES_MAX 944
 #define APART_BYTES_MIN 1984
 
-/* A hash is whole, or left out: then it is zeros, as nanopb has it. */
+/* A hash is complete, or omitted: then it is all zeros, as nanopb decodes it. */
 static bool read_hint_hash(struct slice bytes, struct example_record *record)
 {
     memset(record->hint_hash, 0, KEY_HASH_BYTES);
@@ -80,7 +81,7 @@ static bool is_read(struct record_fast *reader)
     return reader->at == reader->end;
 }
 
-/* The row as our encoder writes it; false for any other order of fields. */
+/* Reads a row in the field order of our encoder; returns false for any other order. */
 static bool read_example_in_order(struct slice bytes, struct example_record *record)
 {
     struct record_fast reader = record_fast_of(bytes);
@@ -202,7 +203,7 @@ enum err record_encode_example(struct arena *arena, const struct example_record 
     return err;
 }
 
-/* A mark that says nothing has no row. */
+/* A mark without values has no row. */
 static bool says_something(const struct example_mark_record *record)
 {
     return record->superseded_by_seq != 0 || record->carried_count != 0 || record->carried_sum != 0;

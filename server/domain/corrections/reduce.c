@@ -1,6 +1,6 @@
 /*
- * reduce.c: see reduce.h. A member that is larger than the limit of the whole is never written: its
- * size is counted up to the limit and no further, so that 10 MB cost one pass and no memory.
+ * reduce.c: see reduce.h. A member larger than the limit of the whole text is never written, and its size is
+ * counted only up to the limit. So 10 MB need one pass and no memory.
  */
 #include "server/domain/corrections/reduce.h"
 
@@ -11,21 +11,21 @@
 
 #include <stdlib.h>
 
-/* Members that say what the others belong to; kept whether they differ or not. */
+/* Members that identify the object of the others; kept even if they are equal. */
 static const char *const context_names[] = {"id",    "line_id",      "line_no",     "entity_id",
                                             "field", "field_name",   "old_value",   "new_value",
                                             "sku",   "customer_sku", "internal_sku"};
 
-/* A reduced list of this many bytes may still fit once its strings are cut. */
+/* A reduced list of this size may still fit once its strings are cut. */
 #define REDUCED_LIST_BYTES_MAX (16 * REDUCE_BYTES_MAX)
-/* `{"truncated_bytes":` with 20 digits and a brace. */
+/* Length of `{"truncated_bytes":`, 20 digits and a brace. */
 #define REPLACEMENT_BYTES_MAX 40
 
-/* A member that is kept, in one of three forms. */
+/* A kept member, in one of three forms. */
 struct kept {
     const struct member *member;
-    struct json_value value; /* the member's; a list of objects with only the items that differ */
-    size_t bytes; /* of its value as it would be written now; REDUCE_BYTES_MAX + 1: too many */
+    struct json_value value; /* or a list of objects with only the items that differ */
+    size_t bytes; /* size of its value in its present form; REDUCE_BYTES_MAX + 1: over the limit */
     bool context;
     bool replaced; /* by {"truncated_bytes":N} */
     bool left_out;
@@ -33,7 +33,7 @@ struct kept {
 
 struct reduction {
     struct arena *arena;
-    struct buffer value; /* room for one value, used again and again */
+    struct buffer value; /* buffer for one value, reused */
     struct kept *kept;
     size_t count;
     bool cuts_strings;
@@ -73,9 +73,8 @@ static enum err append_string(struct reduction *reduction, struct slice quoted)
     return OK;
 }
 
-/* Writes a value without white space into reduction->value, but stops once that is over the limit:
- * how far over does not matter, since such a value is replaced in any case. A string
- * that is too long by itself is not copied either. */
+/* Writes a value without white space into reduction->value, but stops once it is over the limit, since such a
+ * value is replaced in any case. A string that is over the limit by itself is not copied. */
 static enum err write_value(struct reduction *reduction, struct json_value value)
 {
     struct json_tokens tokens = json_tokens_of(value.text);
@@ -123,7 +122,7 @@ static size_t replacement_bytes(const struct member *member)
     return replacement_text(member, text);
 }
 
-/* What a member takes: its name, a colon, a comma or a brace, and its present value. */
+/* Returns the bytes of a member: its name, a colon, a comma or a brace, and its present value. */
 static size_t entry_bytes(const struct kept *kept)
 {
     size_t value = kept->replaced ? replacement_bytes(kept->member) : kept->bytes;
@@ -133,7 +132,7 @@ static size_t entry_bytes(const struct kept *kept)
 
 static size_t total_bytes(const struct reduction *reduction)
 {
-    size_t total = 1; /* the opening brace; the closing one is counted as the last comma */
+    size_t total = 1; /* the opening brace; the closing one replaces the last comma */
 
     for (size_t i = 0; i < reduction->count; i++) {
         total += entry_bytes(&reduction->kept[i]);
@@ -156,7 +155,7 @@ static enum err measure(struct reduction *reduction)
     return OK;
 }
 
-/* Largest first; of equal ones the first in the text first. */
+/* Compares by size, largest first; members of equal size by position, first in the text first. */
 static int compare_sizes(const void *a, const void *b)
 {
     const struct kept *const *left = a;
@@ -192,10 +191,10 @@ static enum err replace_largest(struct reduction *reduction)
     return OK;
 }
 
-/* Keeps what fits, context first, and leaves the rest out. */
+/* Keeps the members that fit, context members first, and omits the others. */
 static void leave_out(struct reduction *reduction)
 {
-    /* Room for both braces, and for the member that counts the omitted bytes. */
+    /* Room for both braces and for the member with the count of omitted bytes. */
     size_t room = REDUCE_BYTES_MAX - 2 - REPLACEMENT_BYTES_MAX;
 
     for (int pass = 0; pass < 2; pass++) {
@@ -263,8 +262,8 @@ static enum err write_object(struct reduction *reduction, struct buffer *buffer)
     return err;
 }
 
-/* Appends the members of an item that differ from its partner's, and its context members, or nothing if
- * the items are equal. */
+/* Appends the members of an item that differ from those of its partner, and its context members; nothing if the
+ * items are equal. */
 static enum err append_item(struct arena *scratch, const struct list_item *item,
                             struct buffer *buffer)
 {
@@ -298,8 +297,8 @@ static enum err append_item(struct arena *scratch, const struct list_item *item,
     return OK;
 }
 
-/* Writes the items of the first list that differ: `[{...},{...}]`; without those that have no partner,
- * unless `unpaired` is set. Stops once the text is longer than REDUCED_LIST_BYTES_MAX. */
+/* Writes the items of the first list that differ: `[{...},{...}]`; with `unpaired` also those without partner.
+ * Stops once the text is longer than REDUCED_LIST_BYTES_MAX. */
 static enum err write_list(struct arena *arena, const struct list_pair *pair, bool unpaired,
                            struct buffer *buffer)
 {
@@ -326,9 +325,9 @@ static enum err write_list(struct arena *arena, const struct list_pair *pair, bo
     return err != OK || buffer_ok(buffer) ? err : ERR_MEMORY;
 }
 
-/* Replaces the value of a list of objects by one with only the items that differ. It stays as it is if
- * the other side has no list of objects, or if too much of it differs. Items that only this side has are
- * omitted if they do not fit: the other side is then most likely a fragment. */
+/* Replaces the value of a list of objects by one with only the items that differ. The value is unchanged if the
+ * other side has no list of objects, or if the reduced list is too long. Items that only this side has are
+ * omitted if they do not fit, since the other side is then most likely a fragment. */
 static enum err reduce_list(struct arena *arena, const struct member *other, struct kept *kept)
 {
     struct list_pair pair;
@@ -378,7 +377,7 @@ static enum err choose_members(struct reduction *reduction, const struct members
     return OK;
 }
 
-/* Each step only where the ones before did not suffice. */
+/* Each step runs only if the previous ones were not sufficient. */
 static enum err shrink(struct reduction *reduction)
 {
     enum err err = measure(reduction);

@@ -1,6 +1,7 @@
 /*
- * retract.c: takes back what a feedback event did, by its facts: counters, the entity, the extraction, the layout, the
- * example of its document. The lists of its document and draft order keep it. Memory is freed before it returns.
+ * retract.c: reverses the effect of a feedback event, from its facts: on counters, the entity, the extraction,
+ * the layout, and the example of its document. The event is still in the lists of its document and draft order.
+ * Memory is freed before the function returns.
  */
 #include "server/domain/corrections/applied_view.h"
 #include "server/domain/corrections/document_rows.h"
@@ -11,7 +12,7 @@
 
 #include <event_retract.h>
 
-/* As for an event that is applied (apply.c). */
+/* The same limit as for applying an event (apply.c). */
 #define RETRACT_BYTES_MAX (256u << 20)
 
 enum err corrections_check_retract(struct ctx *ctx, const struct event *event)

@@ -1,7 +1,7 @@
 /*
- * apply.c: applies a recorded extraction: to its rows and sums, the sums of the examples that it carried, the
+ * apply.c: applies a recorded extraction to its rows and sums, the sums of the examples that it cites, the
  * day's counters, and the outcomes of the exposures that it cites. An extraction that replaces another first
- * subtracts what the facts of that one say it added, and keeps its corrections.
+ * subtracts what the replaced one added, as recorded in its facts, and keeps its corrections.
  */
 #include "server/domain/corrections/layout_rows.h"
 #include "server/domain/extractions/facts.h"
@@ -11,8 +11,8 @@
 
 #include <event_apply.h>
 
-/* The name that outcomes are kept under, in the arena: the kind of the key, a slash, and its id; empty for an
- * extraction without a key. */
+/* The subject under which outcomes are stored, in the arena: the kind of the key, a slash, and its id; empty
+ * for an extraction without a key. */
 static enum err write_subject(struct arena *arena, const struct extraction_entry *entry,
                               struct slice *ret_subject)
 {
@@ -49,8 +49,8 @@ static enum err carry(struct ctx *ctx, struct store_txn *txn, struct org_id org,
     return layout_rows_carry(ctx, txn, &carrying);
 }
 
-/* Keeps the extraction as the outcome of each exposure that it cites, or removes it. Of extractions without a key,
- * the first is the outcome. */
+/* Stores the extraction as the outcome of each exposure that it cites, or removes it. Of several extractions
+ * without a key, the first is the outcome. */
 static enum err change_outcomes(struct ctx *ctx, struct store_txn *txn,
                                 const struct extraction_entry *entry,
                                 const struct extraction_facts *facts, bool keep)
@@ -79,7 +79,7 @@ static bool is_applied(const struct extraction_facts *facts, uint64_t seq)
     return false;
 }
 
-/* Undoes the uses of mappings that the replacement does not count as well. */
+/* Undoes the uses of mappings that the replacement does not count. */
 static enum err undo_uses(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                           const struct extraction_facts *replaced,
                           const struct extraction_facts *replacement)
@@ -94,7 +94,7 @@ static enum err undo_uses(struct ctx *ctx, struct store_txn *txn, struct org_id 
     return err;
 }
 
-/* The facts of a stored extraction, in the arena: puts would move what is borrowed. */
+/* Returns the facts of a stored extraction, copied into the arena, since a put invalidates borrowed bytes. */
 static enum err read_facts(struct ctx *ctx, struct store_txn *txn, struct org_id org, uint64_t seq,
                            struct extraction_facts *ret_facts)
 {
@@ -110,7 +110,7 @@ static enum err read_facts(struct ctx *ctx, struct store_txn *txn, struct org_id
                : ERR_MEMORY;
 }
 
-/* Subtracts all that the replaced extraction added; its entry is left as it was. */
+/* Subtracts all that the replaced extraction added; its event is unchanged. */
 static enum err remove_replaced(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                 const struct extraction_facts *replacement,
                                 struct extraction_entry *ret_replaced)

@@ -9,8 +9,8 @@
 #include "server/domain/events/feedback.h"
 #include "server/domain/layouts/family_examples.h"
 
-/* Examples of documents whose events are found for one request: those of three references with the most examples. Of others,
- * only the newest event is credited. */
+/* Maximum examples of documents whose events are read for one request: those of three references with the most
+ * examples. For further ones only the newest event is credited. */
 #define DOCUMENTS_EXPANDED_MAX (3 * EXAMPLES_LIMIT_MAX)
 
 static const char not_ours[] =
@@ -56,8 +56,8 @@ static enum err read_reference(struct ctx *ctx, struct store_txn *txn,
     return err;
 }
 
-/* Finds the other events that the examples of documents of an exposure show. Those of at most DOCUMENTS_EXPANDED_MAX
- * documents of a request: `budget` is what is left. */
+/* Finds the other events that the examples of documents of an exposure show, for at most `budget` documents,
+ * which is reduced by the number that was read. */
 static enum err find_document_events(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                      size_t *budget, struct exposure *exposure)
 {
@@ -133,9 +133,9 @@ struct crediting {
     struct org_id org;
     const struct citations_layout *layout;
     struct citations *citations;
-    bool family_known; /* `family` was read, which only examples of other layouts need */
+    bool family_known; /* `family` is set; only examples of other layouts need it */
     struct family_members
-        family; /* of the extraction's document or layout; no members: it has none */
+        family; /* of the extraction's document or layout; without members: no family */
 };
 
 static enum err read_family(struct crediting *crediting)
@@ -167,7 +167,7 @@ static enum err read_family(struct crediting *crediting)
     return err;
 }
 
-/* Returns whether an example of another layout is of the extraction's family. */
+/* Returns whether an example of another layout belongs to the extraction's family. */
 static enum err is_of_family(struct crediting *crediting, const struct feedback_event_view *view,
                              bool *ret_is)
 {
@@ -181,8 +181,8 @@ static enum err is_of_family(struct crediting *crediting, const struct feedback_
     return err;
 }
 
-/* Credits the example of an event, if it is of the layout or its family. ERR_NOT_FOUND if the event made no
- * example. */
+/* Credits the example of an event if it belongs to the layout or its family. ERR_NOT_FOUND if the event is not
+ * an example. */
 static enum err credit(struct crediting *crediting, uint64_t seq)
 {
     struct citations *citations = crediting->citations;
@@ -217,8 +217,8 @@ static enum err credit(struct crediting *crediting, uint64_t seq)
     return err;
 }
 
-/* The examples that one reference names; the template of a prompt is not an example, and the examples of a document
- * that was held out were not served. */
+/* Credits the examples that one reference names, except the template of a prompt, and the examples of a
+ * held-out document, which were not served. */
 static enum err credit_exposure(struct crediting *crediting, const struct exposure *exposure)
 {
     if (!exposure->is_listed || exposure->kind == EXPOSURE_KIND_MATCHES ||

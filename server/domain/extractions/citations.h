@@ -1,17 +1,17 @@
 /*
- * citations.h: what a request cites: references, each read and looked up once, and the examples that
- * they, and ids beside them, credit.
+ * citations.h: the citations of a request: each reference is read and looked up once, and the examples that
+ * references and ids credit are collected.
  */
 #ifndef ERRATA_SERVER_DOMAIN_EXTRACTIONS_CITATIONS_H
 #define ERRATA_SERVER_DOMAIN_EXTRACTIONS_CITATIONS_H
 
 #include "server/domain/extractions/extractions.h"
 
-/* An example that is credited. */
+/* A credited example. */
 struct credited_example {
     uint64_t seq;
     struct uuid id;
-    bool is_other; /* it is of another layout of the extraction's layout family */
+    bool is_other; /* belongs to another layout of the extraction's layout family */
 };
 
 struct citations {
@@ -21,28 +21,28 @@ struct citations {
     size_t example_count;
 };
 
-/* What the references to examples and prompts agree on. */
+/* The common values of the references to examples and prompts. */
 struct citations_served {
-    bool is_known; /* there is such a reference; else nothing below is */
-    enum experiment_arm arm; /* NONE if they name different ones */
+    bool is_known; /* false: there is no such reference, and the other members are not set */
+    enum experiment_arm arm; /* NONE if they name different arms */
     bool arms_differ;
-    bool layout_ready; /* as all of them say */
+    bool layout_ready; /* if all references agree */
     int64_t served_at_us; /* of the first */
 };
 
-/* Reads all references of a request. Those that this server did not make, and ids of no example, are named
- * in ctx->fault; other errors are the store's. */
+/* Reads all references of a request. Adds references that this server did not issue, and ids that are not
+ * examples, to ctx->fault; other errors are the store's. */
 MUST_CHECK enum err citations_read(struct ctx *ctx, struct store_txn *txn,
                                    const struct extraction_request *request,
                                    struct citations *citations);
-/* What an extraction is of. */
+/* The document and layout of an extraction. */
 struct citations_layout {
     struct slice layout_fingerprint;
-    struct slice document_id; /* empty: it names no document */
+    struct slice document_id; /* empty: not named */
 };
 
-/* Finds the examples of a layout, and of its layout family, that references and ids name. Ids of no example are named in
- * ctx->fault; examples of other layouts are not credited. */
+/* Finds the examples of a layout, and of its layout family, that references and ids name. Adds ids that are not
+ * examples to ctx->fault; examples of other layouts are not credited. */
 MUST_CHECK enum err citations_credit(struct ctx *ctx, struct store_txn *txn,
                                      const struct extraction_request *request,
                                      const struct citations_layout *layout,

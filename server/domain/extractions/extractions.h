@@ -1,9 +1,8 @@
 /*
- * extractions.h: what a model extracted, as far as learning needs to know it: how sure it was, which
- * examples it was shown, on which side of the experiment it was. One write makes up to three kinds of
- * events: the exposures that are cited for the first time, the mappings that were applied, the extraction.
- * Each extraction has a key, the caller's id or else its document or draft order; the newest with a key
- * counts.
+ * extractions.h: records a model's extractions for learning: the confidence, the served examples, and the arm
+ * of the experiment. One write appends up to three kinds of events: the exposures that are cited for the first
+ * time, the uses of mappings, the extraction. Each extraction has a key: the caller's id, else its document or
+ * draft order. Only the newest extraction with a key counts.
  */
 #ifndef ERRATA_SERVER_DOMAIN_EXTRACTIONS_EXTRACTIONS_H
 #define ERRATA_SERVER_DOMAIN_EXTRACTIONS_EXTRACTIONS_H
@@ -17,10 +16,10 @@
 /* As in the contract. */
 #define EXTRACTION_REFERENCES_MAX 16
 #define EXTRACTION_EXAMPLE_IDS_MAX 64
-/* Examples that one extraction credits at most: those of all its references, and more. */
+/* Maximum examples that one extraction credits, for all its references together. */
 #define EXTRACTION_EXAMPLES_MAX 512
 
-/* What a caller sends. Empty slices are absent. Borrowed for the length of the call. */
+/* The caller's values. Empty slices are absent. Borrowed for the duration of the call. */
 struct extraction_input {
     struct slice actor_user_id;
     struct slice extraction_id;
@@ -38,7 +37,7 @@ struct extraction_input {
     struct event_time time;
 };
 
-/* Who sends it, and where it is stored. */
+/* The caller, and the storage. */
 struct extraction_request {
     struct org_id org;
     struct event_caller caller;
@@ -46,18 +45,18 @@ struct extraction_request {
     const struct extraction_input *input;
 };
 
-/* The events that a request made. */
+/* The events of a request. */
 struct extraction_stored {
     uint64_t first_seq;
     uint32_t count;
 };
 
-/* Decides, appends and applies. An extraction with the key of an earlier one replaces it. ERR_INVALID with every
- * bad field, ERR_DENIED for what the caller may not do: nothing is appended then. */
+/* Decides, appends and applies. An extraction with the key of an earlier one replaces it. On ERR_INVALID (the
+ * fault lists every invalid field) and ERR_DENIED (the caller lacks a permission) nothing is appended. */
 MUST_CHECK enum err extraction_store(struct ctx *ctx, struct store_txn *txn,
                                      const struct extraction_request *request,
                                      struct extraction_stored *ret_stored);
-/* The bytes of the Extraction of what extraction_store gave, borrowed from the transaction. */
+/* Returns the wire bytes of the Extraction that extraction_store stored, borrowed from the transaction. */
 MUST_CHECK enum err extraction_find_stored(struct store_txn *txn, struct org_id org,
                                            const struct extraction_stored *stored,
                                            struct slice *ret_extraction);

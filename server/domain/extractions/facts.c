@@ -7,7 +7,7 @@
 
 #define CONFIDENCE_UNIT 1000000
 
-/* To the nearest millionth; a confidence is within 0 and 1. */
+/* Rounds to the nearest millionth; a confidence is between 0 and 1. */
 static uint32_t millionths_of(double confidence)
 {
     return (uint32_t)(confidence * CONFIDENCE_UNIT + 0.5);
@@ -33,7 +33,7 @@ static void put_example_seqs(struct buffer *run, const struct citations *citatio
     }
 }
 
-/* They are in the log by now. */
+/* The citations are in the log at this point. */
 static void put_exposure_seqs(struct buffer *run, const struct citations *citations)
 {
     for (size_t i = 0; i < citations->count; i++) {
@@ -48,7 +48,7 @@ static void put_applied_seqs(struct buffer *run, const struct extraction_decided
     }
 }
 
-/* The Extraction, without its references. */
+/* Encodes the Extraction without its references. */
 static struct extraction_view extraction_of(struct org_id org, const struct log_stamp *stamp,
                                             const struct extraction_decided *decided)
 {
@@ -77,7 +77,7 @@ static struct extraction_view extraction_of(struct org_id org, const struct log_
     };
 }
 
-/* The ExtractionRecordedInternal but for its lists. Times that have their default are left out. */
+/* Encodes the ExtractionRecordedInternal without its lists. Times with their default value are omitted. */
 static struct extraction_recorded_internal_view
 internal_of(const struct extraction_decided *decided)
 {
@@ -130,7 +130,7 @@ enum err extraction_facts_write(struct arena *arena, struct org_id org,
     return OK;
 }
 
-/* A packed list of numbers as an array. */
+/* Decodes a packed list of numbers into an array. */
 static enum err read_numbers(struct arena *arena, const struct view_list *list,
                              const uint64_t **ret_numbers, size_t *ret_count)
 {

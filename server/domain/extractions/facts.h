@@ -1,6 +1,6 @@
 /*
- * facts.h: the facts of an EVENT_EXTRACTION_RECORDED, an ExtractionRecorded's wire bytes: written at
- * decide, read by apply.
+ * facts.h: the facts of an EVENT_EXTRACTION_RECORDED: the wire bytes of an ExtractionRecorded, written when the
+ * extraction is decided, and read by apply.
  */
 #ifndef ERRATA_SERVER_DOMAIN_EXTRACTIONS_FACTS_H
 #define ERRATA_SERVER_DOMAIN_EXTRACTIONS_FACTS_H
@@ -32,11 +32,11 @@ struct extraction_decided {
     uint64_t replaced_seq; /* the extraction with the same key; 0: none */
     struct citations *citations;
     uint64_t applied_seqs
-        [EXTRACTION_REFERENCES_MAX]; /* events that count the uses of mappings with it */
+        [EXTRACTION_REFERENCES_MAX]; /* seqs of the events that count the uses of mappings for it */
     size_t applied_count;
 };
 
-/* What apply reads. Slices are borrowed from the event; the list of numbers lies in the arena. */
+/* The facts as apply reads them. Slices are borrowed from the event; the list of numbers is in the arena. */
 struct extraction_facts {
     struct extraction_recorded_view recorded;
     struct extraction_recorded_internal_view internal; /* of `recorded` */
@@ -51,7 +51,7 @@ MUST_CHECK enum err extraction_facts_write(struct arena *arena, struct org_id or
                                            const struct log_stamp *stamp,
                                            const struct extraction_decided *decided,
                                            struct slice *ret_facts);
-/* ERR_CORRUPT for bytes that are not such facts. */
+/* Returns ERR_CORRUPT if the bytes are not such facts. */
 MUST_CHECK enum err extraction_facts_read(struct arena *arena, struct slice facts,
                                           struct extraction_facts *ret_facts);
 /* The Extraction in them. */

@@ -1,6 +1,6 @@
 /*
- * store.c: decides what a request to record an extraction becomes. Everything is checked before the
- * first event is appended, so that all problems are reported at once and nothing is stored of it.
+ * store.c: decides the events of a request to record an extraction. The whole request is checked before the
+ * first event is appended, so that all defects are reported at once and an invalid request stores nothing.
  */
 #include "server/domain/experiment/arm.h"
 #include "server/domain/experiment/sums.h"
@@ -15,7 +15,7 @@
 #include <event_apply.h>
 
 #define PATH SLICE("extraction")
-/* Corrections since then mark an extraction of which nothing else says when it was served. */
+/* Start of the time range of an extraction whose serving time is unknown. */
 #define SERVED_WITHIN_US INT64_C(86400000000)
 
 /* The extraction that a request replaces; `seq` 0: none. */
@@ -25,7 +25,7 @@ struct replaced {
     struct extraction_facts facts;
 };
 
-/* From where the layout is known, where the caller did not say. */
+/* The source of the layout if the caller did not give one. */
 static enum err fill_in_layout(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                struct extraction_decided *decided)
 {
@@ -53,8 +53,8 @@ static enum err fill_in_layout(struct ctx *ctx, struct store_txn *txn, struct or
     return OK;
 }
 
-/* The document and layout that the extraction is of. A draft order that an earlier extraction tied to a
- * document is of that document. */
+/* Finds the document and layout of the extraction. A draft order that an earlier extraction linked to a
+ * document has that document. */
 static enum err fill_in(struct ctx *ctx, struct store_txn *txn,
                         const struct extraction_request *request,
                         struct extraction_decided *decided)
@@ -77,7 +77,7 @@ static void check_values(struct ctx *ctx, const struct extraction_input *input)
     }
 }
 
-/* The id that the request is recorded under: of those that it names, not one that is filled in. */
+/* Returns the id under which the request is recorded. Only ids in the request count, not a derived one. */
 static struct slice choose_key(const struct extraction_input *input,
                                struct extraction_decided *decided)
 {
@@ -121,7 +121,7 @@ static enum err find_replaced(struct ctx *ctx, struct store_txn *txn,
                : ERR_MEMORY;
 }
 
-/* The side of the experiment: what the references name, else the document's. */
+/* Returns the arm of the experiment: that of the references, else the document's. */
 static enum err find_arm(struct store_txn *txn, struct org_id org,
                          const struct citations_served *served, struct extraction_decided *decided)
 {
@@ -136,7 +136,8 @@ static enum err find_arm(struct store_txn *txn, struct org_id org,
     return arm_of_document(txn, org, decided->document_id, UINT64_MAX, &decided->arm);
 }
 
-/* Whether the layout had enough examples: when they were served, else when the key was first recorded. */
+/* Returns whether the layout had enough examples when they were served or, without a reference, when the key
+ * was first recorded. */
 static enum err find_readiness(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                const struct citations_served *served,
                                const struct replaced *replaced, struct extraction_decided *decided)
@@ -160,8 +161,8 @@ static enum err find_readiness(struct ctx *ctx, struct store_txn *txn, struct or
     return err;
 }
 
-/* Whether another extraction of the document is the one that counts in the experiment. A replacement keeps the
- * place of the extraction that it replaces. */
+/* Returns whether another extraction of the document counts in the experiment. A replacement counts if the
+ * replaced one did. */
 static enum err is_further(struct store_txn *txn, struct org_id org,
                            const struct replaced *replaced,
                            const struct extraction_decided *decided, bool *ret_further)
@@ -203,8 +204,8 @@ static enum err find_exclusion(struct store_txn *txn, struct org_id org,
     return err;
 }
 
-/* Finds when the examples were served, and from when on corrections belong to the extraction. `created_at` is
- * known. */
+/* Finds when the examples were served, and the start of the time range whose corrections belong to the
+ * extraction. `created_at` is known. */
 static enum err find_times(struct store_txn *txn, struct org_id org,
                            const struct citations_served *served, const struct replaced *replaced,
                            struct extraction_decided *decided)
@@ -233,7 +234,7 @@ static enum err find_times(struct store_txn *txn, struct org_id org,
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-/* Reads and checks all that the request says. OK with a fault where something is wrong. */
+/* Reads and checks the whole request. Returns OK with a fault if the request is invalid. */
 static enum err decide(struct ctx *ctx, struct store_txn *txn,
                        const struct extraction_request *request, struct replaced *replaced,
                        struct extraction_decided *decided)
@@ -306,8 +307,8 @@ static bool was_applied(const struct replaced *replaced, uint64_t seq)
     return false;
 }
 
-/* Counts the uses of mappings that a reference names. Those that were counted before are only this extraction's
- * if they were those of the one that it replaces. */
+/* Counts the uses of mappings that a reference names. Uses that were counted before belong to this extraction
+ * only if they belong to the one that it replaces. */
 static enum err append_uses(struct ctx *ctx, struct store_txn *txn,
                             const struct mapping_citation *citation,
                             const struct replaced *replaced, struct extraction_decided *decided)
@@ -326,8 +327,8 @@ static enum err append_uses(struct ctx *ctx, struct store_txn *txn,
     return err;
 }
 
-/* The exposures first, so that the others can point to them; then their effect on mappings, so that the
- * extraction can name it. */
+/* Appends the exposures first, since the other events refer to them; then the uses of mappings, since the
+ * extraction refers to them. */
 static enum err append_all(struct ctx *ctx, struct store_txn *txn,
                            const struct extraction_request *request,
                            const struct replaced *replaced, struct extraction_decided *decided)
@@ -358,7 +359,7 @@ static enum err append_all(struct ctx *ctx, struct store_txn *txn,
     return err != OK ? err : append_extraction(ctx, txn, request, replaced, decided);
 }
 
-/* Appends, and counts what was appended by the log's own numbers. */
+/* Appends the events; counts them by the log's sequence numbers. */
 static enum err store_new(struct ctx *ctx, struct store_txn *txn,
                           const struct extraction_request *request, const struct replaced *replaced,
                           struct extraction_decided *decided, struct extraction_stored *ret_stored)

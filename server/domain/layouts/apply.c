@@ -1,8 +1,7 @@
 /*
- * apply.c: what a stored document changes: its row, its places in the lists, its layout's profile and
- * its layout family.
- * Content is not read. A document that was kept without a fingerprint and comes again with one moves:
- * its row and its place in the list go to the new event, and its layout counts it for the first time.
+ * apply.c: applies a stored document to its row, the lists, its layout's profile and its layout family. Does
+ * not read the content. If a document was stored without a fingerprint and is ingested again with one, its row
+ * and its list entry refer to the new event, and its layout counts it for the first time.
  */
 
 #include "server/domain/layouts/document_facts.h"
@@ -17,10 +16,10 @@
 
 #include <event_apply.h>
 
-/* What one event needs at most, several times over: rows of a document and of a profile. */
+/* Upper limit of the memory for one event: several copies of the rows of a document and of a profile. */
 #define APPLY_BYTES_MAX (1u << 20)
 
-/* The row of an earlier event of the document; a zeroed one where this is its first. */
+/* The row of an earlier event of the document; zeroed for its first event. */
 static enum err read_earlier(struct store_txn *txn, struct org_id org, struct slice document_id,
                              struct document_record *ret_record)
 {
@@ -56,7 +55,7 @@ static enum err enter_lists(struct store_txn *txn, const struct event *event,
     return err;
 }
 
-/* The family of a document: the one that was recorded, or the one that this event makes. */
+/* Returns the family of a document: the recorded one, or the new one that this event creates. */
 static uint64_t family_seq_of(const struct event *event, const struct document_facts *facts)
 {
     if (facts->internal.sketch.size == 0) {
@@ -150,7 +149,7 @@ static enum err apply_family(struct ctx *ctx, struct store_txn *txn, const struc
                                 addend.family_seq);
 }
 
-/* Records for lookups which layouts are scans; written if that changed. */
+/* Records for lookups whether the layout's documents are scans; writes the row only if that changed. */
 static enum err apply_head(struct ctx *ctx, struct store_txn *txn, const struct event *event,
                            const struct document_facts *facts, const struct sha256_digest *measured)
 {

@@ -1,6 +1,6 @@
 /*
- * document_event.h: what prepare hands to store: a document's event without what the transaction gives
- * it.
+ * document_event.h: a document's event between prepare and store: without the values that are known only in the
+ * transaction.
  */
 #ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_DOCUMENT_EVENT_H
 #define ERRATA_SERVER_DOMAIN_LAYOUTS_DOCUMENT_EVENT_H
@@ -12,7 +12,7 @@ struct document_event {
     const struct document_measures *measures;
     struct slice actor_user_id;
     struct event_time time;
-    struct sha256_digest measured; /* the digits of the fingerprint, if it has one */
+    struct sha256_digest measured; /* the hex digits of the fingerprint, if the document has one */
     struct document_view document; /* without id and created_at */
     struct document_ingested_internal_view internal; /* of its DocumentIngested */
 };

@@ -1,13 +1,13 @@
 /*
- * document_prepare.c: what was measured as views of an event: rounded, fingerprinted, with what a
- * person should know about it. All that floats is decided here, outside of any transaction.
+ * document_prepare.c: turns the measured values into views of an event: rounded, with fingerprint and warnings.
+ * All floating-point decisions are made here, outside of any transaction.
  */
 #include "server/domain/fingerprint/fingerprint.h"
 #include "server/domain/layouts/document_event.h"
 
 #include <errata/v1/warning.views.h>
 
-/* What one page size takes at most: its header and two doubles. */
+/* Maximum bytes of one page size: its header and two doubles. */
 #define PAGE_BYTES 21
 
 /* The runs of page sizes and of warnings. */
@@ -52,7 +52,7 @@ bool document_text_is_blank(struct slice text)
     return true;
 }
 
-/* A text of a digest in the arena; empty without memory. */
+/* Copies a digest's text into the arena; empty if memory is exhausted. */
 static struct slice digest_text(struct arena *arena, const struct sha256_digest *digest)
 {
     char text[2 * SHA256_BYTES];
@@ -62,7 +62,7 @@ static struct slice digest_text(struct arena *arena, const struct sha256_digest 
     return arena_copy(arena, slice_of(text, sizeof(text)), &copy) ? copy : slice_of(NULL, 0);
 }
 
-/* What was measured. A scan has no snippet, though each of its pages ends with a line feed. */
+/* Sets the measured values. A scan has no snippet, though each of its pages ends with a line feed. */
 static enum err fill_document(struct arena *arena, const struct document_measures *measures,
                               struct document_view *document)
 {
@@ -98,7 +98,7 @@ static enum err take_fingerprint(struct arena *arena, struct document_event *eve
                : ERR_MEMORY;
 }
 
-/* The sketch's bytes for the event; empty without a sketch. */
+/* Returns the sketch's bytes for the event; empty without a sketch. */
 static enum err put_sketch(struct arena *arena, struct document_event *event)
 {
     uint8_t bytes[FAMILY_SKETCH_BYTES_MAX];

@@ -1,7 +1,7 @@
 /*
- * document_store.c: decides what a measured document becomes: nothing if it is stored already,
- * else one event, whose facts hold the document, its layout's profile after it, and the layout family
- * that was found for it, with the similarity that decided.
+ * document_store.c: decides whether a measured document is stored: not if it is stored already; otherwise one
+ * event is appended. Its facts hold the document, its layout's profile after it, and the layout family that was
+ * assigned, with the similarity.
  */
 #include "server/domain/events/draft.h"
 #include "server/domain/layouts/document_event.h"
@@ -28,8 +28,8 @@ static enum err say_other_bytes(struct ctx *ctx, const struct document_event *ev
                      (int)shown.size, (const char *)shown.data, (int)sizeof(text), text);
 }
 
-/* Finds the family of a document that has a sketch, and records it in the event: the family with the
- * similar sketch, which keeps its own rows if it was merged, and the id of the family that it was merged into. */
+/* Finds the family of a document that has a sketch, and records it in the event: the family whose sketch is
+ * similar and, if that family was merged, the id of the family into which it was merged. */
 static enum err decide_family(struct store_txn *txn, struct org_id org,
                               const struct log_stamp *stamp, struct document_event *event)
 {
@@ -59,7 +59,7 @@ static enum err decide_family(struct store_txn *txn, struct org_id org,
     return OK;
 }
 
-/* Whether a layout's documents are all of the family of this document, once it is stored. */
+/* Returns whether all documents of a layout, including this one, belong to the family of this document. */
 static enum err shares_family(struct store_txn *txn, struct org_id org,
                               const struct document_event *event, bool *ret_shares)
 {
@@ -79,7 +79,7 @@ static enum err shares_family(struct store_txn *txn, struct org_id org,
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
-/* The profile as it will be once the document is counted. */
+/* Computes the profile including the new document. */
 static enum err encode_profile(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                const struct event_draft *draft, const struct document_event *event,
                                struct slice *ret_bytes)
@@ -117,7 +117,7 @@ static enum err encode_profile(struct ctx *ctx, struct store_txn *txn, struct or
     return profile_encode(ctx->arena, &profile, ret_bytes);
 }
 
-/* Facts and content; `id` is the document's, `profile` empty if it has none. */
+/* Encodes facts and content; `id` is the document's, `profile` is empty if it has none. */
 static enum err encode(struct arena *arena, const struct document_event *event, struct uuid id,
                        struct slice profile, struct event_draft *draft)
 {
@@ -140,12 +140,12 @@ static enum err encode(struct arena *arena, const struct document_event *event, 
                : ERR_MEMORY;
 }
 
-/* Appends and applies; `known_id` is the document's from its earlier event, or NULL. */
+/* Appends and applies the event; `known_id` is the document's id from its earlier event, or NULL. */
 static enum err append(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                        const struct document_event *measured, const struct uuid *known_id,
                        uint64_t *ret_seq)
 {
-    struct document_event ingested = *measured; /* a run of a write may be repeated */
+    struct document_event ingested = *measured; /* a write may run again after a failed commit */
     struct event_draft draft = {
         .org = org,
         .kind = EVENT_DOCUMENT_INGESTED,
@@ -175,7 +175,7 @@ static enum err append(struct ctx *ctx, struct store_txn *txn, struct org_id org
     return err != OK ? err : event_draft_append(ctx, txn, &draft, layouts_apply, ret_seq);
 }
 
-/* The document's id as its earlier event has it. */
+/* Returns the document's id from its earlier event. */
 static enum err read_known_id(struct store_txn *txn, struct org_id org, uint64_t seq,
                               struct uuid *ret_id)
 {

@@ -1,5 +1,5 @@
 /*
- * documents.c: stored documents as others ask for them, and as answers.
+ * documents.c: reads stored documents, for other modules and for responses.
  */
 #include "server/domain/layouts/documents.h"
 
@@ -35,11 +35,11 @@ enum err document_read_by_id(struct store_txn *txn, struct org_id org, struct uu
     if (err == OK) {
         err = document_facts_read(event.facts, &facts);
     }
-    /* The document may be in a later event by now. */
+    /* The document may have a later event by now. */
     return err != OK ? err : document_read(txn, org, facts.document.document_id, ret_event);
 }
 
-/* The layout family of a document, if it has one. */
+/* Reads the layout family of a document, if it has one. */
 static enum err find_family(struct store_txn *txn, struct org_id org,
                             const struct document_record *row, struct document_known *known)
 {
@@ -98,8 +98,8 @@ enum err document_read_layout(struct store_txn *txn, struct org_id org, struct s
     return err;
 }
 
-/* The state at the document's first event, which gave no fingerprint and so no family: its later one came after the time
- * asked for. */
+/* Sets the state at the document's first event, which had neither fingerprint nor family, since the later event
+ * is after the requested time. */
 static enum err read_first_state(struct store_txn *txn, struct org_id org, uint64_t first_seq,
                                  struct document_state *ret_state)
 {
@@ -196,7 +196,7 @@ enum err document_set_family(struct store_txn *txn, struct org_id org,
     enum err err = OK;
 
     if (!document->has_layout_family_id) {
-        return OK; /* it has no sketch, so it never had a family */
+        return OK; /* the document has no sketch, so it never had a family */
     }
     err = document_row_read(txn, org, document->document_id, &row);
     if (err == OK) {
@@ -235,7 +235,7 @@ enum err document_list_begin(struct arena *arena, struct store_txn *txn, struct 
     return page_open(list->page, txn, &range);
 }
 
-/* The next row of the page. */
+/* Reads the next row of the page. */
 static enum err next_row(struct document_list *list, struct slice *ret_key)
 {
     struct slice value = {NULL, 0};

@@ -78,8 +78,8 @@ static enum err add_fingerprint(struct slice value, struct buffer *run)
     return OK;
 }
 
-/* Adds the fingerprints of a walk, up to FAMILY_FINGERPRINTS_MAX; those of several members follow each other.
- * `ret_all`: there are no more. */
+/* Adds the fingerprints of a walk, up to FAMILY_FINGERPRINTS_MAX, without the repetitions of several members.
+ * `ret_all`: the walk reached its end. */
 static enum err add_fingerprints(struct family_walk *walk, struct buffer *run, uint64_t *ret_count,
                                  bool *ret_all)
 {

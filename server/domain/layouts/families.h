@@ -1,5 +1,5 @@
 /*
- * families.h: layout families as they are read: one, a list of all, and those nearest to a document.
+ * families.h: reads layout families: one, a list of all, and those nearest to a document.
  */
 #ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_FAMILIES_H
 #define ERRATA_SERVER_DOMAIN_LAYOUTS_FAMILIES_H
@@ -15,16 +15,16 @@
 /* Fingerprints in the response of GetFamily: 1,000 take 66 KB. ListProfiles returns all of them. */
 #define FAMILY_FINGERPRINTS_MAX 1000
 
-/* The family with this id, or the one that it was merged into. ERR_NOT_FOUND for an id that is not of a
- * family of this organisation. */
+/* Finds the family with this id, or the one into which it was merged. ERR_NOT_FOUND if this organisation has no
+ * such family. */
 MUST_CHECK enum err family_find(struct store_txn *txn, struct org_id org, struct uuid id,
                                 uint64_t *ret_family_seq, struct family_record *ret_family);
 /* A LayoutFamily without its fingerprints, with the counts of all its members; in the arena. */
 MUST_CHECK enum err family_view_make(struct arena *arena, struct store_txn *txn, struct org_id org,
                                      const struct family_record *family,
                                      struct layout_family_view *ret_view);
-/* Adds `layout_fingerprints` to the LayoutFamily, in the arena: each once, at most
- * FAMILY_FINGERPRINTS_MAX; and, if these are all, counts them. */
+/* Sets `layout_fingerprints` of the LayoutFamily, in the arena: each once, at most FAMILY_FINGERPRINTS_MAX. If
+ * these are all, also sets their count. */
 MUST_CHECK enum err family_view_add_fingerprints(struct arena *arena, struct store_txn *txn,
                                                  struct org_id org,
                                                  const struct family_members *members,
@@ -47,11 +47,11 @@ MUST_CHECK enum err family_list_next(struct page *page, uint64_t *ret_family_seq
 #define FAMILY_NEAREST_DEFAULT 5
 #define FAMILY_NEAREST_MAX 20
 
-/* A document with a sketch, as it was measured. */
+/* A measured document with its sketch. */
 struct family_document {
     uint64_t seq; /* of its event */
     uint64_t family_seq; /* resolved (family_members.h); 0: none */
-    struct family_sketch sketch; /* without features: it has none */
+    struct family_sketch sketch; /* without features: the document has none */
 };
 
 /* ERR_NOT_FOUND for a document that this organisation does not have. */
@@ -67,13 +67,13 @@ struct family_near {
     struct family_similarity similarity;
 };
 
-/* Compares a document with all sketches except its own: at most `max` families, most similar first, of
- * equals the one with the newest sketch. */
+/* Compares a document with all sketches except its own. Returns at most `max` families, most similar first; of
+ * equally similar ones the one with the newest sketch. */
 MUST_CHECK enum err family_nearest(struct store_txn *txn, struct org_id org,
                                    const struct family_document *document, size_t max,
                                    struct family_near ret_near[FAMILY_NEAREST_MAX],
                                    size_t *ret_count);
-/* A NearestFamily, in the arena: the family, the features by kind, and a sentence. */
+/* Builds a NearestFamily in the arena: the family, the features by kind, and a sentence. */
 MUST_CHECK enum err family_near_view(struct arena *arena, struct store_txn *txn, struct org_id org,
                                      const struct family_document *document,
                                      const struct family_near *near,

@@ -29,8 +29,8 @@ static enum err offer_row(const struct family_sketch *sketch, struct slice key, 
     return err;
 }
 
-/* Whether the matching family stores as many sketches as before: it has that sketch already, or it
- * replaces one of its own. */
+/* Returns whether the number of sketches of the matching family is unchanged: the family has this sketch
+ * already, or the sketch replaces one of its own. */
 static enum err keeps_count(struct store_txn *txn, struct org_id org,
                             const struct family_assignment *assignment, bool *ret_keeps)
 {

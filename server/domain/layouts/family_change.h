@@ -1,6 +1,6 @@
 /*
- * family_change.h: what a person changes about layout families, as events. The event records the result;
- * apply compares no pages.
+ * family_change.h: users' changes of layout families, as events. The event records the result; apply compares
+ * no pages.
  */
 #ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_FAMILY_CHANGE_H
 #define ERRATA_SERVER_DOMAIN_LAYOUTS_FAMILY_CHANGE_H
@@ -10,7 +10,7 @@
 
 #include <errata/v1/event.views.h>
 
-/* Which families to merge, and by whom. */
+/* The families to merge, and the caller. */
 struct family_merge {
     struct slice actor_user_id;
     bool by_program; /* the token names no user */
@@ -18,15 +18,14 @@ struct family_merge {
     struct uuid into;
 };
 
-/* Appends an EVENT_FAMILIES_MERGED and applies it. ERR_NOT_FOUND for an id that is of no family here,
- * ERR_INVALID for twice the same id, ERR_PRECONDITION for families that cannot be merged: all with a
- * message. */
+/* Appends an EVENT_FAMILIES_MERGED and applies it. Returns, with a message, ERR_NOT_FOUND if this organisation
+ * has no such family, ERR_INVALID if both ids are equal, ERR_PRECONDITION if the families cannot be merged. */
 MUST_CHECK enum err family_merge(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                  const struct family_merge *merge, uint64_t *ret_seq);
 /* The facts of such an event, borrowed from it. ERR_CORRUPT for another event. */
 MUST_CHECK enum err family_merge_of_event(const struct event *event,
                                           struct families_merged_view *ret_facts);
-/* The rows of such an event. */
+/* Changes the rows for such an event. */
 MUST_CHECK enum err family_merge_apply(struct ctx *ctx, struct store_txn *txn,
                                        const struct event *event);
 
@@ -47,7 +46,7 @@ MUST_CHECK enum err family_split(struct ctx *ctx, struct store_txn *txn, struct 
 /* The facts of such an event, borrowed from it. ERR_CORRUPT for another event. */
 MUST_CHECK enum err family_split_of_event(const struct event *event,
                                           struct family_split_view *ret_facts);
-/* The rows of such an event. */
+/* Changes the rows for such an event. */
 MUST_CHECK enum err family_split_apply(struct ctx *ctx, struct store_txn *txn,
                                        const struct event *event);
 

@@ -215,8 +215,7 @@ static enum err read_example(struct store_txn *txn, struct org_id org, uint64_t 
     return store_get(txn, TABLE_EXAMPLE, key_slice(&key), &value);
 }
 
-/* Reads the newest examples of a document. They are moved only afterwards, since a scan does not allow
- * writes. */
+/* Reads the newest examples of a document. They are moved afterwards, since a scan does not allow puts. */
 static enum err read_examples(struct store_txn *txn, struct org_id org, struct slice document_id,
                               struct family_example *examples, size_t *ret_count)
 {

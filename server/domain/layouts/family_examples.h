@@ -1,6 +1,6 @@
 /*
- * family_examples.h: the examples of layout families: one row for each example whose document is of the
- * family, newest first. Written by apply only, together with the example's own row. These functions do not
+ * family_examples.h: the examples of layout families: one row for each example whose document belongs to the
+ * family, newest first. Only apply writes them, together with the example's own row. These functions do not
  * follow aliases: a document keeps the seq of the family that it joined.
  */
 #ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_FAMILY_EXAMPLES_H
@@ -11,12 +11,13 @@
 #include "server/domain/layouts/keys.h"
 #include "store/base/ctx.h"
 
-/* Examples that join or leave a family with their document: its newest corrections. The limit bounds the
- * work of one event: reading 1,000 of them takes about 2 ms. */
+/* Maximum examples that join or leave a family together with their document: its newest corrections. The limit
+ * bounds the work of one event: reading 1,000 of them takes about 2 ms. */
 #define FAMILY_EXAMPLES_MOVED_MAX 1000
 
-/* One example of a family. Its row's value is the fingerprint, then the annotator in one byte, then, only if the example
- * was retracted, the seq of the retraction: a lookup does not open the cluster of an example that it may not serve. */
+/* One example of a family. Its row's value is the fingerprint, then the annotator kind in one byte, then, only
+ * if the example was retracted, the seq of the retraction. So a lookup need not open the cluster of an example
+ * that it may not serve. */
 struct family_example {
     struct key_fingerprint fingerprint; /* of its layout */
     uint32_t annotator_kind; /* of enum annotator (store/log.h) */
@@ -29,16 +30,16 @@ struct family_example {
 MUST_CHECK enum err family_example_read(struct slice key, struct slice value,
                                         struct family_example *ret_example);
 
-/* Returns the family of an example: that of the document that its event names; if it names none, the family
- * that was recorded when its draft order led to a document. 0: none. */
+/* Returns the family of an example: that of the document that its event names; without document, the family
+ * that was recorded when its draft order was linked to a document. 0: none. */
 MUST_CHECK enum err family_example_family(struct store_txn *txn, struct org_id org,
                                           const struct feedback_event_view *view,
                                           uint64_t *ret_family_seq);
 /* Adds an example to a family; nothing if `family_seq` is 0. */
 MUST_CHECK enum err family_example_put(struct store_txn *txn, struct org_id org,
                                        uint64_t family_seq, const struct family_example *example);
-/* Records in the row of an example by which event it was retracted, if it is in the family: reads with `as_of` find it.
- * Does nothing if `family_seq` is 0. */
+/* Records the retraction in the example's row, if it is in the family, for reads with `as_of`. Does nothing if
+ * `family_seq` is 0. */
 MUST_CHECK enum err family_example_retract(struct store_txn *txn, struct org_id org,
                                            uint64_t family_seq,
                                            const struct family_example *example);

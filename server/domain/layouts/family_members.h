@@ -13,20 +13,21 @@
 /* A family and its aliases. */
 #define FAMILY_MEMBERS_MAX (1 + FAMILY_ALIASES_MAX)
 
-/* The seqs of the events that made the members. */
+/* The seqs of the events that created the members. */
 struct family_members {
-    uint64_t seqs[FAMILY_MEMBERS_MAX]; /* the family itself, then its aliases as they were merged */
+    /* The family itself, then its aliases in the order of their merges. */
+    uint64_t seqs[FAMILY_MEMBERS_MAX];
     size_t count; /* from 1 */
 };
 
-/* The family of `family_seq`: itself, or the one that it was merged into; reads one or two rows.
- * ERR_NOT_FOUND for a seq that made no family. */
+/* Finds the family of `family_seq`: itself, or the one into which it was merged. Reads one or two rows.
+ * ERR_NOT_FOUND if no event with this seq created a family. */
 MUST_CHECK enum err family_resolve(struct store_txn *txn, struct org_id org, uint64_t family_seq,
                                    uint64_t *ret_family_seq, struct family_record *ret_family);
 /* The members of a family that was resolved. */
 void family_members_of(uint64_t family_seq, const struct family_record *family,
                        struct family_members *ret_members);
-/* The members of the family of `family_seq`, as family_resolve and family_members_of. */
+/* Returns the members of the family of `family_seq`: family_resolve, then family_members_of. */
 MUST_CHECK enum err family_members(struct store_txn *txn, struct org_id org, uint64_t family_seq,
                                    struct family_members *ret_members);
 bool family_members_have(const struct family_members *members, uint64_t family_seq);

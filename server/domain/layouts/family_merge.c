@@ -11,13 +11,13 @@
 
 #include <event_apply.h>
 
-/* Two families, as decide finds them. */
+/* The two families of a merge. */
 struct pair {
     uint64_t from_seq;
     uint64_t into_seq;
     struct family_record from; /* its own row */
-    struct family_record into; /* that of the family which remains */
-    uint64_t requested_seq; /* of the family that the request names as the remaining one */
+    struct family_record into; /* the remaining family */
+    uint64_t requested_seq; /* the family that the request names as the remaining one */
 };
 
 static enum err say_not_found(struct ctx *ctx, const char *field)
@@ -45,7 +45,7 @@ static enum err read_pair(struct ctx *ctx, struct store_txn *txn, struct org_id 
     return err == ERR_NOT_FOUND ? say_not_found(ctx, "into_layout_family_id") : err;
 }
 
-/* Whether the families may be merged; `from` has no aliases if it is one. */
+/* Checks whether the families may be merged; `from` has no aliases if it is an alias itself. */
 static enum err check_pair(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                            const struct pair *pair)
 {
@@ -162,7 +162,7 @@ enum err family_merge_of_event(const struct event *event, struct families_merged
                                                 : ERR_CORRUPT;
 }
 
-/* Makes a family an alias of another one, which has its aliases from now on. */
+/* Makes a family an alias of another one, and moves its own aliases to that family. */
 static enum err make_alias(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                            uint64_t family_seq, uint64_t into_seq)
 {

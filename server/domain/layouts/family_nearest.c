@@ -9,7 +9,7 @@
 
 #include <errata/v1/layout_service.fields.h>
 
-/* The wire's kinds, and how a person counts them. */
+/* The wire's kinds, and their singular and plural for the sentence. */
 static const struct {
     enum layout_feature_kind kind;
     const char *one;
@@ -24,7 +24,7 @@ static const struct {
     [FAMILY_FEATURE_PAGE] = {LAYOUT_FEATURE_KIND_PAGE_SIZE, "page size", "page sizes"},
 };
 
-/* Whether `a` is in front of `b`. */
+/* Returns whether `a` sorts before `b`. */
 static bool is_nearer(const struct family_near *a, const struct family_near *b)
 {
     int order = family_similarity_order(a->similarity, b->similarity);
@@ -39,7 +39,7 @@ struct nearest {
     size_t max;
 };
 
-/* Keeps a page's family in its place, once. */
+/* Inserts a page's family in its position, once. */
 static void offer(struct nearest *nearest, const struct family_near *near)
 {
     size_t place = 0;
@@ -63,8 +63,8 @@ static void offer(struct nearest *nearest, const struct family_near *near)
     nearest->items[place] = *near;
 }
 
-/* Resolves the family of a page that may be kept: not of one that is farther than a full list, since
- * an organisation has up to FAMILY_SKETCHES_MAX of them. */
+/* Resolves the family of a page only if the list has room or the page is near enough, since an organisation has
+ * up to FAMILY_SKETCHES_MAX pages. */
 static enum err resolve_and_offer(struct store_txn *txn, struct org_id org, struct nearest *nearest,
                                   struct family_near *near)
 {
@@ -136,7 +136,7 @@ enum err family_nearest(struct store_txn *txn, struct org_id org,
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-/* Appends such as ` 30 words, 1 font`; nothing for zeros. */
+/* Appends a text such as ` 30 words, 1 font`; nothing if all counts are zero. */
 static void put_counts(struct buffer *text, const char *before, const uint32_t *counts)
 {
     const char *separator = before;
@@ -150,7 +150,7 @@ static void put_counts(struct buffer *text, const char *before, const uint32_t *
     }
 }
 
-/* The features by kind, and the sentence. */
+/* Sets the features by kind, and the sentence. */
 static void put_difference(const struct family_difference *difference, struct buffer *run,
                            struct buffer *summary)
 {
@@ -173,7 +173,7 @@ static void put_difference(const struct family_difference *difference, struct bu
     put_counts(summary, "; only in the family: ", difference->only_right);
 }
 
-/* The caller's id of the document whose sketch is compared. */
+/* Sets the caller's id of the document whose sketch is compared. */
 static enum err read_document_id(struct store_txn *txn, struct org_id org, uint64_t seq,
                                  struct slice *ret_document_id)
 {

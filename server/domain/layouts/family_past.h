@@ -11,19 +11,19 @@
 #include "server/domain/layouts/keys.h"
 #include "store/log.h"
 
-/* Rows that one read looks at most: merges and splits since the time asked for, or families of one layout. People make
- * the former one by one; 100,000 rows take about 20 ms, and only reads of the past, which run on the pool, see more than
- * a few. */
+/* Maximum rows that one read examines: merges and splits since the requested time, or families of one layout.
+ * Users merge and split one by one; 100,000 rows take about 20 ms, and only reads of the past, which run on the
+ * pool, read more than a few. */
 #define FAMILY_PAST_ROWS_MAX 100000
 
-/* Records for apply which families an event changes, with their members before it: for a merge both, `other` the
- * one that becomes an alias; for a split the one, and `other` NULL. */
+/* Records for apply the families that an event changes, with their members before it. For a merge, `other` is
+ * the family that becomes an alias; for a split it is NULL. */
 MUST_CHECK enum err family_past_note(struct store_txn *txn, const struct event *event,
                                      const struct family_members *changed,
                                      const struct family_members *other);
-/* Returns the members that the family of `family_seq` had after the event `as_of_seq` (UINT64_MAX: now); `seqs[0]` is the
- * family itself. ERR_NOT_FOUND for a seq that made no family, ERR_PRECONDITION if families have changed
- * FAMILY_PAST_ROWS_MAX times since then. */
+/* Returns the members of the family of `family_seq` after the event `as_of_seq` (UINT64_MAX: now); `seqs[0]` is
+ * the family itself. ERR_NOT_FOUND if no event with this seq created a family, ERR_PRECONDITION if more than
+ * FAMILY_PAST_ROWS_MAX changes would have to be undone. */
 MUST_CHECK enum err family_past_members(struct store_txn *txn, struct org_id org,
                                         uint64_t family_seq, uint64_t as_of_seq,
                                         struct family_members *ret_members);

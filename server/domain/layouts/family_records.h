@@ -1,8 +1,7 @@
 /*
  * family_records.h: rows of layout families as plain C, and their bytes: a message of
- * proto/record/layouts.proto, and sketches, which a program compares by the thousand, as raw bytes.
- * The rules of store/records.h apply: slices are borrowed from the bytes, and bytes that do not decode
- * are ERR_CORRUPT.
+ * proto/record/layouts.proto, and sketches as raw bytes, since a scan compares thousands of them. The rules of
+ * store/records.h apply: slices are borrowed from the bytes, and bytes that cannot be decoded are ERR_CORRUPT.
  */
 #ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_FAMILY_RECORDS_H
 #define ERRATA_SERVER_DOMAIN_LAYOUTS_FAMILY_RECORDS_H
@@ -10,16 +9,14 @@
 #include "store/base/arena.h"
 #include "store/key.h"
 
-/* Sketches that a family keeps: that of its first document, and the 15 newest distinct ones. A layout
- * that changes slowly stays in its family by the newest ones, and the first one limits how far the
- * family can drift. */
+/* Maximum sketches of a family: that of its first document, and the 15 newest distinct ones. The newest ones
+ * keep a layout that changes slowly in its family; the first one limits how far the family can drift. */
 #define FAMILY_ROW_SKETCHES_MAX 16
 
-/* Families that were merged into one: a lookup of the family reads the rows of each. */
+/* Maximum aliases of a family: a lookup of the family reads the rows of each. */
 #define FAMILY_ALIASES_MAX 64
 
-/* FAMILY. Counts and sketches are those of the documents that were assigned to this family, without
- * those of its aliases. */
+/* FAMILY. Counts and sketches are those of the documents assigned to this family, excluding its aliases. */
 struct family_record {
     struct uuid id; /* of the event that made it */
     uint64_t document_count;
@@ -29,7 +26,7 @@ struct family_record {
     uint64_t sketch_seqs[FAMILY_ROW_SKETCHES_MAX]; /* keys of its sketches: the first one, then the
                                                     * others, oldest first */
     size_t sketch_count;
-    uint64_t alias_of_seq; /* the family that it was merged into, itself not merged; 0: none */
+    uint64_t alias_of_seq; /* the family into which it was merged, which is not an alias; 0: none */
     uint64_t alias_seqs[FAMILY_ALIASES_MAX]; /* of the families that were merged into it */
     size_t alias_count;
 };
@@ -40,7 +37,7 @@ struct family_sketch_record {
     struct slice sketch; /* as family_sketch_encode writes it; not empty */
 };
 
-/* What a sketch's row takes at most. */
+/* Maximum bytes of a sketch's row. */
 #define FAMILY_SKETCH_ROW_BYTES_MAX (8 + 512)
 
 MUST_CHECK enum err record_decode_family(struct slice bytes, struct family_record *ret_record);

@@ -1,6 +1,6 @@
 /*
- * family_rows.c: see family_rows.h. A family's row lists the keys of its sketches; a sketch's key is the
- * seq of the newest document that has it, so that the organisation's oldest sketch is the first row.
+ * family_rows.c: see family_rows.h. A family's row lists the keys of its sketches. A sketch's key is the seq of
+ * the newest document that has it, so the organisation's oldest sketch is the first row.
  */
 #include "server/domain/layouts/family_rows.h"
 
@@ -77,7 +77,7 @@ enum err family_sketch_drop(struct ctx *ctx, struct store_txn *txn, struct org_i
     return err != OK ? err : delete_sketch(txn, org, seq);
 }
 
-/* The place of the same sketch in a family's list; `sketch_count` if it has none. */
+/* Returns the index of an equal sketch in a family's list; `sketch_count` if there is none. */
 static enum err find_sketch(struct store_txn *txn, struct org_id org,
                             const struct family_record *family, struct slice sketch,
                             size_t *ret_place)
@@ -99,8 +99,8 @@ static enum err find_sketch(struct store_txn *txn, struct org_id org,
     return OK;
 }
 
-/* Keeps a document's sketch: in the place of the same one if that is the family's first, else as the
- * newest, if need be instead of the oldest one after the first. */
+/* Stores a document's sketch: replaces an equal first sketch of the family in place; otherwise appends it as
+ * the newest, and if the family is full removes the oldest one after the first. */
 static enum err keep_sketch(struct ctx *ctx, struct store_txn *txn,
                             const struct family_addend *addend, struct family_record *family)
 {
@@ -241,7 +241,7 @@ enum err family_rows_add(struct ctx *ctx, struct store_txn *txn, const struct fa
     return family_row_write(ctx, txn, addend->org, addend->family_seq, &family);
 }
 
-/* Adds the family of a row of LAYOUT_FAMILY; false in `ret_shared` if the rows before have another one. */
+/* Adds the family of a row of LAYOUT_FAMILY; `ret_shared` is false if earlier rows have another one. */
 static enum err add_of_layout(struct store_txn *txn, struct org_id org, struct slice key,
                               struct family_of_layout *family, bool *ret_shared)
 {
@@ -259,8 +259,8 @@ static enum err add_of_layout(struct store_txn *txn, struct org_id org, struct s
     return err;
 }
 
-/* Reads rows until two of them show that there are several families: at most a row for each member of
- * one family, and one more. */
+/* Reads rows until two of them belong to different families: at most one row for each member of a family, and
+ * one more. */
 enum err family_of_layout_read(struct store_txn *txn, struct org_id org,
                                const struct key_fingerprint *fingerprint,
                                struct family_of_layout *ret_family)

@@ -1,6 +1,6 @@
 /*
- * family_rows.h: the rows of layout families: what a document adds to its family, and which family all
- * documents of a layout share. Written by apply only.
+ * family_rows.h: the rows of layout families: the counts of a document in its family, and the family to which
+ * all documents of a layout belong. Only apply writes them.
  */
 #ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_FAMILY_ROWS_H
 #define ERRATA_SERVER_DOMAIN_LAYOUTS_FAMILY_ROWS_H
@@ -13,17 +13,17 @@
 /* A document with a fingerprint, as its event records it. */
 struct family_addend {
     struct org_id org;
-    struct uuid event_id; /* of the document's event, which are also the id and seq */
-    uint64_t event_seq; /* of a family that it makes */
+    struct uuid event_id; /* of the document's event; also that of a family that it creates */
+    uint64_t event_seq; /* likewise */
     int64_t created_at_us;
-    struct sha256_digest measured; /* the fingerprint is the hex digits of this */
+    struct sha256_digest measured; /* the fingerprint is the hex form of this digest */
     struct key_fingerprint fingerprint;
     struct slice sketch; /* as family_sketch_encode writes it; empty: no family */
-    uint64_t family_seq; /* of its family, which may be `event_seq`; 0 without a sketch */
-    uint64_t dropped_seq; /* the key of the sketch that it replaces in the organisation; 0: none */
+    uint64_t family_seq; /* may be `event_seq`: a new family; 0 without a sketch */
+    uint64_t dropped_seq; /* key of the sketch that this one replaces; 0: none */
 };
 
-/* Counts a document in its family and its layout, and keeps its sketch. */
+/* Counts a document in its family and its layout, and stores its sketch. */
 MUST_CHECK enum err family_rows_add(struct ctx *ctx, struct store_txn *txn,
                                     const struct family_addend *addend);
 
@@ -48,15 +48,16 @@ MUST_CHECK enum err family_row_write(struct ctx *ctx, struct store_txn *txn, str
 
 /* The families of a layout's documents. */
 struct family_of_layout {
-    uint64_t family_seq; /* of all documents, resolved (family_members.h); 0: they are of several
-                          * families, or some of none */
+    /* The resolved family (family_members.h) of all documents; 0: there are several families, or
+     * documents without family. */
+    uint64_t family_seq;
     bool any; /* the layout has documents */
 };
 
 MUST_CHECK enum err family_of_layout_read(struct store_txn *txn, struct org_id org,
                                           const struct key_fingerprint *fingerprint,
                                           struct family_of_layout *ret_family);
-/* Whether a layout has documents of a member of the family. */
+/* Returns whether a layout has documents of a member of the family. */
 MUST_CHECK enum err layout_is_of_family(struct store_txn *txn, struct org_id org,
                                         const struct key_fingerprint *fingerprint,
                                         const struct family_members *members, bool *ret_is);

@@ -20,8 +20,8 @@ struct split {
     struct family_record from;
 };
 
-/* Reads the alias, and its family. ERR_NOT_FOUND for a seq that made no family; a family that is not an
- * alias has `from_seq` 0. */
+/* Reads an alias and its family. ERR_NOT_FOUND if no event with this seq created a family. For a family that is
+ * not an alias, `from_seq` is 0. */
 static enum err read_split(struct store_txn *txn, struct org_id org, struct split *split)
 {
     enum err err = family_row_read(txn, org, split->family_seq, &split->family);
@@ -34,7 +34,7 @@ static enum err read_split(struct store_txn *txn, struct org_id org, struct spli
     return err;
 }
 
-/* Both rows after the split. ERR_CORRUPT if the family does not list its alias. */
+/* Computes both rows after the split. ERR_CORRUPT if the family does not list its alias. */
 static enum err separate(struct split *split)
 {
     struct family_record *from = &split->from;

@@ -1,7 +1,7 @@
 /*
- * family_walk.h: the rows of a family in one table, over all its members, as if they were one cluster. For
- * tables whose keys are key_family_prefix and a tail of FAMILY_WALK_TAIL_BYTES: an inverted time and an
- * inverted seq, or a fingerprint.
+ * family_walk.h: walks over the rows of a family in one table, merged over all its members. For tables whose
+ * keys are key_family_prefix and a tail of FAMILY_WALK_TAIL_BYTES: an inverted time and an inverted seq, or a
+ * fingerprint.
  */
 #ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_FAMILY_WALK_H
 #define ERRATA_SERVER_DOMAIN_LAYOUTS_FAMILY_WALK_H
@@ -24,18 +24,18 @@ struct family_range {
 
 struct family_walk_member;
 
-/* Lives as long as its arena and its transaction. */
+/* Valid as long as its arena and its transaction. */
 struct family_walk {
     struct family_walk_member *members;
     size_t count;
 };
 
-/* Starts with the first row whose tail is after that of `range->after`. ERR_INTERNAL for a key of another
- * shape. */
+/* Starts with the first row whose tail is greater than that of `range->after`. ERR_INTERNAL for a key of
+ * another form. */
 MUST_CHECK enum err family_walk_init(struct family_walk *walk, struct arena *arena,
                                      struct store_txn *txn, const struct family_range *range);
-/* The next row, by ascending tails; rows of several members with one tail are returned once each. ERR_NOT_FOUND
- * after the last one. The row is borrowed from the transaction. */
+/* Returns the next row, by ascending tails; if several members have the same tail, each row is returned.
+ * ERR_NOT_FOUND after the last one. The row is borrowed from the transaction. */
 MUST_CHECK enum err family_walk_next(struct family_walk *walk, struct slice *ret_key,
                                      struct slice *ret_value);
 /* Accepts a zeroed walk too. */

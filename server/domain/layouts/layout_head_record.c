@@ -1,7 +1,7 @@
 /*
- * layout_head_record.c: the head row of a layout. A lookup reads it, so it is decoded by hand: in the
- * order in which it is written, or else field by field. nanopb takes a multiple of the whole lookup's
- * time for it. It encodes it, so the bytes are those of layouts.proto, and a test decodes by both.
+ * layout_head_record.c: the head row of a layout. A lookup reads it, so it is decoded by hand: first in the
+ * order in which it is written, else field by field. Decoding with nanopb would take a multiple of the whole
+ * lookup's time. It is encoded with nanopb, so the bytes are those of layouts.proto; a test decodes with both.
  */
 #include "server/domain/layouts/records.h"
 
@@ -14,7 +14,7 @@
 
 #define FAMILY_BYTES 16
 
-/* Fixed numbers and packed lists of them are little-endian, as this machine keeps them. */
+/* Fixed-width numbers and packed lists of them are little-endian, as on this machine. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "packed lists are read by copying");
 
 struct packed {
@@ -44,7 +44,7 @@ struct head_lists {
     struct packed carried_sum;
 };
 
-/* One of the packed lists; false for any other field. */
+/* Reads one of the packed lists; returns false for any other field. */
 static bool find_list(struct head_lists *lists, uint32_t number, struct packed **ret_list)
 {
     switch (number) {
@@ -110,7 +110,7 @@ static bool read_head_field(const struct wire_field *field, struct layout_head_r
         head->bare_sum = field->value;
         break;
     default:
-        return true; /* a field of a later format, which a reader may leave alone */
+        return true; /* a field of a later format; readers may ignore it */
     }
     return field->type == wanted;
 }
@@ -132,13 +132,14 @@ struct head_slices {
     struct slice carried_sum;
 };
 
-/* A list that is left out where it is all zeros. */
+/* A list is omitted if all its values are zero. */
 static bool is_whole_or_absent(size_t size, size_t whole)
 {
     return size == 0 || size == whole;
 }
 
-/* The lists are of one length; that of what superseded, and the two of what was carried, may be left out. */
+/* The lists have equal lengths; the list of superseding events and the two lists of carried examples may be
+ * omitted. */
 static bool are_marks_whole(const struct head_slices *head)
 {
     size_t size = head->seq.size;
@@ -150,7 +151,7 @@ static bool are_marks_whole(const struct head_slices *head)
            is_whole_or_absent(head->carried_count.size, size);
 }
 
-/* The head as our encoder writes it; false for any other order of fields, and for what is wrong. */
+/* Reads a head in the field order of our encoder; returns false for any other order and for invalid heads. */
 static bool read_head_in_order(struct slice bytes, struct head_slices *ret_head)
 {
     struct record_fast reader = record_fast_of(bytes);
@@ -332,7 +333,7 @@ void record_read_carried(const struct layout_marks *marks, size_t place, uint64_
     *ret_sum = marks->carried_count != NULL ? number_at(marks->carried_sum, place) : 0;
 }
 
-/* Extractions carried one of the examples. */
+/* Returns whether an extraction carried one of the examples. */
 static bool is_any_carried(const struct layout_head_record *record)
 {
     for (size_t i = 0; i < record->mark_count; i++) {
@@ -343,7 +344,7 @@ static bool is_any_carried(const struct layout_head_record *record)
     return false;
 }
 
-/* One of the examples is superseded. */
+/* Returns whether one of the examples is superseded. */
 static bool is_any_superseded(const struct layout_head_record *record)
 {
     for (size_t i = 0; i < record->mark_count; i++) {

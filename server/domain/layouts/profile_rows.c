@@ -52,7 +52,7 @@ void profile_count(struct profile_record *profile, const struct sha256_digest *m
         profile->first_seen_at_us = addend->seen_at_us;
     } else if (profile->first_seen_at_us > addend->seen_at_us) {
         profile->first_seen_at_us =
-            addend->seen_at_us; /* history, or the clock was ahead at the first */
+            addend->seen_at_us; /* a backdated document, or the clock was ahead at the first one */
     }
     profile->seen_count++;
     if (!addend->is_history || profile->last_seen_at_us < addend->seen_at_us) {
@@ -65,7 +65,7 @@ void profile_count(struct profile_record *profile, const struct sha256_digest *m
     profile->fp_version = addend->fp_version;
 }
 
-/* Takes a row out of both orders. */
+/* Deletes a row from both orders. */
 static enum err leave_orders(struct store_txn *txn, struct org_id org,
                              const struct profile_record *old)
 {

@@ -1,6 +1,6 @@
 /*
- * profile_rows.h: profiles as rows: read, counted up, written with their places in the two orders,
- * and as a LayoutProfile. Rows hold integer sums; means are divided here.
+ * profile_rows.h: rows of profiles: reads them, adds documents, writes them with their entries in the two
+ * orders, and converts them to a LayoutProfile. Rows hold integer sums; means are computed here.
  */
 #ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_PROFILE_ROWS_H
 #define ERRATA_SERVER_DOMAIN_LAYOUTS_PROFILE_ROWS_H
@@ -11,7 +11,7 @@
 
 /* What one document adds. */
 struct profile_addend {
-    struct uuid event_id; /* of the event that counts it */
+    struct uuid event_id; /* seq of the event that counts the document */
     int64_t seen_at_us;
     bool is_history; /* seen_at_us was given by the caller */
     uint32_t page_count;
@@ -21,22 +21,21 @@ struct profile_addend {
     struct slice fp_version;
 };
 
-/* Reads a row into memory that outlives the next put. ERR_NOT_FOUND where there is none. */
+/* Reads a row into memory that outlives the next put. ERR_NOT_FOUND if there is none. */
 MUST_CHECK enum err profile_row_read(struct arena *arena, struct store_txn *txn, struct org_id org,
                                      const struct sha256_digest *measured,
                                      struct profile_record *ret_profile);
-/* Counts a document; a zeroed profile becomes that of its first one. Writes nothing. */
+/* Counts a document; a zeroed profile becomes that of its first document. Writes nothing. */
 void profile_count(struct profile_record *profile, const struct sha256_digest *measured,
                    const struct profile_addend *addend);
-/* Writes a row and its places in the orders, and removes those of `old`, the row before (zeroed:
- * none). */
+/* Writes a row and its entries in the orders, and removes those of `old`, the previous row (zeroed: none). */
 MUST_CHECK enum err profile_row_write(struct arena *arena, struct store_txn *txn, struct org_id org,
                                       const struct profile_record *old,
                                       const struct profile_record *profile);
 /* The head row of its layout. */
 struct key profile_head_key(struct org_id org, const struct sha256_digest *measured);
 
-/* A LayoutProfile: `stats` and `fingerprint` belong into the view. */
+/* A LayoutProfile: `stats` and `fingerprint` are members of the view. */
 struct profile {
     struct layout_profile_view view;
     struct layout_stats_view stats;

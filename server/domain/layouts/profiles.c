@@ -8,7 +8,7 @@
 #include "server/domain/layouts/layout_head.h"
 #include "server/domain/layouts/records.h"
 
-/* Adds the family that all documents of a layout share. */
+/* Sets the family to which all documents of a layout belong. */
 static enum err add_family(struct store_txn *txn, struct org_id org, struct profile *profile)
 {
     struct key_fingerprint fingerprint =
@@ -81,7 +81,7 @@ enum err profile_list_begin(struct store_txn *txn, const struct profile_list *li
     return page_open(list->page, txn, &range);
 }
 
-/* Whether a layout is wanted by the filters of a list. */
+/* Returns whether a layout passes the filters of a list. */
 static enum err passes_filters(struct store_txn *txn, const struct profile_list *list,
                                const struct sha256_digest *measured, bool *ret_passes)
 {

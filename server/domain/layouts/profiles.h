@@ -1,7 +1,7 @@
 /*
- * profiles.h: what was added up over the documents of one layout, and how it is read: by fingerprint,
- * or in the order of the last document, or of the number of documents. How many events and examples
- * a layout has is in its head row (layout_head.h), which may be older than its profile.
+ * profiles.h: reads layout profiles, the sums over the documents of one layout: by fingerprint, or in the order
+ * of the last document or of the number of documents. The numbers of events and examples of a layout are in its
+ * head row (layout_head.h), which may be older than the profile.
  */
 #ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_PROFILES_H
 #define ERRATA_SERVER_DOMAIN_LAYOUTS_PROFILES_H
@@ -12,7 +12,7 @@
 
 #include <errata/v1/layout_service.fields.h>
 
-/* ERR_NOT_FOUND if no document of the layout was ingested. */
+/* Returns ERR_NOT_FOUND if no document of the layout was ingested. */
 MUST_CHECK enum err profile_find(struct arena *arena, struct store_txn *txn, struct org_id org,
                                  struct slice layout_fingerprint, struct profile *ret_profile);
 
@@ -26,7 +26,8 @@ struct profile_list {
 };
 
 MUST_CHECK enum err profile_list_begin(struct store_txn *txn, const struct profile_list *list);
-/* The next profile; what it borrows is in the arena. ERR_NOT_FOUND at the end of the page. */
+/* Returns the next profile, borrowed from the transaction and the arena. ERR_NOT_FOUND at the end of the page.
+ */
 MUST_CHECK enum err profile_list_next(struct arena *arena, struct store_txn *txn,
                                       const struct profile_list *list, struct profile *ret_profile);
 

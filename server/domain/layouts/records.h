@@ -1,7 +1,6 @@
 /*
- * records.h: rows of layouts as plain C, and their bytes: messages of proto/record/layouts.proto.
- * The rules of store/records.h hold: slices are borrowed from the bytes, and what does not decode is
- * ERR_CORRUPT.
+ * records.h: rows of layouts as plain C, and their bytes: messages of proto/record/layouts.proto. The rules of
+ * store/records.h apply: slices are borrowed from the bytes, and bytes that cannot be decoded are ERR_CORRUPT.
  */
 #ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_RECORDS_H
 #define ERRATA_SERVER_DOMAIN_LAYOUTS_RECORDS_H
@@ -9,39 +8,39 @@
 #include "store/base/arena.h"
 #include "store/key.h"
 
-/* Examples whose marks are in the layout's head row; older ones have a row each. */
+/* Number of newest examples whose marks are in the layout's head row; older ones have a row each. */
 #define RECORD_MARKS_MAX 32
 
-/* What changes about one example. */
+/* The changing values of one example. */
 struct layout_mark {
     uint64_t seq; /* the example's event */
-    int64_t created_at_us; /* of the example: the marks keep the order of the examples */
+    int64_t created_at_us; /* of the example; the marks have the order of the examples */
     uint64_t superseded_by_seq; /* 0: it is not superseded */
-    uint64_t carried_count; /* extractions of its layout that carried it */
-    uint64_t carried_sum; /* of their confidences, in millionths */
+    uint64_t carried_count; /* number of extractions of its layout that carried it */
+    uint64_t carried_sum; /* sum of their confidences, in millionths */
 };
 
-/* EXAMPLE, key_layout_head: all that changes about a layout. */
+/* EXAMPLE, key_layout_head: all changing values of a layout. */
 struct layout_head_record {
-    struct slice family_id; /* 16 bytes, or empty: none known */
-    uint64_t feedback_count; /* events that name the layout */
-    uint64_t example_count; /* those of them that count as examples */
+    struct slice family_id; /* 16 bytes; empty: not known */
+    uint64_t feedback_count; /* number of events that name the layout */
+    uint64_t example_count; /* number of them that are examples */
     struct layout_mark marks[RECORD_MARKS_MAX]; /* of the newest examples, newest first */
     size_t mark_count;
-    uint64_t first_document_seq; /* of the first document of the layout; 0: none was ingested */
-    uint64_t first_text_seq; /* of the first of them with text on page 1; 0: all are scans */
-    int64_t updated_at_us; /* when the last event that names the layout was written; 0: none */
-    uint64_t bare_count; /* extractions of the layout that carried no example */
-    uint64_t bare_sum; /* of their confidences, in millionths */
+    uint64_t first_document_seq; /* seq of the first document of the layout; 0: none was ingested */
+    uint64_t first_text_seq; /* seq of the first document with text on page 1; 0: all are scans */
+    int64_t updated_at_us; /* when the last event that names the layout was recorded; 0: none */
+    uint64_t bare_count; /* number of extractions of the layout that carried no example */
+    uint64_t bare_sum; /* sum of their confidences, in millionths */
 };
 
-/* What a lookup needs of a head row: the marks of the few rows that it wants, as two lists of one
- * length that keep their place in the row, and which of the layout's documents are scans. Not
- * to be copied: lists that came in pieces are joined in it. */
+/* The values of a head row that a lookup needs: the marks, as two lists of equal length in the bytes of the
+ * row, and which of the layout's documents are scans. Not to be copied: lists that are stored in several pieces
+ * are joined in it. */
 struct layout_marks {
     const uint8_t *seq; /* 8 bytes each, little-endian, unaligned */
     const uint8_t *superseded_by_seq; /* NULL: none is superseded */
-    const uint8_t *carried_count; /* NULL where no extraction carried any of them */
+    const uint8_t *carried_count; /* NULL if no extraction carried any of them */
     const uint8_t *carried_sum;
     size_t count;
     uint64_t bare_count; /* as in the head */
@@ -54,20 +53,20 @@ struct layout_marks {
     uint64_t joined_carried_sum[RECORD_MARKS_MAX];
 };
 
-/* DOCUMENT: what others ask about a document; the rest is in its event. */
+/* DOCUMENT: the values of a document that other modules read; the others are in its event. */
 struct document_record {
-    uint64_t seq; /* of the event that has its measures */
-    uint64_t first_seq; /* of its first event: an earlier one where that gave no fingerprint */
+    uint64_t seq; /* seq of the event with its measured values */
+    uint64_t first_seq; /* seq of its first event; differs if the first one had no fingerprint */
     int64_t created_at_us; /* of event `seq` */
     struct sha256_digest sha256; /* of the PDF's bytes */
     struct slice layout_fingerprint; /* text, or empty: none */
-    bool scan; /* no text on page 1 */
-    uint64_t family_seq; /* of the event that made its layout family; 0: none */
+    bool scan; /* page 1 has no text */
+    uint64_t family_seq; /* seq of the event that created its layout family; 0: none */
 };
 
-/* PROFILE: what was added up over the documents of a layout. */
+/* PROFILE: the sums over the documents of a layout. */
 struct profile_record {
-    struct sha256_digest measured; /* its fingerprint is the hex digits of this */
+    struct sha256_digest measured; /* the digest whose hex form is its fingerprint */
     struct uuid id; /* of the event that made it */
     uint64_t seen_count; /* documents; from 1 */
     int64_t first_seen_at_us;
@@ -81,12 +80,12 @@ struct profile_record {
 
 MUST_CHECK enum err record_decode_layout_head(struct slice bytes,
                                               struct layout_head_record *ret_record);
-/* As record_decode_layout_head for which heads are right. */
+/* Accepts the same heads as record_decode_layout_head. */
 MUST_CHECK enum err record_decode_layout_marks(struct slice bytes, struct layout_marks *ret_marks);
-/* Looks for an example's mark from `*place` on and moves `*place` after it; false: it has none. */
+/* Finds an example's mark from `*place` on and advances `*place` past it; false if there is none. */
 bool record_find_mark(const struct layout_marks *marks, uint64_t seq, size_t *place,
                       uint64_t *ret_superseded_by_seq);
-/* What extractions carried the example whose mark is at `place` (0 is the newest). */
+/* Returns the extractions that carried the example whose mark is at `place` (0: the newest). */
 void record_read_carried(const struct layout_marks *marks, size_t place, uint64_t *ret_count,
                          uint64_t *ret_sum);
 MUST_CHECK enum err record_decode_document(struct slice bytes, struct document_record *ret_record);

@@ -1,7 +1,7 @@
 /*
- * extraction_credits.c: what an extraction counts for the artifacts of the exposures that it cites: one outcome for
- * each artifact, bad if the extraction was corrected. Which they are follows from its event, so that a removal
- * subtracts what was added.
+ * extraction_credits.c: counts an extraction for the artifacts of the exposures that it cites: one outcome for
+ * each artifact, a bad one if the extraction was corrected. The artifacts follow from the extraction's event,
+ * so that a removal subtracts exactly what was added.
  */
 #include "server/domain/artifacts/artifacts.h"
 #include "server/domain/events/payload.h"
@@ -10,7 +10,7 @@
 
 #include <errata/v1/event.views.h>
 
-/* An artifact and the side of the experiment that it was served on. */
+/* An artifact and the arm of the experiment in which it was served. */
 struct credit {
     uint64_t seq;
     enum experiment_arm arm;
@@ -21,8 +21,8 @@ struct credits {
     size_t count;
 };
 
-/* Adds an artifact. One that is listed already counts once: as without an arm if the references disagree about that,
- * and as served if one of them served it. */
+/* Adds an artifact; an artifact of several references counts once. If the references disagree about the arm, it
+ * has none; if one of them served it, it was served. */
 static void list_artifact(struct credits *credits, uint64_t seq, enum experiment_arm arm)
 {
     _Static_assert(EXPERIMENT_ARM_NONE < EXPERIMENT_ARM_TREATMENT &&
@@ -64,8 +64,8 @@ static enum err list_artifacts(struct arena *arena, const struct exposure *expos
     return OK;
 }
 
-/* Whether an extraction without a key is the outcome of an exposure: the first one is. Others have a subject of
- * their own. */
+/* Returns whether an extraction without a key is the outcome of an exposure: the first one is. Extractions with
+ * a key have their own subject. */
 static enum err is_outcome(struct store_txn *txn, const struct event *event, uint64_t exposure_seq,
                            bool *ret_is)
 {
@@ -96,7 +96,7 @@ static enum err list_exposure(struct ctx *ctx, struct store_txn *txn, struct org
                : OK;
 }
 
-/* Lists what the extraction of an event cites. */
+/* Lists the artifacts that the extraction of an event cites. */
 static enum err list_cited(struct ctx *ctx, struct store_txn *txn, struct org_id org, uint64_t seq,
                            struct credits *credits)
 {

@@ -1,28 +1,29 @@
 /*
- * extraction_marks.c: corrections that were stored before the extraction that they belong to. Of a document's
- * extractions, a correction belongs to the newest that was served before it; so one that is recorded late may
- * take corrections from an older one. Which they are depends only on events and rows, for any order of both.
+ * extraction_marks.c: assigns corrections that were stored before their extraction. A correction belongs to the
+ * newest extraction of its document that was served before it. So an extraction that is recorded late may take
+ * corrections from an older one. The assignment depends only on events and rows, not on the order in which they
+ * were stored.
  */
 #include "server/domain/extractions/rows/extraction_rows_internal.h"
 
 #include "server/domain/events/feedback.h"
 #include "server/domain/events/retraction.h"
 
-/* Corrections of one document or draft order that are read for an extraction, newest first: more than people
- * make of one document, and 10 ms of the writer's time. */
+/* Maximum corrections of one document or draft order that are read for an extraction, newest first: more than
+ * users make of one document, and 10 ms of the writer's time. */
 #define CORRECTIONS_MAX 1000
 
-/* A document or draft order that an extraction names, and the part of time in which its corrections belong to
- * the extraction. */
+/* A document or draft order that an extraction names, and the time range whose corrections belong to the
+ * extraction. */
 struct chain {
     enum subject_kind kind;
     struct slice id;
     int64_t from_us; /* inclusive */
     int64_t until_us; /* exclusive */
-    uint64_t older_seq; /* the extraction that was served before; 0: none */
+    uint64_t older_seq; /* the extraction that was served before it; 0: none */
 };
 
-/* The neighbour of an extraction in one direction. ERR_NOT_FOUND if it has none. */
+/* Returns the neighbour of an extraction in one direction; ERR_NOT_FOUND if there is none. */
 static enum err find_neighbour(struct store_txn *txn, const struct extraction_entry *entry,
                                const struct chain *chain, enum store_order order,
                                struct extraction_place *ret_place)
@@ -40,8 +41,8 @@ static enum err find_neighbour(struct store_txn *txn, const struct extraction_en
     return extraction_find_first(txn, &range, ret_place);
 }
 
-/* Where corrections of an extraction begin if there is an older one. Without a reference it was served when it was
- * recorded: corrections of that microsecond were stored before it. */
+/* Returns the start of an extraction's time range if there is an older extraction. Without a reference the
+ * extraction was served when it was recorded; corrections of the same microsecond were stored before it. */
 static int64_t first_after_older(const struct extraction_entry *entry)
 {
     bool has_reference = entry->corrected_from_us == entry->served_at_us;
@@ -49,7 +50,7 @@ static int64_t first_after_older(const struct extraction_entry *entry)
     return has_reference ? entry->served_at_us : entry->served_at_us + 1;
 }
 
-/* Finds the neighbours of an extraction, and with them its part of time. Rows are newest first. */
+/* Finds the neighbours of an extraction, and from them its time range. Rows are sorted newest first. */
 static enum err bound_chain(struct store_txn *txn, const struct extraction_entry *entry,
                             struct chain *chain)
 {
@@ -104,7 +105,7 @@ static enum err take_event(struct store_txn *txn, struct org_id org, uint64_t se
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
-/* Adds the corrections of a chain's part of time to a row. */
+/* Adds the corrections of a chain's time range to a row. */
 static enum err take_chain(struct store_txn *txn, struct org_id org, const struct chain *chain,
                            struct extraction_record *record)
 {
@@ -120,7 +121,7 @@ static enum err take_chain(struct store_txn *txn, struct org_id org, const struc
     if (chain->id.size == 0 || chain->from_us >= chain->until_us) {
         return OK;
     }
-    /* No row has that seq. */
+    /* No row has this seq. */
     key_put_newest_first(&after, chain->until_us == INT64_MAX ? INT64_MAX : chain->until_us - 1,
                          UINT64_MAX);
     range.after = key_slice(&after);
@@ -161,7 +162,8 @@ static enum err write_marks(struct ctx *ctx, struct store_txn *txn,
                : extraction_change_corrected(ctx, txn, &entry->record, &counted, &corrections);
 }
 
-/* Adds the corrections that belong to an entry to its record; and names the extractions served before it. */
+/* Adds the corrections that belong to an entry to its record, and lists the extractions that were served before
+ * it. */
 static enum err take_all(struct store_txn *txn, struct extraction_entry *entry,
                          uint64_t ret_older_seqs[2])
 {
@@ -184,7 +186,7 @@ static enum err take_all(struct store_txn *txn, struct extraction_entry *entry,
     return err;
 }
 
-/* Derives the corrections of a stored extraction again. */
+/* Computes the corrections of a stored extraction again. */
 static enum err renew(struct ctx *ctx, struct store_txn *txn, struct org_id org, uint64_t seq)
 {
     struct extraction_entry *entry = arena_calloc(ctx->arena, 1, sizeof(*entry));

@@ -1,14 +1,15 @@
 /*
- * extraction_retract.c: a retracted correction leaves the extractions that it marked. An extraction lists its
- * corrections, so those that remain are read again; which extractions have the retracted one is looked up among
- * those of its document and of its draft order, and among those that took it over from another.
+ * extraction_retract.c: removes a retracted correction from the extractions that it marked. An extraction lists
+ * its corrections, so the remaining ones are read again. The extractions of the retracted one are looked up
+ * among those of its document and draft order, and among those that replaced another extraction and took over
+ * its corrections.
  */
 #include "server/domain/extractions/rows/extraction_rows_internal.h"
 
 #include "server/domain/events/feedback.h"
 
-/* Extractions of one document or draft order that are looked at: more than a pipeline records of one, and 5 ms
- * of the writer's time. */
+/* Maximum extractions of one document or draft order that are examined: more than a pipeline records of one,
+ * and 5 ms of the writer's time. */
 #define EXTRACTIONS_MAX 1000
 
 /* Extractions that a retracted correction marked. */
@@ -33,7 +34,7 @@ enum err extraction_kept_put(struct store_txn *txn, const struct extraction_entr
     return err;
 }
 
-/* Deletes a row, if there is one: most corrections were not taken over. */
+/* Deletes a row if it exists; most corrections were not taken over. */
 static enum err delete_kept(struct store_txn *txn, struct org_id org, uint64_t correction_seq,
                             uint64_t seq)
 {
@@ -56,7 +57,7 @@ enum err extraction_kept_remove(struct store_txn *txn, const struct extraction_e
     return err;
 }
 
-/* Notes an extraction if the correction marks it. */
+/* Adds an extraction to the list if the correction marks it. */
 static enum err note(struct store_txn *txn, struct marked *marked, uint64_t seq)
 {
     struct extraction_record record;
@@ -123,7 +124,7 @@ static enum err note_subject(struct store_txn *txn, enum subject_kind kind, stru
     return note_rows(txn, TABLE_EXTRACTION_SUBJECT, &prefix, marked);
 }
 
-/* Adds the corrections of `old` to a record without any, except one. */
+/* Adds the corrections of `old`, except one, to a record that has none. */
 static enum err correct_again(struct store_txn *txn, struct org_id org,
                               const struct extraction_record *old, uint64_t except_seq,
                               struct extraction_record *record)

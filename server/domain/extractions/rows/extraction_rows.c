@@ -1,6 +1,6 @@
 /*
- * extraction_rows.c: see extraction_rows.h. A corrected field is stored as 8 bytes of the hash of its
- * entity and name.
+ * extraction_rows.c: see extraction_rows.h. A corrected field is stored as 8 bytes of the hash of its entity
+ * and name.
  */
 #include "server/domain/extractions/rows/extraction_rows_internal.h"
 
@@ -116,7 +116,7 @@ void extraction_record_correct(struct extraction_record *record, uint64_t seq,
 
 /* --- entries --- */
 
-/* Finds why an extraction counts in no arm. Events of store formats below 5 do not say. */
+/* Finds why an extraction counts in no arm. Events of store formats below 5 do not record it. */
 static uint32_t exclusion_of(const struct extraction_view *extraction, bool layout_ready)
 {
     bool has_arm =
@@ -189,7 +189,7 @@ enum err extraction_entry_of_event(const struct event *event, struct extraction_
     return find_key(&extraction, internal.key_kind, ret_entry);
 }
 
-/* Copies what is borrowed into the arena, so that puts leave it alone. */
+/* Copies borrowed bytes into the arena, since a put invalidates them. */
 static bool keep_entry(struct arena *arena, struct extraction_entry *entry)
 {
     return arena_copy(arena, entry->record.layout_fingerprint, &entry->record.layout_fingerprint) &&
@@ -348,8 +348,8 @@ enum err extraction_find_first(struct store_txn *txn, const struct scan_range *r
     return err;
 }
 
-/* Finds the newest extraction of a document or draft order that was served by a time; if there is none, its
- * oldest one, since a clock may have been ahead when that was served. */
+/* Finds the newest extraction of a document or draft order that was served by the given time. If there is none,
+ * finds the oldest one, since the clock may have been ahead when it was served. */
 static enum err find_served_by(struct store_txn *txn, struct org_id org, enum subject_kind kind,
                                struct slice id, int64_t time_us, struct extraction_place *ret_place)
 {
@@ -357,7 +357,7 @@ static enum err find_served_by(struct store_txn *txn, struct org_id org, enum su
     struct scan_range range = {
         .table = TABLE_EXTRACTION_SUBJECT,
         .prefix = key_extraction_subject_prefix(org, kind, id),
-        .after = key_slice(&after), /* no row has that seq */
+        .after = key_slice(&after), /* no row has this seq */
         .rows_max = 1,
     };
     enum err err = id.size > 0 ? extraction_find_first(txn, &range, ret_place) : ERR_NOT_FOUND;
@@ -422,7 +422,7 @@ enum err extraction_rows_layout_of_document(struct store_txn *txn, struct org_id
 
 /* --- correcting --- */
 
-/* The extraction that a correction belongs to. ERR_NOT_FOUND if there is none. */
+/* Finds the extraction to which a correction belongs. ERR_NOT_FOUND if there is none. */
 static enum err find_corrected(struct store_txn *txn, const struct event *event,
                                const struct feedback_event_view *view, uint64_t *ret_seq)
 {

@@ -1,11 +1,10 @@
 /*
- * extraction_rows.h: the rows of extractions: each one with its corrections, the one that is recorded under
- * an id, and those of each document and draft order; and what is summed over them. Extractions write them,
- * corrections mark them; only apply changes them. A folder of its own, since corrections are between these
- * rows and the rest of extractions, which credit examples.
- *
- * The extractions of a document or draft order are ordered by the time at which their examples were served.
- * A correction belongs to the newest that was served before it, whichever of both was recorded first.
+ * extraction_rows.h: the rows of extractions: each extraction with its corrections, the current one of each id,
+ * those of each document and draft order, and the sums over them. Extractions write the rows, corrections mark
+ * them; only apply changes them. The rows have their own folder because both corrections and the rest of
+ * extractions depend on them. The extractions of a document or draft order are sorted by the time at which
+ * their examples were served. A correction belongs to the newest extraction that was served before it,
+ * whichever of both was recorded first.
  */
 #ifndef ERRATA_SERVER_DOMAIN_EXTRACTIONS_ROWS_EXTRACTION_ROWS_H
 #define ERRATA_SERVER_DOMAIN_EXTRACTIONS_ROWS_EXTRACTION_ROWS_H
@@ -16,61 +15,61 @@
 
 #include <errata/v1/feedback_event.views.h>
 
-/* One extraction: its row, and what the facts of its event say of its place among others. */
+/* One extraction: its row, and the values of its event's facts that determine its position. */
 struct extraction_entry {
     struct org_id org;
     struct extraction_record record;
     uint32_t confidence_millionths;
     enum extraction_key_kind key_kind;
-    struct slice key_id; /* empty: it has no key */
-    struct slice document_id; /* empty: none; as are those below */
+    struct slice key_id; /* empty: no key */
+    struct slice document_id; /* empty: none; likewise the next members */
     struct slice draft_order_id;
     int64_t served_at_us;
     int64_t
-        corrected_from_us; /* corrections from then on mark it, if no other extraction was served before */
+        corrected_from_us; /* corrections since this time mark it, unless another extraction was served between */
 };
 
-/* Reads the entry of an EVENT_EXTRACTION_RECORDED, without any correction, borrowed from the event. ERR_CORRUPT
+/* Reads the entry of an EVENT_EXTRACTION_RECORDED without its corrections, borrowed from the event. ERR_CORRUPT
  * for other events. */
 MUST_CHECK enum err extraction_entry_of_event(const struct event *event,
                                               struct extraction_entry *ret_entry);
-/* Reads the entry of a stored extraction with its corrections, in the arena. ERR_NOT_FOUND for one that was
- * replaced, or does not exist. */
+/* Reads the entry of a stored extraction with its corrections, in the arena. ERR_NOT_FOUND if it was replaced
+ * or does not exist. */
 MUST_CHECK enum err extraction_entry_read(struct arena *arena, struct store_txn *txn,
                                           struct org_id org, uint64_t seq,
                                           struct extraction_entry *ret_entry);
 
-/* What an extraction changes about each artifact of the exposures that it cites: -1, 0 or 1. */
+/* Change of the counts of each artifact of the exposures that an extraction cites: -1, 0 or 1. */
 struct extraction_credit_change {
     int outcomes;
-    int bad; /* outcomes of extractions that were corrected */
+    int bad; /* outcomes of corrected extractions */
 };
 
-/* Counts the extraction of the event `seq` as an outcome of the artifacts that it cites, each once; or subtracts it.
- * An extraction without a key counts only for exposures that no such extraction cited before, so the outcomes are kept
- * first. Whether it is corrected is counted by the functions below. */
+/* Counts the extraction of the event `seq` as an outcome of each artifact that it cites, or subtracts it. An
+ * extraction without a key counts only for exposures that no such extraction cited before; the caller must
+ * store the outcomes first. The functions below count whether it is corrected. */
 MUST_CHECK enum err extraction_credits_change(struct ctx *ctx, struct store_txn *txn,
                                               struct org_id org, uint64_t seq,
                                               const struct extraction_credit_change *change);
-/* Adds an extraction to the rows and sums: with the corrections in its record, and those that were stored
- * before and belong to it. */
+/* Adds an extraction to the rows and sums, with the corrections in its record and the stored ones that belong
+ * to it. */
 MUST_CHECK enum err extraction_rows_add(struct ctx *ctx, struct store_txn *txn,
                                         struct extraction_entry *entry);
 /* Removes an extraction that was added, with its corrections. */
 MUST_CHECK enum err extraction_rows_remove(struct ctx *ctx, struct store_txn *txn,
                                            const struct extraction_entry *entry);
-/* Marks the extraction that a correction belongs to as corrected, and counts: an extraction once, and each of
- * its fields once. Does nothing for a correction that names no document and no draft order, or whose
- * extraction is not recorded. */
+/* Marks the extraction to which a correction belongs as corrected, and counts the extraction and each corrected
+ * field once. Does nothing if the correction names neither document nor draft order, or if its extraction is
+ * not recorded. */
 MUST_CHECK enum err extraction_rows_correct(struct ctx *ctx, struct store_txn *txn,
                                             const struct event *event,
                                             const struct feedback_event_view *view);
-/* Removes a retracted correction from the extractions that it marked, and its counts. */
+/* Removes a retracted correction, and its counts, from the extractions that it marked. */
 MUST_CHECK enum err extraction_rows_uncorrect(struct ctx *ctx, struct store_txn *txn,
                                               const struct event *event,
                                               const struct feedback_event_view *view);
 
-/* Finds the extraction that is recorded under an id. ERR_NOT_FOUND if there is none. */
+/* Finds the current extraction of an id. ERR_NOT_FOUND if there is none. */
 MUST_CHECK enum err extraction_rows_find_key(struct store_txn *txn, struct org_id org,
                                              enum extraction_key_kind kind, struct slice id,
                                              uint64_t *ret_seq);
@@ -79,8 +78,8 @@ MUST_CHECK enum err extraction_rows_find_key(struct store_txn *txn, struct org_i
 MUST_CHECK enum err extraction_rows_find_newest(struct store_txn *txn, struct org_id org,
                                                 enum subject_kind kind, struct slice id,
                                                 uint64_t *ret_seq);
-/* The document that the newest extraction of a draft order was made of, in the arena; empty if it names
- * none, or there is no such extraction. */
+/* Returns the document of the newest extraction of a draft order, in the arena; empty if there is no such
+ * extraction or it names no document. */
 MUST_CHECK enum err extraction_rows_document_of_draft(struct arena *arena, struct store_txn *txn,
                                                       struct org_id org,
                                                       struct slice draft_order_id,

@@ -8,7 +8,7 @@
 
 #include <record/extractions.pb.h>
 
-/* Only what was corrected has corrected fields, and what was corrected has corrections. */
+/* A record has corrected fields only if it is corrected, and is corrected only if it has corrections. */
 static bool corrections_fit(uint64_t corrected_by_seq, size_t field_count, size_t correction_count)
 {
     return (corrected_by_seq != 0) == (correction_count != 0) &&

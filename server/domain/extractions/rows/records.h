@@ -1,6 +1,6 @@
 /*
- * records.h: rows of extractions as plain C, and their bytes: messages of proto/record/extractions.proto.
- * The rules of store/records.h hold: slices are borrowed from the bytes, and what does not decode is
+ * records.h: rows of extractions as plain C, and their bytes: messages of proto/record/extractions.proto. The
+ * rules of store/records.h apply: slices are borrowed from the bytes, and bytes that cannot be decoded are
  * ERR_CORRUPT.
  */
 #ifndef ERRATA_SERVER_DOMAIN_EXTRACTIONS_ROWS_RECORDS_H
@@ -9,9 +9,9 @@
 #include "store/base/arena.h"
 #include "store/key.h"
 
-/* Corrected fields of one extraction that are distinguished; further ones are not counted. */
+/* Maximum distinct corrected fields of one extraction; further ones are not counted. */
 #define RECORD_CORRECTED_FIELDS_MAX 256
-/* Corrections of one extraction that mark it; further ones change nothing about it. */
+/* Maximum corrections that mark one extraction; further ones have no effect on it. */
 #define RECORD_CORRECTIONS_MAX 256
 
 /* EXTRACTION */

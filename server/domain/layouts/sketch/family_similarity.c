@@ -20,7 +20,8 @@ struct family_similarity family_sketch_compare(const struct family_sketch *left,
     if (!is_comparable(left, right)) {
         return similarity;
     }
-    /* Steps without branches, because a processor can't predict which sketch has the next feature. */
+    /* Advances without branches, because the processor cannot predict which sketch has the next
+     * feature. */
     while (l < left->count && r < right->count && similarity.of < FAMILY_SKETCH_FEATURES_MAX) {
         uint32_t a = left->features[l];
         uint32_t b = right->features[r];
@@ -30,7 +31,7 @@ struct family_similarity family_sketch_compare(const struct family_sketch *left,
         similarity.shared += a == b;
         similarity.of++;
     }
-    /* One of the two is at its end: the rest of the other is not shared. */
+    /* One of the two has ended; the other's remaining features are not shared. */
     similarity.of += (left->count - l) + (right->count - r);
     if (similarity.of > FAMILY_SKETCH_FEATURES_MAX) {
         similarity.of = FAMILY_SKETCH_FEATURES_MAX;
@@ -38,8 +39,8 @@ struct family_similarity family_sketch_compare(const struct family_sketch *left,
     return similarity;
 }
 
-/* Returns whether the two share enough words. Called only for pairs that are otherwise similar: most
- * comparisons need not count words. */
+/* Returns whether the two share enough words. Called only for pairs that are otherwise similar, since most
+ * comparisons need no count of words. */
 static bool shares_words(const struct family_sketch *left, const struct family_sketch *right)
 {
     struct family_difference difference;
@@ -103,7 +104,7 @@ void family_sketch_difference(const struct family_sketch *left, const struct fam
     uint32_t r = 0;
 
     for (uint32_t i = 0; i < difference.similarity.of; i++) {
-        /* Features end before UINT32_MAX: its kind is unknown. */
+        /* No feature is UINT32_MAX, since its kind is unknown. */
         uint32_t a = l < left->count ? left->features[l] : UINT32_MAX;
         uint32_t b = r < right->count ? right->features[r] : UINT32_MAX;
         uint32_t *counts = a == b  ? difference.shared

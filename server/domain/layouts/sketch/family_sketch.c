@@ -23,8 +23,8 @@ static uint64_t hash_bytes(struct slice bytes)
     return hash;
 }
 
-/* The finaliser of MurmurHash3 (Appleby): all bits of its input change the low ones, by which
- * features are chosen. */
+/* The finaliser of MurmurHash3 (Appleby): all bits of its input affect the low ones, by which features are
+ * selected. */
 static uint64_t mix(uint64_t hash)
 {
     hash = (hash ^ (hash >> 33)) * UINT64_C(0xff51afd7ed558ccd);

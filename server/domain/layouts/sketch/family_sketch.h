@@ -21,14 +21,15 @@
 
 /* A page with fewer features, such as a scan, has no sketch: two such pages are similar by chance. */
 #define FAMILY_SKETCH_FEATURES_MIN 8
-/* More features would not make the similarity noticeably more precise, and 128 fit into 512 bytes. */
+/* Maximum features of a sketch: more would not make the similarity noticeably more precise, and 128 fit into
+ * 512 bytes. */
 #define FAMILY_SKETCH_FEATURES_MAX 128
 /* 4 bytes each. */
 #define FAMILY_SKETCH_BYTES_MAX (4 * FAMILY_SKETCH_FEATURES_MAX)
-/* Two documents are of one family if their similarity is at least this, in hundredths, */
+/* Two documents belong to one family if their similarity is at least this, in hundredths, */
 #define FAMILY_SIMILARITY_MIN_HUNDREDTHS 30
-/* and they share this many words, or half the words of the one with fewer: pages that one program
- * made share fonts and rulings, whoever sent them. */
+/* and they share this many words, or half the words of the one with fewer: pages that the same program created
+ * share fonts and rulings, even from different senders. */
 #define FAMILY_SHARED_WORDS_MIN 6
 
 /* The numbers are part of stored sketches. */
@@ -106,7 +107,7 @@ struct family_match {
 bool family_match_offer(struct family_match *best, const struct family_sketch *document,
                         const struct family_sketch *candidate, uint64_t seq);
 
-/* Where the features of a similarity are, by kind. */
+/* The features that two sketches share, and those of only one of them, by kind. */
 struct family_difference {
     struct family_similarity similarity;
     uint32_t shared[FAMILY_FEATURE_KINDS];
@@ -114,7 +115,8 @@ struct family_difference {
     uint32_t only_right[FAMILY_FEATURE_KINDS];
 };
 
-/* Splits the union that family_sketch_compare looks at; all three sum up to `similarity.of`. */
+/* Counts the features of the union that family_sketch_compare examines; all three counts add up to
+ * `similarity.of`. */
 void family_sketch_difference(const struct family_sketch *left, const struct family_sketch *right,
                               struct family_difference *ret_difference);
 

@@ -1,11 +1,13 @@
 /*
- * admin.h: organisations and tokens, as events. Deciding and applying, reading back; no RPC, no
- * secrets but their hashes. An organisation's first event is its own creation; a token's creation
- * and revocation are in the log of the organisation that it belongs to. What belongs to no
- * organisation (the list of organisations, tokens by key id) is kept under the zero organisation.
+ * admin.h: organisations and tokens, as events: decides, applies and reads them. No RPC; of secrets
+ * only their hashes. An organisation's first event is its own creation; a token's creation and
+ * revocation are in the log of the organisation that it belongs to. Rows that belong to no
+ * organisation (the list of organisations, tokens by key id) are stored under the zero
+ * organisation.
  *
- * Facts: OrganizationCreated and TokenRevoked are stored as they are returned. TokenCreated is stored inside
- * a message of our own beside the secret's hash, so that the answer can be had without the hash.
+ * Facts: OrganizationCreated and TokenRevoked are stored as they are returned. TokenCreated is
+ * stored inside a message of our own beside the secret's hash, so that the response can be sent
+ * without the hash.
  */
 #ifndef ERRATA_SERVER_DOMAIN_ADMIN_ADMIN_H
 #define ERRATA_SERVER_DOMAIN_ADMIN_ADMIN_H
@@ -17,7 +19,8 @@
 
 /* Hex digits of a key id in text. */
 #define ADMIN_KEY_ID_TEXT_BYTES 8
-/* Draws of a key id before giving up: at a million tokens the odds of one are 2^-12. */
+/* Attempts to draw an unused key id: with a million tokens each draw collides with probability
+ * 2^-12. */
 #define ADMIN_KEY_ID_DRAWS_MAX 16
 
 /* The caller: used for the envelope of events, and to check rights that concern the whole
@@ -38,48 +41,51 @@ struct admin_token_draft {
     struct sha256_digest secret_sha256;
 };
 
-/* Appends the first event of a new organisation's log. ERR_DENIED without the server flag, ERR_EXISTS where
- * the name is taken. */
+/* Appends the first event of a new organisation's log. ERR_DENIED without the server flag,
+ * ERR_EXISTS if the name is taken. */
 MUST_CHECK enum err admin_create_organization(struct ctx *ctx, struct store_txn *txn,
                                               const struct admin_actor *actor, struct slice name,
                                               struct work_result *ret_result);
-/* Adds to ctx->fault what is wrong with the token whenever it is made: an OPERATOR or REVIEWER without a
- * user. For callers that report it with other faults; admin_create_token checks it too. */
+/* Adds a fault to ctx->fault for a token that is always invalid: an OPERATOR or REVIEWER without a
+ * user. For callers that report it together with other faults; admin_create_token checks it too. */
 void admin_check_token(struct ctx *ctx, const struct admin_token_draft *draft);
-/* Chooses a free key id and appends. ERR_INVALID for what admin_check_token finds, or an end that is not in
- * the future; ERR_DENIED for a server flag from an actor without it. */
+/* Chooses a free key id and appends. ERR_INVALID for a token that admin_check_token refuses, or an
+ * expiry that is not in the future; ERR_DENIED for a server flag from an actor without it. */
 MUST_CHECK enum err admin_create_token(struct ctx *ctx, struct store_txn *txn,
                                        const struct admin_actor *actor,
                                        const struct admin_token_draft *draft,
                                        struct work_result *ret_result);
-/* Appends, or nothing where the token is revoked already (a count of 0). ERR_NOT_FOUND where the
- * organisation has no such token; ERR_PRECONDITION for the last token that can administer the server. */
+/* Appends the revocation; a token that is already revoked appends nothing (a count of 0).
+ * ERR_NOT_FOUND if the organisation has no such token; ERR_PRECONDITION for the last token that can
+ * administer the server. */
 MUST_CHECK enum err admin_revoke_token(struct ctx *ctx, struct store_txn *txn,
                                        const struct admin_actor *actor, struct org_id org,
                                        uint32_t key_id, struct work_result *ret_result);
 /* A usable ADMIN token with the server flag: not revoked, not expired at `now_us` (wall clock). */
 bool admin_token_rules_server(const struct token_record *token, int64_t now_us);
-/* The time until which tokens with the rights to administer the whole server are valid. */
+/* Until when some token can administer the whole server. */
 struct admin_server_access {
     int64_t
-        until_us; /* the latest end of such a token; INT64_MAX: one has no end; 0: there is none */
+        until_us; /* the latest expiry of such a token; INT64_MAX: one does not expire; 0: there is
+                   * no such token */
     uint32_t key_id; /* key id of that token, unless until_us is 0 */
 };
-/* Tokens that are scanned at most, in 0.3 s; with more, one that is not among the first may be missed: then
- * the last one that was found can't be revoked. */
+/* Maximum number of tokens scanned; takes 0.3 s. With more tokens, one beyond the limit may be
+ * missed; then the last one that was found cannot be revoked. */
 #define ADMIN_TOKENS_SCANNED_MAX 1000000
-/* Scans the first `tokens_max` tokens of all organisations, except the one with `except_key_id` (NULL: none).
- * Ends at the first token without an end. */
+/* Scans the first `tokens_max` tokens of all organisations, except the one with `except_key_id`
+ * (NULL: none). Stops at the first token that does not expire. */
 MUST_CHECK enum err admin_read_server_access(struct store_txn *txn, int64_t now_us,
                                              const uint32_t *except_key_id, uint32_t tokens_max,
                                              struct admin_server_access *ret_access);
 
-/* The part of a TOKEN_CREATED event's facts that may be answered: TokenCreated's wire bytes. */
+/* Returns the part of a TOKEN_CREATED event's facts that responses may contain: TokenCreated's wire
+ * bytes. */
 MUST_CHECK enum err admin_public_facts(const struct event *event, struct slice *ret_public);
-/* The key id that a TOKEN_CREATED event gave. */
+/* Returns the key id that a TOKEN_CREATED event assigned. */
 MUST_CHECK enum err admin_created_key_id(const struct event *event, uint32_t *ret_key_id);
 
-/* Rows; their slices are borrowed from the transaction. ERR_NOT_FOUND where there is none. */
+/* Read rows; their slices are borrowed from the transaction. ERR_NOT_FOUND if there is none. */
 MUST_CHECK enum err admin_read_organization(struct store_txn *txn, struct uuid id,
                                             struct organization_record *ret_organization);
 MUST_CHECK enum err admin_read_token(struct store_txn *txn, uint32_t key_id,
@@ -97,7 +103,7 @@ MUST_CHECK enum err admin_token_list_next(struct store_txn *txn, const struct id
                                           struct page *page, uint32_t *ret_key_id,
                                           struct token_record *ret_token);
 
-/* The store has an organisation. Reads one row. */
+/* Returns whether the store has an organisation. Reads one row. */
 MUST_CHECK enum err admin_has_organization(struct store_txn *txn, bool *ret_has);
 
 void admin_format_key_id(uint32_t key_id, char text[ADMIN_KEY_ID_TEXT_BYTES]);

@@ -1,6 +1,6 @@
 /*
- * apply.c: the rows of organisations and tokens, made from their events, and reading them. Knows no
- * clock, no randomness and no configuration: a replay makes the same bytes.
+ * apply.c: derives the rows of organisations and tokens from their events, and reads them. Uses no
+ * clock, random numbers or configuration, so a replay writes the same bytes.
  */
 #include "server/domain/admin/admin.h"
 #include "server/domain/admin/facts.h"
@@ -28,7 +28,8 @@ static enum err apply_organization_created(struct ctx *ctx, struct store_txn *tx
         return err;
     }
     record.name = created.name;
-    name_key = key_organization_name_global(record.name); /* the name may die with the first put */
+    name_key = key_organization_name_global(record.name); /* the first put may invalidate the
+                                                           * name */
     err = record_encode_organization(ctx->arena, &record, &bytes);
     if (err != OK) {
         return err;

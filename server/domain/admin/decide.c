@@ -1,6 +1,6 @@
 /*
- * decide.c: the decisions about organisations and tokens. Each reads through its transaction, says
- * no before it puts anything, then appends one event and applies it.
+ * decide.c: the decisions about organisations and tokens. Each reads in its transaction, refuses
+ * before the first put, then appends one event and applies it.
  */
 #include "server/domain/admin/admin.h"
 #include "server/domain/admin/facts.h"
@@ -83,7 +83,7 @@ enum err admin_create_organization(struct ctx *ctx, struct store_txn *txn,
     return append_and_apply(ctx, txn, &draft, ret_result);
 }
 
-/* A key id that no token has or had. */
+/* Draws a key id that no token has or had. */
 static enum err draw_key_id(struct ctx *ctx, struct store_txn *txn, uint32_t *ret_key_id)
 {
     for (unsigned draw = 0; draw < ADMIN_KEY_ID_DRAWS_MAX; draw++) {

@@ -1,7 +1,7 @@
 /*
- * server_access.c: which tokens can administer the whole server, and until when. A scan of the token
- * table: there is no index by flag, since few tokens carry it and this is read rarely. A scan of the whole
- * table, if no such token without an end is left, costs about 0.3 us for each token.
+ * server_access.c: which tokens can administer the whole server, and until when. Scans the token
+ * table: there is no index by flag, since few tokens have it and this is read rarely. If every such
+ * token expires, the whole table is scanned, at about 0.3 us per token.
  */
 #include "server/domain/admin/admin.h"
 #include "server/domain/admin/keys.h"
@@ -17,7 +17,7 @@ bool admin_token_rules_server(const struct token_record *token, int64_t now_us)
            (token->expire_at_us == 0 || token->expire_at_us > now_us);
 }
 
-/* Takes one row of the walk into account. */
+/* Adds one row of the scan to the result. */
 static enum err take_row(struct slice key, struct slice value, int64_t now_us,
                          const uint32_t *except_key_id, struct admin_server_access *access)
 {

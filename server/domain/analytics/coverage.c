@@ -1,6 +1,6 @@
 /*
- * coverage.c: see coverage.h. A page's place is the key of its last row: keys of the orders of profiles and
- * keys of the layouts' sums differ in size.
+ * coverage.c: see coverage.h. The position of a page is the key of its last row; keys of profiles
+ * and keys of layout sums differ in size.
  */
 #include "server/domain/analytics/coverage.h"
 
@@ -43,7 +43,7 @@ static struct layout_coverage_view view_of(const struct layout *layout)
     };
 }
 
-/* The view of a layout whose fingerprint and profile are set. */
+/* Fills in the view of a layout whose fingerprint and profile are set. */
 static enum err fill_view(struct arena *arena, struct store_txn *txn, struct org_id org,
                           struct layout *layout, struct layout_coverage_view *ret_view)
 {
@@ -74,7 +74,7 @@ enum err coverage_read(struct arena *arena, struct store_txn *txn, struct org_id
                                              : fill_view(arena, txn, org, &layout, ret_layout);
 }
 
-/* The next layout that has documents. */
+/* Returns the next layout that has documents. */
 static enum err next_seen(struct ctx *ctx, struct store_txn *txn, struct coverage_list *list,
                           struct layout_coverage_view *ret_view)
 {
@@ -116,7 +116,7 @@ static enum err is_unseen(struct store_txn *txn, struct slice key,
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-/* The next layout that has no documents. */
+/* Returns the next layout that has no documents. */
 static enum err next_unseen(struct ctx *ctx, struct store_txn *txn, struct coverage_list *list,
                             struct layout_coverage_view *ret_view)
 {

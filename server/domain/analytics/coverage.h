@@ -1,8 +1,9 @@
 /*
- * coverage.h: what is known of each layout, as of now: its documents, examples, events and extractions.
+ * coverage.h: the current counts of each layout: its documents, examples, events and extractions.
  * Layouts with documents come first, in the order of their profiles; then those that only events or
- * extractions have named, in the order of their keys. A layout that is seen while a list is read moves to
- * the front, as with profiles: it may be missed or listed twice, the others never.
+ * extractions have named, in the order of their keys. A layout that is seen while a list is read
+ * moves to the front, as in lists of profiles: it may be missed or listed twice; all others are
+ * listed once.
  */
 #ifndef ERRATA_SERVER_DOMAIN_ANALYTICS_COVERAGE_H
 #define ERRATA_SERVER_DOMAIN_ANALYTICS_COVERAGE_H
@@ -15,7 +16,8 @@
 /* Layouts that GetLearningAnalytics returns. */
 #define COVERAGE_MOST_SEEN 50
 
-/* Reads one layout by its fingerprint, which the view borrows; an unknown layout has no counts. */
+/* Reads one layout by its fingerprint, which the view borrows; the counts of an unknown layout are
+ * 0. */
 MUST_CHECK enum err coverage_read(struct arena *arena, struct store_txn *txn, struct org_id org,
                                   struct slice layout_fingerprint,
                                   struct layout_coverage_view *ret_layout);
@@ -31,8 +33,8 @@ struct coverage_list {
 };
 
 MUST_CHECK enum err coverage_list_begin(struct store_txn *txn, struct coverage_list *list);
-/* The next layout, borrowed from the transaction and the list until the next one is read. ERR_NOT_FOUND at
- * the end of the page. */
+/* Returns the next layout, borrowed from the transaction and the list until the next one is read.
+ * ERR_NOT_FOUND at the end of the page. */
 MUST_CHECK enum err coverage_list_next(struct ctx *ctx, struct store_txn *txn,
                                        struct coverage_list *list,
                                        struct layout_coverage_view *ret_layout);

@@ -1,5 +1,5 @@
 /*
- * days.c: a day is the date of a timestamp at midnight.
+ * days.c: see days.h. A day is formatted as the date part of the timestamp of its midnight.
  */
 #include "server/domain/analytics/days.h"
 

@@ -22,7 +22,7 @@ static struct proportion accuracy_of(uint64_t count, uint64_t corrected_count)
     return (struct proportion){count - corrected, count};
 }
 
-/* 0 without any; then it is absent. */
+/* 0 without extractions; the response then omits it */
 static double share_of(const struct proportion *share)
 {
     return share->trial_count > 0 ? (double)share->success_count / (double)share->trial_count : 0;
@@ -109,7 +109,7 @@ enum err experiment_read_organization(struct store_txn *txn, struct org_id org,
     return err;
 }
 
-/* The organisation's own sums belong to no layout. */
+/* Skips the organisation's own sums, which belong to no layout. */
 static bool has_counted(const struct layout_stats_record *stats)
 {
     return stats->layout_fingerprint.size > 0 &&

@@ -1,7 +1,7 @@
 /*
- * experiments.h: whether examples help: extractions of documents that got them beside extractions of
- * documents that were held out, of the organisation and of each layout. What is compared are accuracies:
- * the share of extractions that were not corrected.
+ * experiments.h: measures whether examples help: compares extractions of documents that received
+ * examples with extractions of documents that were held out, for the organisation and for each
+ * layout. The compared value is the accuracy: the share of extractions that were not corrected.
  */
 #ifndef ERRATA_SERVER_DOMAIN_ANALYTICS_EXPERIMENTS_H
 #define ERRATA_SERVER_DOMAIN_ANALYTICS_EXPERIMENTS_H
@@ -11,7 +11,7 @@
 
 #include <errata/v1/analytics_service.views.h>
 
-/* An ExperimentComparison: the arms and the excluded ones belong into the view. */
+/* An ExperimentComparison: the arms and the excluded extractions are part of the view. */
 struct experiment_comparison {
     struct experiment_comparison_view view;
     struct arm_result_view treatment;

@@ -1,7 +1,7 @@
 /*
- * field_counts.c: see field_counts.h. The most frequent are picked by a heap of as many as are wanted,
- * with the least of them on top: of a third of a million names almost all are turned away by one look
- * at it.
+ * field_counts.c: see field_counts.h. The most frequent names are selected with a min-heap of the
+ * requested size: of a third of a million names almost all are rejected by one comparison with its
+ * root.
  */
 #include "server/domain/analytics/field_counts.h"
 
@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-/* A picked field with what it is compared by. */
+/* A selected field and its sort keys. */
 struct heap {
     const struct field_count **items;
     size_t count;
@@ -49,7 +49,7 @@ enum err field_counts_add(struct field_counts *counts, enum field_kind kind,
     size_t place = first_place(counts, hash);
     struct field_count *item = NULL;
 
-    /* Half of the places at least are empty. */
+    /* At least half of the slots are empty. */
     while (counts->places[place] != 0 &&
            memcmp(counts->items[counts->places[place] - 1].hash, hash, FIELD_HASH_BYTES) != 0) {
         place = (place + 1) & mask;
@@ -148,7 +148,7 @@ size_t field_counts_top(const struct field_counts *counts, enum field_kind kind,
         }
     }
     total = heap.count;
-    /* The least of the rest follows the rest. */
+    /* The least frequent of the remaining fields is placed after them. */
     while (heap.count > 1) {
         const struct field_count *least = heap.items[0];
 

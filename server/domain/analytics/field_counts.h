@@ -37,14 +37,14 @@ struct field_counts {
 /* Room for `count_max` different fields. Fails only with ERR_MEMORY. */
 MUST_CHECK enum err field_counts_init(struct field_counts *counts, struct arena *arena,
                                       struct random *random, size_t count_max);
-/* ERR_CORRUPT where there are more than was said. */
+/* Returns ERR_CORRUPT for more fields than `count_max`. */
 MUST_CHECK enum err field_counts_add(struct field_counts *counts, enum field_kind kind,
                                      const uint8_t hash[FIELD_HASH_BYTES], struct slice name,
                                      uint64_t amount);
 /* Returns the number of corrections of a field. */
 uint64_t field_count_of(const struct field_count *item, enum field_kind kind);
-/* The most frequent ones, at most `max` (from 1), most frequent first, ties by name; fields without
- * any are left out. Gives how many there are; `ret_top` has room for `max`. */
+/* Writes the most frequent fields to `ret_top`, most frequent first, ties by name, without fields
+ * that have no corrections. `ret_top` has room for `max` (at least 1). Returns their number. */
 size_t field_counts_top(const struct field_counts *counts, enum field_kind kind, size_t max,
                         const struct field_count **ret_top);
 

@@ -88,7 +88,7 @@ static enum err bound_fields(struct store_txn *txn, const struct learning *learn
     return OK;
 }
 
-/* The number of an event type, as the counter is named. */
+/* Returns the event type of which a counter's name is the number. */
 static enum err read_type(struct slice name, size_t *ret_type)
 {
     size_t type = 0;
@@ -198,7 +198,7 @@ static enum err add_rows(struct learning *learning, struct scan *scan)
         }
     }
     if (scan->is_cut) {
-        return ERR_CORRUPT; /* no range of days has as many rows */
+        return ERR_CORRUPT; /* more rows than any range of days has */
     }
     return err == ERR_NOT_FOUND ? OK : err;
 }
@@ -333,7 +333,7 @@ static enum err add_up_layout(struct ctx *ctx, struct store_txn *txn, struct lea
 {
     struct key after = key_subject(learning->org, SUBJECT_LAYOUT, fingerprint,
                                    (learning->range.last_day + 1) * DAY_US - 1,
-                                   UINT64_MAX); /* a number that no row has */
+                                   UINT64_MAX); /* no row has this number */
     const struct scan_range range = {
         .table = TABLE_SUBJECT,
         .prefix = key_subject_prefix(learning->org, SUBJECT_LAYOUT, fingerprint),
@@ -345,7 +345,7 @@ static enum err add_up_layout(struct ctx *ctx, struct store_txn *txn, struct lea
     enum err err =
         field_counts_init(&learning->fields, ctx->arena, ctx->random, COUNTERS_FIELD_NAMES_MAX + 1);
 
-    if (err == OK) { /* the item keeps its place */
+    if (err == OK) { /* the item keeps its position */
         err = field_counts_add(&learning->fields, FIELD_OF_LINE, other.bytes, SLICE("other"), 0);
     }
     if (err == OK) {
@@ -392,7 +392,7 @@ static enum err fill_days(struct arena *arena, const struct learning *learning,
     return OK;
 }
 
-/* The most frequent type that is not listed yet; 0: there is none. */
+/* Returns the most frequent type that is not listed yet; 0 if all are listed. */
 static size_t next_type(const uint64_t types[TYPE_COUNT], const bool listed[TYPE_COUNT])
 {
     size_t best = 0;

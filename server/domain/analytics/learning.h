@@ -1,8 +1,9 @@
 /*
- * learning.h: what the loop learned in a range of days: of an organisation from its counters, of one layout from
- * its events. Counters: one walk over the rows of the range. A day has at most COUNTERS_FIELD_NAMES_MAX names of
- * fields, and each name a row for each kind of correction: some 2,012 rows a day, 736,000 in the longest range,
- * whose names take some 22 MiB. Neither is for the loop: it would delay other calls.
+ * learning.h: the learning report of a range of days: for an organisation from its counters, for
+ * one layout from its events. Counters are read in one walk over the rows of the range. A day has
+ * at most COUNTERS_FIELD_NAMES_MAX names of fields, and each name has a row for each kind of
+ * correction: about 2,012 rows a day, 736,000 in the longest range, whose names take about 22 MiB.
+ * Run neither on the event loop: it would delay other calls.
  */
 #ifndef ERRATA_SERVER_DOMAIN_ANALYTICS_LEARNING_H
 #define ERRATA_SERVER_DOMAIN_ANALYTICS_LEARNING_H
@@ -17,16 +18,18 @@
 #include <errata/v1/feedback_event.fields.h>
 
 #define LEARNING_DAYS_MAX 366
-/* Rows of a day: names of corrected fields twice, and fewer than a hundred others. More are damage. */
+/* Maximum rows of a day: two for each name of a corrected field, and fewer than a hundred others.
+ * More rows mean that the store is corrupt. */
 #define LEARNING_DAY_ROWS_MAX (2 * COUNTERS_FIELD_NAMES_MAX + 100)
 #define LEARNING_DAYS_DEFAULT 30
 #define LEARNING_TOP_FIELDS_DEFAULT 10
 #define LEARNING_TOP_FIELDS_MAX 1000
 
-/* Events of a layout, of any kind, that are read, newest first: 0.2 s. A layout has a few thousand. */
+/* Maximum events of a layout, of any kind, that are read, newest first; takes 0.2 s. A layout has a
+ * few thousand. */
 #define LEARNING_LAYOUT_EVENTS_MAX 100000
 
-/* Days by days.h, both included; at most LEARNING_DAYS_MAX. */
+/* Days as in days.h, both included; at most LEARNING_DAYS_MAX. */
 struct learning_range {
     int64_t first_day;
     int64_t last_day;
@@ -55,7 +58,7 @@ struct learning_fields {
     size_t count;
 };
 
-/* Values of FeedbackEventType. */
+/* Number of values of FeedbackEventType. */
 #define LEARNING_TYPES_MAX (FEEDBACK_EVENT_TYPE_CUSTOMER_SELECTED + 1)
 
 /* The report. Lists are allocated in the arena; names are borrowed from the transaction. */
@@ -66,11 +69,11 @@ struct learning_report {
     size_t type_count;
     struct learning_fields fields[FIELD_OF_BOTH + 1]; /* indexed by enum field_kind */
     uint64_t extraction_count; /* for a layout: current total, since its days have no counts */
-    uint64_t corrected_count; /* the same */
+    uint64_t corrected_count; /* also the current total */
     double correction_rate; /* correction rate of the extractions; 0 without any */
     uint64_t mapping_confirmed_count;
     uint64_t mapping_rejected_count;
-    uint64_t mapping_applied_count; /* of a layout 0 */
+    uint64_t mapping_applied_count; /* 0 for a layout */
     uint64_t retracted_count; /* feedback events of the range that were retracted since */
     bool
         is_incomplete; /* the layout has more than LEARNING_LAYOUT_EVENTS_MAX: older ones are left out */

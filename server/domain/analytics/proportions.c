@@ -1,18 +1,19 @@
 /*
- * proportions.c: the score statistic of a ratio, and the ratios that it does not refuse.
+ * proportions.c: the score statistic of a ratio, and the interval of ratios that the test does not
+ * reject.
  *
  * Under the hypothesis that the treated proportion is `ratio` times the control's, the most likely
- * proportions solve a quadratic equation. With x successes, y failures and n trials of the control (0)
- * and the treated (1), N = n0 + n1, X = x0 + x1 and d = (ratio - 1) (n1 + x0), its discriminant is
- * D = (d + y1 - y0)^2 + 4 ratio y0 y1, and the control's share is 2 X / (ratio (n1 + x0) + n0 + x1 +
- * sqrt D). Written so, and with each share's complement beside it, nothing large cancels, also where
- * there are a hundred failures among 10^12 trials.
+ * proportions solve a quadratic equation. With x successes, y failures and n trials of the control
+ * (0) and the treated (1), N = n0 + n1, X = x0 + x1 and d = (ratio - 1) (n1 + x0), its discriminant
+ * is D = (d + y1 - y0)^2 + 4 ratio y0 y1, and the control's share is 2 X / (ratio (n1 + x0) + n0 +
+ * x1 + sqrt D). In this form, and with each share's complement computed separately, no large terms
+ * cancel, even with a hundred failures among 10^12 trials.
  */
 #include "server/domain/analytics/proportions.h"
 
 #include <math.h>
 
-/* Halvings from a factor of 2^130 to neighbouring numbers, and then some. */
+/* Maximum number of bisections: enough to get from a factor of 2^130 to adjacent doubles. */
 #define BISECTIONS_MAX 400
 #define DOUBLINGS_MAX 200
 /* The normal quantile of PROPORTIONS_SIGNIFICANT, both sides. */
@@ -20,7 +21,7 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-/* Counts of both, as numbers. */
+/* The counts of both arms as doubles. */
 struct sample {
     double x0;
     double y0;
@@ -92,7 +93,8 @@ static bool is_accepted(const struct sample *s, double ratio)
     return !(p_value_of(s, ratio) < PROPORTIONS_SIGNIFICANT);
 }
 
-/* The last ratio that is accepted on the way from `inside` to `outside`, which is not. */
+/* Finds by bisection the last accepted ratio between `inside`, which is accepted, and `outside`,
+ * which is not. */
 static double find_end(const struct sample *s, double inside, double outside)
 {
     for (int i = 0; i < BISECTIONS_MAX; i++) {
@@ -175,7 +177,7 @@ bool proportions_improvement(const struct proportion *treated, const struct prop
     return true;
 }
 
-/* The ends of Wilson's score interval of one proportion. */
+/* Computes the ends of Wilson's score interval of one proportion. */
 static void find_score_interval(const struct proportion *proportion, double *ret_low,
                                 double *ret_high)
 {

@@ -1,8 +1,8 @@
 /*
- * proportions.h: two proportions beside each other: the score test of their equality, and the score
- * interval of their ratio. Both come from one statistic, so they never contradict each other: the
- * p-value is below 0.05 exactly where the interval excludes equality. Pure functions of four counts;
- * defined for all of them, and never NaN.
+ * proportions.h: compares two proportions: the score test of their equality, and the score interval
+ * of their ratio. Both come from one statistic, so they never contradict each other: the p-value is
+ * below 0.05 exactly where the interval excludes equality. Pure functions of four counts; defined
+ * for all of them, and never NaN.
  *
  * Koopman, P. A. R. (1984): Confidence intervals for the ratio of two binomial proportions. Biometrics
  * 40, 513-517. Miettinen, O. and Nurminen, M. (1985): Comparative analysis of two rates. Statistics in
@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The interval's level is 1 less this. */
+/* The level of significance; the confidence level of the interval is 1 minus this value. */
 #define PROPORTIONS_SIGNIFICANT 0.05
 
 struct proportion {
@@ -36,22 +36,23 @@ struct proportion_improvement {
 
 #define PROPORTIONS_TARGET_PERCENT 15
 
-/* How far one proportion lies above another. */
+/* The difference of two proportions. */
 struct proportion_difference {
-    double estimate; /* from -1 to 1, as the ends of its 95% interval */
+    double estimate; /* from -1 to 1, and so are the ends of its 95% interval */
     double low;
     double high;
 };
 
-/* Two-sided p-value of the two being equal: the test with pooled variance. False where either has no
- * trials. */
+/* Computes the two-sided p-value of the hypothesis that both proportions are equal, by the test
+ * with pooled variance. Returns false if either has no trials. */
 bool proportions_test(const struct proportion *treated, const struct proportion *control,
                       double *ret_p_value);
-/* False where either has no trials, or the control no success: then there is no ratio. */
+/* Computes their ratio. Returns false if either has no trials, or if the control has no success,
+ * since the ratio is then undefined. */
 bool proportions_improvement(const struct proportion *treated, const struct proportion *control,
                              struct proportion_improvement *ret_improvement);
 
-/* The first less the second. False if either has no trials. */
+/* Subtracts the second proportion from the first. Returns false if either has no trials. */
 bool proportions_subtract(const struct proportion *first, const struct proportion *second,
                           struct proportion_difference *ret_difference);
 

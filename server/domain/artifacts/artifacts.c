@@ -29,7 +29,7 @@ static enum err write_row(struct ctx *ctx, struct store_txn *txn, struct org_id 
     return err != OK ? err : store_put(txn, TABLE_ARTIFACT, key_slice(&key), value);
 }
 
-/* Adds to a count; false if it would be negative. */
+/* Adds to a count; returns false if it would become negative. */
 static bool add(uint64_t *count, int change)
 {
     if (change < 0 && *count == 0) {

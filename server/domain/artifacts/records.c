@@ -18,7 +18,7 @@ static bool is_empty(const struct artifact_counts *counts)
     return counts->exposure_count == 0 && counts->outcome_count == 0;
 }
 
-/* A row that would say nothing is not written. */
+/* A row without counts is not written. */
 static bool artifact_fits(const struct artifact_record *record)
 {
     return counts_fit(&record->none) && counts_fit(&record->treatment) &&
@@ -27,7 +27,7 @@ static bool artifact_fits(const struct artifact_record *record)
             !is_empty(&record->treatment) || !is_empty(&record->control));
 }
 
-/* Each event is named once, and there are no more than outcomes. */
+/* Each event is named once, and there are at most as many as outcomes. */
 static bool outcome_seqs_fit(const struct artifact_record *record)
 {
     uint64_t count = record->none.outcome_count + record->treatment.outcome_count +

@@ -1,6 +1,7 @@
 /*
- * records.h: rows of artifacts as plain C, and their bytes: messages of proto/record/artifacts.proto. The rules of
- * store/records.h hold: what does not decode is ERR_CORRUPT.
+ * records.h: rows of artifacts as plain C, and their bytes: messages of
+ * proto/record/artifacts.proto. The rules of store/records.h apply: bytes that do not decode are
+ * ERR_CORRUPT.
  */
 #ifndef ERRATA_SERVER_DOMAIN_ARTIFACTS_RECORDS_H
 #define ERRATA_SERVER_DOMAIN_ARTIFACTS_RECORDS_H
@@ -10,21 +11,21 @@
 
 #include <errata/v1/artifact.fields.h>
 
-/* What was counted of an artifact on one side of the experiment. */
+/* The counts of an artifact on one side of the experiment. */
 struct artifact_counts {
-    uint64_t exposure_count; /* that outcomes cited */
+    uint64_t exposure_count; /* exposures that outcomes cited */
     uint64_t outcome_count;
     uint64_t bad_count; /* of the outcomes */
 };
 
-/* Newest outcomes of an artifact whose events its row names. */
+/* Maximum number of newest outcomes whose events an artifact's row names. */
 #define ARTIFACT_OUTCOMES_MAX 5
 
 /* ARTIFACT */
 struct artifact_record {
     struct artifact_counts none; /* without an arm */
     struct artifact_counts treatment;
-    struct artifact_counts control; /* held out: it would have been served */
+    struct artifact_counts control; /* held out: it would otherwise have been served */
     uint64_t withdrawn_seq; /* the last event that rejected or superseded a mapping; 0: none did */
     uint64_t outcome_seqs[ARTIFACT_OUTCOMES_MAX]; /* of the newest outcomes, newest first */
     size_t outcome_seq_count;

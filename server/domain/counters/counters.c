@@ -1,7 +1,7 @@
 /*
- * counters.c: counters by day; see counters.h. Callers invent field names, so a day counts a limited
- * number of distinct ones by name and the rest together. A counter that is full stays full: sums of
- * what is never negative are the same for any order of additions.
+ * counters.c: counters by day; see counters.h. Callers choose the field names, so a day counts a
+ * limited number of distinct names separately and all others together. A saturated counter stays
+ * saturated: sums of non-negative numbers do not depend on the order of additions.
  */
 #include "server/domain/counters/counters.h"
 
@@ -16,7 +16,7 @@ uint32_t counters_day_of(int64_t created_at_us)
     return created_at_us > 0 ? (uint32_t)(created_at_us / DAY_US) : 0;
 }
 
-/* The count of a row; 0 where there is none. */
+/* Returns the count of a row; 0 if there is no row. */
 static enum err read_count(struct store_txn *txn, const struct key *key, uint64_t *ret_count)
 {
     struct counter_record record = {0};

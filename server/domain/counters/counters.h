@@ -1,7 +1,7 @@
 /*
- * counters.h: what analytics is served from: counters by UTC day of `created_at`; sums by layout and
- * arm are in experiment/sums.h. Only apply writes them, in the transaction that stores the event; their
- * sum always equals what a scan of the events gives.
+ * counters.h: the counters from which analytics are computed, by UTC day of `created_at`; sums by
+ * layout and arm are in experiment/sums.h. Only apply writes them, in the transaction that stores
+ * the event; their sum always equals what a scan of the events gives.
  */
 #ifndef ERRATA_SERVER_DOMAIN_COUNTERS_COUNTERS_H
 #define ERRATA_SERVER_DOMAIN_COUNTERS_COUNTERS_H
@@ -9,7 +9,8 @@
 #include "server/domain/counters/keys.h"
 #include "store/log.h"
 
-/* Distinct field names that are counted for an organisation and day; the others count as `other`. */
+/* Maximum distinct field names that are counted by name for an organisation and day; the others
+ * count as `other`. */
 #define COUNTERS_FIELD_NAMES_MAX 1000
 
 /* The keys of counters by day. */
@@ -18,7 +19,7 @@ struct counter_day {
     uint32_t day; /* days since 1970 */
 };
 
-/* The day that a time lies in, counted from 1970. */
+/* Returns the day of a time, as days since 1970. */
 uint32_t counters_day_of(int64_t created_at_us);
 static inline struct counter_day counters_day(struct org_id org, int64_t created_at_us)
 {
@@ -29,7 +30,8 @@ static inline struct counter_day counters_day(struct org_id org, int64_t created
 MUST_CHECK enum err counters_add(struct ctx *ctx, struct store_txn *txn,
                                  const struct counter_day *at, enum counter_dimension dimension,
                                  struct slice name, uint64_t amount);
-/* Subtracts what was added to a counter before; a full one stays full. ERR_CORRUPT for more than it has. */
+/* Subtracts an amount that was added before; a saturated counter stays saturated. Returns
+ * ERR_CORRUPT for more than its value. */
 MUST_CHECK enum err counters_subtract(struct ctx *ctx, struct store_txn *txn,
                                       const struct counter_day *at,
                                       enum counter_dimension dimension, struct slice name,
@@ -39,9 +41,9 @@ MUST_CHECK enum err counters_subtract(struct ctx *ctx, struct store_txn *txn,
 MUST_CHECK enum err counters_add_field(struct ctx *ctx, struct store_txn *txn,
                                        const struct counter_day *at,
                                        enum counter_dimension dimension, struct slice name);
-/* Subtracts what counters_add_field added for one event. A name without counts is not counted as distinct any
- * more, unless the day has had enough names: then it stays one of them, and its later corrections count as
- * `other`, as those of all other names do. */
+/* Reverses counters_add_field for one event. A name without counts is no longer counted as
+ * distinct, unless the day has reached its limit of names: it then keeps its place in the limit,
+ * and its later corrections count as `other`, like those of all other names. */
 MUST_CHECK enum err counters_subtract_field(struct ctx *ctx, struct store_txn *txn,
                                             const struct counter_day *at,
                                             enum counter_dimension dimension, struct slice name);

@@ -13,7 +13,8 @@ static bool may_backfill(enum role role)
     return role == ROLE_INTEGRATOR || role == ROLE_ADMIN;
 }
 
-/* The text between the path of a message and the name of its field: nothing in the request itself. */
+/* Returns the separator between the path of a message and the name of its field: empty for the
+ * request itself. */
 static const char *dot_after(struct slice path)
 {
     return path.size > 0 ? "." : "";

@@ -1,7 +1,7 @@
 /*
- * actor.h: who is said to have made a correction, and who may say when. A person's token speaks for
- * only that person; a program may name whom it speaks for; only importers and administrators may
- * date events in the past, and only history may lack an actor.
+ * actor.h: determines the actor of a correction, and who may set its time. A person's token acts
+ * only for that person; a program may name the person that it acts for; only importers and
+ * administrators may set times in the past, and only backfilled events may lack an actor.
  */
 #ifndef ERRATA_SERVER_DOMAIN_EVENTS_ACTOR_H
 #define ERRATA_SERVER_DOMAIN_EVENTS_ACTOR_H
@@ -19,9 +19,10 @@ struct event_caller {
     bool backfill_only; /* this role may call this method only with created_at set */
 };
 
-/* The actor to store: empty for history whose actor is unknown, else borrowed or in the arena.
- * ERR_DENIED with a message for one that this caller may not name, or for a time that it may not
- * give or must give; `path` is the event's in the request, empty for the request itself. */
+/* Returns the actor to store: empty for a backfilled event whose actor is unknown, else borrowed or
+ * in the arena. ERR_DENIED with a message for an actor that this caller may not name, for a time
+ * that it may not set, and for a missing time that it must set; `path` is the path of the event in
+ * the request, empty for the request itself. */
 MUST_CHECK enum err actor_resolve(struct ctx *ctx, const struct event_caller *caller,
                                   struct slice path, struct slice named, bool has_created_at,
                                   struct slice *ret_actor);

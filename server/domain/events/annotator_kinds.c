@@ -8,7 +8,7 @@
 
 struct slice annotator_kinds_run(uint32_t kinds)
 {
-    /* By the set's bits without the lowest, which no kind has. */
+    /* Indexed by the bits of the set without the lowest bit, which no kind uses. */
     static const struct slice runs[] = {
         {(const uint8_t *)"", 0},         {(const uint8_t *)"\x01", 1},
         {(const uint8_t *)"\x02", 1},     {(const uint8_t *)"\x01\x02", 2},

@@ -1,6 +1,6 @@
 /*
- * annotator_kinds.h: sets of kinds of annotators, as bits: 1 << kind. Filters and settings have them; requests and
- * stored messages list the kinds.
+ * annotator_kinds.h: sets of kinds of annotators, as bits: 1 << kind. Filters and settings use such
+ * sets; requests and stored messages list the kinds.
  */
 #ifndef ERRATA_SERVER_DOMAIN_EVENTS_ANNOTATOR_KINDS_H
 #define ERRATA_SERVER_DOMAIN_EVENTS_ANNOTATOR_KINDS_H

@@ -1,6 +1,7 @@
 /*
- * draft.h: how a decision becomes an event of the log: when it happened, what it is about, appended and
- * applied in one step. Each kind of event has its own facts, which its capability writes into the draft.
+ * draft.h: turns a decision into an event of the log: sets its time and subjects, then appends and
+ * applies it in one step. Each capability writes the facts of its own kinds of event into the
+ * draft.
  */
 #ifndef ERRATA_SERVER_DOMAIN_EVENTS_DRAFT_H
 #define ERRATA_SERVER_DOMAIN_EVENTS_DRAFT_H
@@ -13,26 +14,27 @@ struct event_time {
     int64_t created_at_us; /* 0 if not set */
 };
 
-/* The source of an event that happened then. */
+/* Returns the source of an event with this time. */
 static inline enum log_source event_time_source(const struct event_time *time)
 {
     return time->is_given ? SOURCE_BACKFILL : SOURCE_LIVE;
 }
 
-/* Adds to ctx->fault what is wrong with a given time, as the field created_at of `path` (empty: the
- * request itself): before 1970, or later than `now_us` (INT64_MAX: not known yet). */
+/* Adds a fault to ctx->fault for the field created_at of `path` (empty: the request itself) if the
+ * time is before 1970 or after `now_us` (INT64_MAX: not known yet). */
 void event_time_check(struct ctx *ctx, const struct event_time *time, struct slice path,
                       int64_t now_us);
-/* The same with the time that the organisation's next event would have. Fails only if that is not
- * known: faults are for the caller's fault_result. */
+/* Does the same check against the time that the organisation's next event would have. Returns an
+ * error only if that time cannot be read; the caller reports the faults with fault_result. */
 MUST_CHECK enum err event_time_check_now(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                          const struct event_time *time, struct slice path);
 
-/* Gives a draft its time, the given one, else its stamp's; before that the log's next stamp, unless it
- * has one already. */
+/* Sets the draft's stamp to the log's next one, unless it has a stamp already, and its time to the
+ * given one or, without one, to that of the stamp. */
 MUST_CHECK enum err event_draft_stamp(struct ctx *ctx, struct store_txn *txn,
                                       const struct event_time *time, struct event_draft *draft);
-/* Adds a subject, of which a draft has at most EVENT_SUBJECTS_MAX; none for an empty id. Borrowed. */
+/* Adds a subject, which is borrowed; ignores an empty id. A draft has at most EVENT_SUBJECTS_MAX
+ * subjects. */
 void event_draft_add_subject(struct event_draft *draft, enum subject_kind kind, struct slice id);
 /* Adds an id in the arena as a subject. */
 MUST_CHECK enum err event_draft_add_id(struct arena *arena, struct event_draft *draft,

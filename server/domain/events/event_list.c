@@ -39,7 +39,7 @@ static bool is_always_main(enum subject_kind kind)
     return false;
 }
 
-/* The rows are those of the subject, or those of the log. */
+/* Selects the rows to read: those of the subject, or those of the log. */
 static bool by_index(const struct event_list *list)
 {
     return list->by_subject && is_always_main((enum subject_kind)list->subject.kind);
@@ -71,7 +71,7 @@ enum err event_list_begin(struct store_txn *txn, const struct event_list *list)
     return page_open(list->page, txn, by_index(list) ? &subject : &log);
 }
 
-/* The seq of the event of the next row. */
+/* Returns the seq of the event of the next row. */
 static enum err next_seq(const struct event_list *list, uint64_t *ret_seq)
 {
     struct slice key = {NULL, 0};

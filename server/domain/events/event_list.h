@@ -1,6 +1,6 @@
 /*
- * event_list.h: an organisation's events in a list, newest first: all, or those of one kind or about one
- * subject.
+ * event_list.h: lists an organisation's events, newest first: all events, or those of one kind or
+ * about one subject.
  */
 #ifndef ERRATA_SERVER_DOMAIN_EVENTS_EVENT_LIST_H
 #define ERRATA_SERVER_DOMAIN_EVENTS_EVENT_LIST_H
@@ -19,7 +19,7 @@ struct event_list {
 };
 
 MUST_CHECK enum err event_list_begin(struct store_txn *txn, const struct event_list *list);
-/* The next event, borrowed from the transaction. ERR_NOT_FOUND at the end of the page. */
+/* Returns the next event, borrowed from the transaction. ERR_NOT_FOUND at the end of the page. */
 MUST_CHECK enum err event_list_next(struct store_txn *txn, const struct event_list *list,
                                     struct event *ret_event);
 

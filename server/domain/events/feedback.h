@@ -1,6 +1,6 @@
 /*
- * feedback.h: a stored feedback event, read from its facts and content without a copy. For rules that need
- * its members; what is only passed through is not read.
+ * feedback.h: a stored feedback event, read from its facts and content without a copy. Reads only
+ * the members that rules need; other members are passed through unread.
  */
 #ifndef ERRATA_SERVER_DOMAIN_EVENTS_FEEDBACK_H
 #define ERRATA_SERVER_DOMAIN_EVENTS_FEEDBACK_H
@@ -15,9 +15,9 @@
 /* ERR_CORRUPT for bytes that are not a FeedbackEvent. Content that was removed reads as absent. */
 MUST_CHECK enum err feedback_view_read(const struct event *event,
                                        struct feedback_event_view *ret_view);
-/* The event counts as an example: it is a correction of an extraction. */
+/* Returns whether the event is a correction of an extraction, and so may be an example. */
 bool feedback_is_correction(enum feedback_event_type event_type);
-/* Both parts of an entity are named. */
+/* Returns whether the event names both parts of an entity. */
 static inline bool feedback_has_entity(const struct feedback_event_view *view)
 {
     return view->entity_type.size > 0 && view->entity_id.size > 0;

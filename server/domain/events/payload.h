@@ -9,8 +9,9 @@
 
 #include <errata/payload/payload.views.h>
 
-/* The bytes of that part. Logs of store formats below 4 have its members in the payload itself, under the
- * same numbers; a part that has only default values takes no bytes, and reads the same from either. */
+/* Returns the bytes of that part. In logs of store formats below 4 its members are in the payload
+ * itself, with the same field numbers. A part with only default values takes no bytes, and is read
+ * alike from both. */
 static inline struct slice payload_internal(struct slice internal, struct slice payload)
 {
     return internal.size > 0 ? internal : payload;

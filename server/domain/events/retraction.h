@@ -1,6 +1,6 @@
 /*
- * retraction.h: which events were retracted, by whom and when. Retractions write the row of a retracted event;
- * capabilities that take it back, and everything that lists events, read it.
+ * retraction.h: which events were retracted, by whom and when. A retraction writes the row of the
+ * retracted event; capabilities that reverse the event, and all lists of events, read it.
  */
 #ifndef ERRATA_SERVER_DOMAIN_EVENTS_RETRACTION_H
 #define ERRATA_SERVER_DOMAIN_EVENTS_RETRACTION_H

@@ -1,5 +1,5 @@
 /*
- * subject.h: what an event is about.
+ * subject.h: the kinds of subjects of events.
  */
 #ifndef ERRATA_SERVER_DOMAIN_EVENTS_SUBJECT_H
 #define ERRATA_SERVER_DOMAIN_EVENTS_SUBJECT_H

@@ -18,8 +18,8 @@ static bool arm_fits(const struct arm_sums *arm)
             (arm->field_count == 0 && arm->corrected_field_count == 0));
 }
 
-/* The arms are parts of the whole. A layout may be listed without extractions; a row of an
- * organisation without any would say nothing. */
+/* The arms are parts of the whole. A layout may be listed without extractions; an organisation's
+ * row must have at least one. */
 static bool layout_stats_fit(const struct layout_stats_record *record)
 {
     return (record->layout_fingerprint.size > 0 || record->extraction_count != 0) &&

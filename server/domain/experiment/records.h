@@ -1,7 +1,7 @@
 /*
  * records.h: rows of sums over extractions as plain C, and their bytes: messages of
- * proto/record/experiment.proto. The rules of store/records.h hold: slices are borrowed from the bytes,
- * and what does not decode is ERR_CORRUPT.
+ * proto/record/experiment.proto. The rules of store/records.h apply: slices are borrowed from the bytes,
+ * and bytes that do not decode are ERR_CORRUPT.
  */
 #ifndef ERRATA_SERVER_DOMAIN_EXPERIMENT_RECORDS_H
 #define ERRATA_SERVER_DOMAIN_EXPERIMENT_RECORDS_H
@@ -27,7 +27,7 @@ struct arm_sums {
 /* Reasons why an extraction counts in no arm: errata.v1.ExperimentExclusion from 1 on. */
 #define EXCLUSIONS 5
 
-/* LAYOUT_STATS: what is added up over the extractions of a layout, or of an organisation. */
+/* LAYOUT_STATS: the sums over the extractions of a layout, or of an organisation. */
 struct layout_stats_record {
     struct slice layout_fingerprint; /* text; empty: the organisation */
     uint64_t extraction_count;

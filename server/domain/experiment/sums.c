@@ -1,5 +1,5 @@
 /*
- * sums.c: see sums.h. A full sum stays full, as a counter does.
+ * sums.c: see sums.h. A saturated sum stays saturated, as a counter does.
  */
 #include "server/domain/experiment/sums.h"
 
@@ -23,7 +23,7 @@ static struct key sums_key(struct org_id org, struct slice layout_fingerprint)
     return key_layout_stats(org, &fingerprint);
 }
 
-/* The text in `ret_stats` is the one that was given. */
+/* Sets the text in `ret_stats` to the given one. */
 static enum err read_sums(struct store_txn *txn, const struct key *key,
                           struct slice layout_fingerprint, struct layout_stats_record *ret_stats)
 {
@@ -93,7 +93,7 @@ static enum err add_to(uint64_t *sum, uint64_t amount, bool subtract)
     return OK;
 }
 
-/* The arm that an extraction counts in, or NULL. */
+/* Returns the arm in which an extraction counts, or NULL. */
 static struct arm_sums *arm_of(struct layout_stats_record *stats,
                                const struct counted_extraction *extraction)
 {

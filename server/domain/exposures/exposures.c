@@ -1,7 +1,7 @@
 /*
- * exposures.c: exposures in the log. An exposure's row is found by the hash of its reference, an
- * outcome's by the exposure's number, the outcome's kind and its subject; both rows hold the number of
- * an event, 8 bytes, big-endian.
+ * exposures.c: exposures in the log. The key of an exposure's row is the hash of its reference; the
+ * key of an outcome's row is the exposure's number, the outcome's kind and its subject. Both values
+ * are the number of an event, 8 bytes, big-endian.
  */
 #include "server/domain/exposures/exposures.h"
 
@@ -17,7 +17,7 @@
 #include <event_apply.h>
 
 #define SEQ_BYTES 8
-/* What one ExposedArtifact takes at most: three numbers, and its own tag and length. */
+/* Maximum bytes of one ExposedArtifact: three numbers, and its own tag and length. */
 #define ARTIFACT_BYTES (4 * WIRE_OVERHEAD_BYTES)
 
 /* Decodes the value of a row: an event's number. */
@@ -30,7 +30,7 @@ static enum err decode_seq(struct slice value, uint64_t *ret_seq)
     return OK;
 }
 
-/* Reads a row that holds an event's number. ERR_NOT_FOUND where there is none. */
+/* Reads a row that holds an event's number. ERR_NOT_FOUND if there is none. */
 static enum err read_seq(struct store_txn *txn, enum store_table table, const struct key *key,
                          uint64_t *ret_seq)
 {
@@ -84,7 +84,8 @@ static void put_artifacts(struct buffer *run, const struct exposure *exposure)
     }
 }
 
-/* Sets what an ExposureRecorded has of examples of documents; `run` holds the numbers of their events. */
+/* Sets the members of an ExposureRecorded for examples of documents; `run` has the numbers of their
+ * events. */
 static void put_documents(struct buffer *run, const struct exposure *exposure,
                           struct exposure_recorded_view *facts)
 {
@@ -100,7 +101,7 @@ static void put_documents(struct buffer *run, const struct exposure *exposure,
     facts->document_event_seqs.run = buffer_slice(run);
 }
 
-/* The wire bytes of an ExposureRecorded. */
+/* Builds the wire bytes of an ExposureRecorded. */
 static enum err encode_facts(struct arena *arena, const struct cited_exposure *cited,
                              struct slice *ret_facts)
 {
@@ -192,7 +193,7 @@ static enum err read_artifacts(struct arena *arena, const struct exposure_record
     return OK;
 }
 
-/* Reads what a recorded exposure has of examples of documents. */
+/* Reads the members of a recorded exposure for examples of documents. */
 static enum err read_documents(struct arena *arena, const struct exposure_recorded_view *facts,
                                struct exposure *exposure)
 {

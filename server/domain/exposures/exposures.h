@@ -1,10 +1,10 @@
 /*
- * exposures.h: what was served to whom, without writing it down: a read answers a reference that
- * proves what it served, and the exposure enters the log when an outcome cites the reference for the
- * first time. A reference is base64url of: what was served, when, as of which event, on which side of
- * an experiment; which artifacts in which version; the hash of the text; and a tag made with the
- * server's key over all of it and the organisation. It stays valid while the key does, which is made
- * once for each data folder.
+ * exposures.h: records what was served to callers without a write per read: the response of a read
+ * has a signed reference that describes what was served, and the exposure is appended to the log
+ * when an outcome first cites the reference. A reference is the base64url form of: the kind of
+ * response, the time, the last event that was stored, the arm of the experiment; the artifacts and
+ * their versions; the hash of the text; and a tag computed with the server's key over all of this
+ * and the organisation. It is valid as long as the key, which is created once for each data folder.
  */
 #ifndef ERRATA_SERVER_DOMAIN_EXPOSURES_EXPOSURES_H
 #define ERRATA_SERVER_DOMAIN_EXPOSURES_EXPOSURES_H
@@ -21,13 +21,14 @@
 #define EXPOSURE_KEY_BYTES 32
 #define EXPOSURE_TEXT_HASH_BYTES 16
 #define EXPOSURE_REFERENCE_HASH_BYTES 16
-/* The most characters of a reference. A list of artifacts that makes it longer is replaced by its hash,
- * and credits no single artifact. */
+/* Maximum characters of a reference. A list of artifacts that would exceed it is replaced by its
+ * hash; such a reference credits no single artifact. */
 #define EXPOSURE_REFERENCE_CHARACTERS_MAX 4096
-/* The most artifacts that a reference may have: more never fit. */
+/* Maximum artifacts of a reference; more never fit. */
 #define EXPOSURE_ARTIFACTS_MAX 1500
 
-/* The server's key, made from random bytes of each data folder (in META). Never leaves the server. */
+/* The server's key, derived from random bytes in META that each data folder has. Never leaves the
+ * server. */
 struct exposure_key {
     struct hmac_key mac;
 };
@@ -35,8 +36,8 @@ struct exposure_key {
 void exposure_key_init(struct exposure_key *key, const uint8_t bytes[EXPOSURE_KEY_BYTES]);
 
 struct exposed_artifact {
-    uint64_t seq; /* of the event that made it */
-    uint32_t version; /* then; 1 for what never changes */
+    uint64_t seq; /* of the event that created it */
+    uint32_t version; /* its version then; 1 for an artifact that never changes */
     uint32_t line_count; /* of a mapping: lines that it was applied to; else 0 */
 };
 
@@ -48,42 +49,41 @@ struct exposed_documents {
     uint32_t annotator_kinds; /* annotator_kinds.h */
 };
 
-/* What a reference says. */
+/* The content of a reference. */
 struct exposure {
     enum exposure_kind kind;
     int64_t served_at_us;
-    uint64_t as_of_seq; /* the last event that it could know of */
+    uint64_t as_of_seq; /* the last event that was stored when it was issued */
     enum experiment_arm arm;
     const struct exposed_artifact *artifacts; /* borrowed */
     size_t artifact_count;
-    bool is_listed; /* the artifacts are in it; false: there were too many */
+    bool is_listed; /* it lists the artifacts; false: there were too many */
     bool
         layout_ready; /* the layout had enough examples for the experiment; of EXAMPLES and PROMPT */
     uint8_t text_hash[EXPOSURE_TEXT_HASH_BYTES];
     struct exposed_documents documents; /* of EXAMPLES and PROMPT */
-    /* Not in a reference: the other events that the examples of documents show. A caller who has an exposure recorded finds
-     * them before. Borrowed. */
+    /* The other events that the examples of documents show; not part of a reference. A caller that
+     * records an exposure must set them first. Borrowed. */
     const uint64_t *event_seqs;
     size_t event_count;
 };
 
-/* Appends the text of a reference as field `field` of a message, for GetExamples, whose domain writes its
- * answer. Allocates nothing but the body's own
- * bytes. An exposure whose list is too long is written with its hash instead; `is_listed` is not
- * looked at. */
+/* Appends the text of a reference as field `field` of a message, for GetExamples, whose domain code
+ * writes its response. Allocates only the body's own bytes. A list that is too long is replaced by
+ * its hash; `is_listed` is ignored. */
 void exposure_write(const struct exposure_key *key, struct org_id org,
                     const struct exposure *exposure, uint32_t field, struct buffer *body);
-/* The same text in the arena. */
+/* Returns the same text in the arena. */
 MUST_CHECK enum err exposure_reference(struct arena *arena, const struct exposure_key *key,
                                        struct org_id org, const struct exposure *exposure,
                                        struct slice *ret_reference);
-/* Reads a reference; its artifacts lie in the arena. ERR_INVALID, without a word in the fault, for
- * one that is damaged, forged, or of another organisation: all look alike. */
+/* Reads a reference; its artifacts are in the arena. Returns ERR_INVALID, without a fault, for a
+ * reference that is damaged, forged, or of another organisation, which cannot be distinguished. */
 MUST_CHECK enum err exposure_read(struct arena *arena, const struct exposure_key *key,
                                   struct org_id org, struct slice reference,
                                   struct exposure *ret_exposure);
 
-/* Who cites, for the envelope of an exposure's event. */
+/* The citing caller, for the envelope of an exposure's event. */
 struct exposure_citer {
     struct slice actor_user_id;
     struct event_time time;
@@ -96,22 +96,22 @@ struct cited_exposure {
     uint64_t seq; /* of the event that recorded it; 0: it is not in the log */
 };
 
-/* Reads a reference and looks whether it was cited before. Appends nothing. */
+/* Reads a reference, and looks up whether it was cited before. Appends nothing. */
 MUST_CHECK enum err exposure_find(struct ctx *ctx, struct store_txn *txn,
                                   const struct exposure_key *key, struct org_id org,
                                   struct slice reference, struct cited_exposure *ret_cited);
-/* Reads the exposure that an EVENT_EXPOSURE_RECORDED recorded; its artifacts lie in the arena. ERR_CORRUPT for
+/* Reads the exposure that an EVENT_EXPOSURE_RECORDED recorded; its artifacts are in the arena. ERR_CORRUPT for
  * facts that are not of an exposure; ERR_NOT_FOUND for an event of another kind. */
 MUST_CHECK enum err exposure_of_event(struct arena *arena, const struct event *event,
                                       struct exposure *ret_exposure);
-/* Appends and applies the event of an exposure that is not in the log, and sets its seq; does nothing
- * for one that is. */
+/* Appends and applies the event of an exposure that is not in the log, and sets its seq; does
+ * nothing if it is in the log. */
 MUST_CHECK enum err exposure_record(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                     const struct exposure_citer *citer,
                                     struct cited_exposure *cited);
 
-/* The event of an outcome that cited an exposure for a subject (the caller's id of a document or
- * draft order; empty: none) before. ERR_NOT_FOUND: none did. */
+/* Finds the event of the outcome that cited an exposure for a subject (the caller's id of a
+ * document or draft order; empty: none). ERR_NOT_FOUND if no outcome did. */
 MUST_CHECK enum err exposure_find_outcome(struct store_txn *txn, struct org_id org,
                                           uint64_t exposure_seq, enum event_kind_number kind,
                                           struct slice subject, uint64_t *ret_seq);
@@ -121,11 +121,11 @@ MUST_CHECK enum err exposure_scan_outcomes(struct scan *scan, struct store_txn *
                                            struct org_id org, uint64_t exposure_seq,
                                            uint32_t rows_max);
 MUST_CHECK enum err exposure_next_outcome(struct scan *scan, uint64_t *ret_seq);
-/* Keeps an outcome, for apply; the first of a subject stays. */
+/* Stores an outcome, for apply; if the subject already has one, that one is kept. */
 MUST_CHECK enum err exposure_keep_outcome(struct store_txn *txn, struct org_id org,
                                           uint64_t exposure_seq, enum event_kind_number kind,
                                           struct slice subject, uint64_t seq);
-/* Removes an outcome that does not count any more, for apply, if `seq` is the one that is kept. */
+/* Removes an outcome that no longer counts, for apply, if `seq` is the stored one. */
 MUST_CHECK enum err exposure_forget_outcome(struct store_txn *txn, struct org_id org,
                                             uint64_t exposure_seq, enum event_kind_number kind,
                                             struct slice subject, uint64_t seq);

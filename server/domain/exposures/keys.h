@@ -1,5 +1,5 @@
 /*
- * keys.h: keys of exposures and their outcomes, made of the pieces of store/key.h.
+ * keys.h: keys of exposures and their outcomes, built from the parts of store/key.h.
  */
 #ifndef ERRATA_SERVER_DOMAIN_EXPOSURES_KEYS_H
 #define ERRATA_SERVER_DOMAIN_EXPOSURES_KEYS_H

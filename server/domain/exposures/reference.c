@@ -5,7 +5,7 @@
  *         documents
  *     1   kind * 16 + arm * 4 + 2 if versions are in the list + 1 if its hash replaces it
  *     8   when it was served, microseconds since 1970, big-endian
- *     v   the last event that it could know of
+ *     v the last event that was stored when it was served
  *     v   how many artifacts there are
  *     1   if examples are of documents: the bits of the kinds of annotators, + 1 if superseded corrections are included
  *         each: v the distance from the one before (the first: from the last event) to its number,
@@ -15,8 +15,9 @@
  *    16   the text's hash
  *    16   the tag: HMAC-SHA256, by the server's key, of the organisation's 16 bytes and all of the above
  *
- * where v is a number of seven bits a byte, the lowest first, as in protobuf. The organisation is in
- * no reference: who asks with another's token makes another tag.
+ * where v is a variable-length number as in protobuf: seven bits a byte, the lowest first. A
+ * reference does not contain the organisation; with the token of another organisation the tag
+ * differs.
  */
 #include "server/domain/exposures/exposures.h"
 
@@ -37,7 +38,7 @@
 
 #define VARINT64_BYTES_MAX 10
 #define VARINT32_BYTES_MAX 5
-/* Before the list at most: version, flags, time, documents, two numbers. */
+/* Maximum bytes before the list: version, flags, time, documents, two numbers. */
 #define HEAD_BYTES_MAX (3 + 8 + VARINT64_BYTES_MAX + VARINT32_BYTES_MAX)
 #define ARTIFACT_BYTES_MAX (VARINT64_BYTES_MAX + 2 * VARINT32_BYTES_MAX)
 #define TAIL_BYTES (EXPOSURE_TEXT_HASH_BYTES + TAG_BYTES)
@@ -57,7 +58,8 @@ static struct sha256_digest tag_of(const struct exposure_key *key, struct org_id
     return hmac_sha256(&key->mac, pieces, sizeof(pieces) / sizeof(pieces[0]));
 }
 
-/* A distance in either direction as a number: small ones stay small. */
+/* Encodes a signed distance as an unsigned number; small distances become small numbers
+ * (zigzag). */
 static uint64_t fold_distance(uint64_t from, uint64_t to)
 {
     return to >= from ? (to - from) << 1 : (from - to - 1) << 1 | 1;
@@ -78,7 +80,7 @@ static bool has_versions(const struct exposure *exposure)
     return false;
 }
 
-/* The list, into room for LIST_BYTES_MAX; false where it may not fit. */
+/* Writes the list, for which there are LIST_BYTES_MAX bytes; returns false if it may not fit. */
 static bool put_list(uint8_t *to, const struct exposure *exposure, bool versions, size_t *ret_size)
 {
     uint64_t before = exposure->as_of_seq;
@@ -106,8 +108,8 @@ static bool put_list(uint8_t *to, const struct exposure *exposure, bool versions
     return true;
 }
 
-/* The hash that replaces a list that is too long: each step is the digest of the one before (at first
- * zeros) and an artifact's number, version and lines, big-endian. */
+/* Computes the hash that replaces a list that is too long: a chain of digests, each of the previous
+ * digest (at first zeros) and an artifact's number, version and lines, big-endian. */
 static void put_list_hash(uint8_t *to, const struct exposure *exposure)
 {
     struct sha256_digest digest = {{0}};
@@ -142,7 +144,7 @@ static uint8_t first_byte_of(const struct exposure *exposure)
                      (exposure->documents.is_used ? FLAG_DOCUMENTS : 0));
 }
 
-/* Everything but the tag; gives its size. */
+/* Writes all but the tag; returns the number of bytes. */
 static size_t encode(const struct exposure *exposure, uint8_t *bytes)
 {
     bool versions = has_versions(exposure);
@@ -166,7 +168,7 @@ static size_t encode(const struct exposure *exposure, uint8_t *bytes)
     return size + EXPOSURE_TEXT_HASH_BYTES;
 }
 
-/* The bytes of a reference, with their tag; gives their size. */
+/* Writes the bytes of a reference with its tag; returns their number. */
 static size_t encode_tagged(const struct exposure_key *key, struct org_id org,
                             const struct exposure *exposure, uint8_t bytes[REFERENCE_BYTES_MAX])
 {
@@ -203,7 +205,7 @@ enum err exposure_reference(struct arena *arena, const struct exposure_key *key,
     return OK;
 }
 
-/* The next number; false where there is none, or one above `max`. */
+/* Reads the next number; returns false if there is none, or if it exceeds `max`. */
 static bool take_number(struct slice *rest, uint64_t max, uint64_t *ret_value)
 {
     uint64_t value = 0;
@@ -215,7 +217,7 @@ static bool take_number(struct slice *rest, uint64_t max, uint64_t *ret_value)
     return true;
 }
 
-/* The next artifact; its seq is still the distance. */
+/* Reads the next artifact; its seq is still the distance. */
 static bool take_artifact(struct slice *rest, unsigned flags, const struct exposure *exposure,
                           struct exposed_artifact *artifact)
 {
@@ -234,7 +236,7 @@ static bool take_artifact(struct slice *rest, unsigned flags, const struct expos
     return true;
 }
 
-/* The artifacts, into the arena. */
+/* Reads the artifacts into the arena. */
 static enum err take_list(struct arena *arena, struct slice *rest, unsigned flags,
                           struct exposure *exposure)
 {
@@ -278,7 +280,8 @@ static bool take_documents(struct slice *rest, struct exposed_documents *documen
     return annotator_kinds_is_valid(documents->annotator_kinds);
 }
 
-/* Bytes that have the right tag, without it: ours, but perhaps of a layout to come. */
+/* Reads bytes whose tag was valid, without the tag. They are the server's own, but may have a newer
+ * layout. */
 static enum err decode(struct arena *arena, struct slice bytes, struct exposure *exposure)
 {
     struct slice rest = {NULL, 0};

@@ -1,6 +1,6 @@
 /*
- * canonical.c: see canonical.h. Nesting is followed with a stack of its own; the depth was limited
- * by json_check.
+ * canonical.c: see canonical.h. Nested values are handled with an explicit stack; json_check has
+ * limited the depth.
  */
 #include "server/domain/fingerprint/canonical.h"
 
@@ -21,7 +21,7 @@ struct level {
     size_t count;
     size_t next;
     struct json_walk walk; /* position in an array */
-    bool started; /* a part of it has been written */
+    bool started; /* at least one of its items has been written */
 };
 
 struct canonical_writer {
@@ -91,7 +91,7 @@ static int compare_members(const void *a, const void *b)
     const struct member *left = a;
     const struct member *right = b;
 
-    /* UTF-8 sorts as its code points do. */
+    /* UTF-8 bytes sort in the order of the code points. */
     return slice_compare(left->name, right->name);
 }
 
@@ -157,7 +157,8 @@ static enum err write_start(struct canonical_writer *writer, struct json_value v
     return ERR_INTERNAL;
 }
 
-/* The next value of the innermost level; false at its end. Writes the separator before the value. */
+/* Returns the next value of the innermost level; false at its end. Writes the separator before the
+ * value. */
 static bool next_value(struct canonical_writer *writer, struct level *level,
                        struct json_value *ret_value)
 {

@@ -1,14 +1,15 @@
 /*
- * canonical.h: JSON written as Python's json.dumps(..., sort_keys=True) writes what json.loads read:
- * separators with a space, members in the order of their names' code points, everything outside
- * printable ASCII escaped, integers as they are, floats by shortest round trip.
+ * canonical.h: writes JSON as Python's json.dumps(..., sort_keys=True) writes the result of
+ * json.loads: separators with a space, members in the order of their names' code points, everything
+ * outside printable ASCII escaped, integers unchanged, floats in the shortest form that reads back
+ * the same.
  */
 #ifndef ERRATA_SERVER_DOMAIN_FINGERPRINT_CANONICAL_H
 #define ERRATA_SERVER_DOMAIN_FINGERPRINT_CANONICAL_H
 
 #include "store/base/json.h"
 
-/* A number as Python holds it. */
+/* A number as Python represents it. */
 struct canonical_number {
     bool is_float;
     double value; /* value of a float */

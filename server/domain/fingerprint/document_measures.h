@@ -1,5 +1,5 @@
 /*
- * document_measures.h: a document as measured, as plain values: the worker program's results, before
+ * document_measures.h: the measured values of a document as the worker program returns them, before
  * anything is rounded, computed or stored.
  */
 #ifndef ERRATA_SERVER_DOMAIN_FINGERPRINT_DOCUMENT_MEASURES_H
@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Kinds of warnings there are. */
+/* Number of kinds of warnings. */
 #define DOCUMENT_WARNINGS_MAX 5
 
 struct document_page {
@@ -43,7 +43,7 @@ struct document_measures {
     struct slice fp_version; /* versions of the rules and of Poppler, such as 1/22.12.0 */
 };
 
-/* Something that a person should know about the document. Texts are literals. */
+/* A warning about the document. Texts are literals. */
 struct document_warning {
     enum warning_code code;
     struct slice name; /* name of the code, without the prefix of its type */

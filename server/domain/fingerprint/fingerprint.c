@@ -1,6 +1,6 @@
 /*
- * fingerprint.c: see fingerprint.h. The four members are in the order of their names, so the outer
- * object is written by hand; what is inside them may be any JSON.
+ * fingerprint.c: see fingerprint.h. The four members are written in the order of their names by
+ * this file; their values may be any JSON.
  */
 #include "server/domain/fingerprint/fingerprint.h"
 
@@ -29,8 +29,8 @@ static enum err write_member(struct ctx *ctx, struct json_value metadata, const 
     return canonical_write(ctx->arena, buffer, value);
 }
 
-/* The C library rounds exactly in both directions, as Python does; the program never sets a locale,
- * so the point is a point. */
+/* The C library converts exactly in both directions, as Python does; the program never sets a
+ * locale, so the decimal separator is a point. */
 double fingerprint_round(double value)
 {
     char text[ROUNDED_BYTES] = {0};
@@ -42,7 +42,8 @@ double fingerprint_round(double value)
     return strtod(text, NULL);
 }
 
-/* The ratio as round() leaves it: an integer stays one, and so do false and true. */
+/* Writes the ratio as round() returns it: an integer remains an integer, and so do false and
+ * true. */
 static enum err write_ratio(struct ctx *ctx, struct json_value metadata, struct buffer *buffer)
 {
     struct json_value value = {JSON_NUMBER, SLICE("0")};
@@ -105,7 +106,7 @@ static size_t pass_number(struct slice text, size_t at, bool *ret_integer)
     return at;
 }
 
-/* Python reads the members that are ignored too, and refuses a long integer anywhere. */
+/* Python also parses the ignored members, and raises an error for a long integer in any of them. */
 static enum err check_digits(struct ctx *ctx, struct slice text)
 {
     bool in_string = false;

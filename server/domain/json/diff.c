@@ -68,7 +68,7 @@ static void append_member(struct diff *diff, struct slice item, struct slice nam
                after != NULL ? &after->value : NULL);
 }
 
-/* The members of an item of the after that differ from its partner's. */
+/* Appends the members of an item of `after` that differ from its partner's. */
 static enum err append_item(struct diff *diff, struct slice path, const struct list_item *item)
 {
     struct members sides[2] = {{NULL, NULL, 0}, {NULL, NULL, 0}};
@@ -91,7 +91,7 @@ static enum err append_item(struct diff *diff, struct slice path, const struct l
     return err;
 }
 
-/* Writes the difference of one item of a list: an item of the list after, or one that it lacks. */
+/* Appends the differences of one item: an item of the list in `after`, or one that it lacks. */
 static enum err append_pair(struct diff *diff, struct slice list_name, const struct list_pair *pair,
                             const struct list_item *item, bool is_after)
 {
@@ -110,7 +110,7 @@ static enum err append_pair(struct diff *diff, struct slice list_name, const str
     return OK;
 }
 
-/* A member that both sides have with different values: item by item if both are lists of objects. */
+/* Appends a member whose values differ: item by item if both are lists of objects. */
 static enum err append_changed(struct diff *diff, const struct member *before,
                                const struct member *after)
 {

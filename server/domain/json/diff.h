@@ -1,6 +1,7 @@
 /*
- * diff.h: the difference of a stored before and after by member, as the wire bytes of FieldDiff: at the
- * top level, and within lists of objects. Made when an event is read, never stored.
+ * diff.h: the differences between a stored `before` and `after` by member, as the wire bytes of
+ * FieldDiff: at the top level, and within lists of objects. Made when an event is read, never
+ * stored.
  */
 #ifndef ERRATA_SERVER_DOMAIN_JSON_DIFF_H
 #define ERRATA_SERVER_DOMAIN_JSON_DIFF_H
@@ -8,7 +9,7 @@
 #include "store/base/buffer.h"
 #include "store/base/err.h"
 
-/* Entries that an event's diff has at most: a person reads no more. Further ones are omitted. */
+/* Maximum entries of an event's diff, more than a person reads. Further ones are omitted. */
 #define DIFF_ENTRIES_MAX 200
 
 /* Appends one FieldDiff as field `field` for each member that differs: those of `before_json` in its

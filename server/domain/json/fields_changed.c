@@ -1,6 +1,6 @@
 /*
- * fields_changed.c: see fields_changed.h. An item of `lines` that was added changed in all its members;
- * the members of one that was removed did not change.
+ * fields_changed.c: see fields_changed.h. All members of an added item of `lines` count as changed,
+ * those of a removed item do not.
  */
 #include "server/domain/json/fields_changed.h"
 
@@ -22,7 +22,7 @@ static bool is_among(struct slice name, const char *const *names, size_t count)
     return false;
 }
 
-/* Adds a copy of the name: it may be in memory that is given back. */
+/* Adds a copy of the name, which may be in scratch memory. */
 static enum err add_name(struct arena *arena, struct fields_changed *fields, struct slice name)
 {
     name = text_first_bytes(name, FIELDS_CHANGED_NAME_BYTES_MAX);
@@ -55,7 +55,7 @@ static enum err add_named(struct arena *arena, struct json_value value,
     return err != OK ? err : add_name(arena, fields, name);
 }
 
-/* Adds the name that after or meta gives; none if neither does. */
+/* Adds the name that `after` or `meta` specifies, if any. */
 static enum err add_first_named(struct arena *arena, const struct members *after,
                                 struct json_value meta, struct fields_changed *fields)
 {
@@ -78,7 +78,7 @@ static enum err add_first_named(struct arena *arena, const struct members *after
     return err;
 }
 
-/* Adds the members that differ, but for the one called `but`. */
+/* Adds the members that differ, except the one named `but`. */
 static enum err add_differing(struct arena *arena, const struct members *members, struct slice but,
                               struct fields_changed *fields)
 {
@@ -97,8 +97,8 @@ static enum err add_differing(struct arena *arena, const struct members *members
     return err;
 }
 
-/* Adds the members that an item of the after has changed, or has and its partner lacks. Items are read in
- * memory that is given back, since a draft may have thousands. */
+/* Adds the members of an item of `after` that differ from its partner's, or that its partner lacks.
+ * Items are read into scratch memory, since a draft may have thousands. */
 static enum err add_item(struct arena *arena, struct arena *scratch, const struct list_item *item,
                          struct fields_changed *fields)
 {
@@ -120,8 +120,8 @@ static enum err add_item(struct arena *arena, struct arena *scratch, const struc
     return err;
 }
 
-/* Adds the changed members of the items of `lines`, or `lines` if there are none: items were removed, or
- * moved, or it is not a list of objects. */
+/* Adds the changed members of the items of `lines`, or `lines` if there are none, since items were
+ * removed or moved, or `lines` is not a list of objects. */
 static enum err add_lines(struct arena *arena, const struct member *before,
                           const struct member *after, struct fields_changed *fields)
 {

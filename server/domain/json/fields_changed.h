@@ -1,17 +1,17 @@
 /*
  * fields_changed.h: the names of the fields that a correction changed, as the server derives them:
- * what after or meta says in `field` or `field_name`, else the members that differ between before and
- * after at the top level, with the items of `lines` taken apart by member. Feeds analytics and the
- * marks of superseded examples.
+ * the names in `field` or `field_name` of `after` or `meta`, else the top-level members that differ
+ * between `before` and `after`, with the items of `lines` compared member by member. Used by
+ * analytics and for the marks of superseded examples.
  */
 #ifndef ERRATA_SERVER_DOMAIN_JSON_FIELDS_CHANGED_H
 #define ERRATA_SERVER_DOMAIN_JSON_FIELDS_CHANGED_H
 
 #include "server/domain/json/members.h"
 
-/* Names that an event has at most; further ones are not listed. */
+/* Maximum names of an event; further ones are not listed. */
 #define FIELDS_CHANGED_MAX 200
-/* The most bytes of a name; a longer one is cut between characters. */
+/* Maximum bytes of a name; a longer one is cut between characters. */
 #define FIELDS_CHANGED_NAME_BYTES_MAX 256
 
 struct fields_changed {

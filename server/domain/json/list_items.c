@@ -1,6 +1,6 @@
 /*
- * list_items.c: see list_items.h. Items are sorted by key, not hashed: no caller can choose keys that
- * make it slow.
+ * list_items.c: see list_items.h. Items are sorted by key, not hashed: so callers cannot choose
+ * keys that make it slow.
  */
 #include "server/domain/json/list_items.h"
 
@@ -10,7 +10,7 @@ static const char *const key_names[] = {"id", "line_id", "line_no"};
 
 #define KEY_NAME_COUNT (sizeof(key_names) / sizeof(key_names[0]))
 
-/* Writes a key in one spelling: 1 and 1.0 are equal, and so are "a" and "\u0061". */
+/* Writes the canonical form of a key: 1 and 1.0 are equal, and so are "a" and "\u0061". */
 static enum err write_key(struct arena *arena, struct json_value value, struct slice *ret_key)
 {
     struct slice text = {NULL, 0};
@@ -95,7 +95,7 @@ static bool any_has_key(const struct list_items *items, const char *name)
     return false;
 }
 
-/* The first name that items of both lists have; NULL if there is none. */
+/* Returns the first name that items of both lists have; NULL if there is none. */
 static const char *choose_key_name(const struct list_pair *pair)
 {
     for (size_t i = 0; i < KEY_NAME_COUNT; i++) {
@@ -119,7 +119,7 @@ static enum err read_keys(struct arena *arena, const char *name, struct list_ite
     return err;
 }
 
-/* Sorts by key, then by place; items without a key come first. */
+/* Sorts by key, then by position; items without a key come first. */
 static int compare_items(const void *a, const void *b)
 {
     const struct list_item *const *left = a;

@@ -1,20 +1,21 @@
 /*
- * list_items.h: the objects of two JSON lists side by side: which item of one is which of the other.
- * Items are paired by the first of `id`, `line_id`, `line_no` that items of both lists have, and those
- * without it by their order. Reduction, the changed fields and the diff all use it, so that they agree.
+ * list_items.h: pairs the objects of two JSON lists. Items are paired by the first of `id`,
+ * `line_id`, `line_no` that items of both lists have, and those without it by their order.
+ * Reduction, the changed fields and the diff all use it, so that they agree.
  */
 #ifndef ERRATA_SERVER_DOMAIN_JSON_LIST_ITEMS_H
 #define ERRATA_SERVER_DOMAIN_JSON_LIST_ITEMS_H
 
 #include "server/domain/json/members.h"
 
-/* Items of one list that are paired: 10 MB of short ones. A longer list is compared as a whole. */
+/* Maximum items of a list that are paired: those of a text of 10 MB with short items. A longer list
+ * is compared as a whole. */
 #define LIST_ITEMS_MAX 200000
 
 /* An item of a list. Slices are borrowed from the list's text. */
 struct list_item {
     struct json_value value; /* an object */
-    struct slice key; /* the value that names it, in one spelling; empty: it has none */
+    struct slice key; /* the canonical form of the value that identifies it; empty: it has none */
     size_t place; /* index in its list, from 0 */
     const struct list_item *partner; /* matching item of the other list; NULL: none */
 };
@@ -28,7 +29,7 @@ struct list_items {
 struct list_pair {
     struct list_items before;
     struct list_items after;
-    struct slice key_name; /* the member that names items; empty: they are paired by order */
+    struct slice key_name; /* the member that identifies items; empty: they are paired by order */
 };
 
 /* Reads and pairs two values. `ret_paired` is false if one of them is not a list of objects, or too

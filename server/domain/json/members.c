@@ -1,5 +1,6 @@
 /*
- * members.c: see members.h. Names are sorted, not hashed: no caller can choose names that make it slow.
+ * members.c: see members.h. Names are sorted, not hashed: so callers cannot choose names that make
+ * it slow.
  */
 #include "server/domain/json/members.h"
 
@@ -70,7 +71,7 @@ enum err members_read(struct arena *arena, struct json_value object, struct memb
     return OK;
 }
 
-/* Compares two values; the scratch arena is given back at once, since a comparison of containers
+/* Compares two values; the scratch arena is released at once, since a comparison of containers
  * takes 20 KB and there may be thousands. */
 static enum err compare_values(struct arena *scratch, struct member *a, struct member *b)
 {

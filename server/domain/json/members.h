@@ -1,7 +1,7 @@
 /*
- * members.h: the members of two JSON objects side by side: which are in both, and which differ.
- * What reduction, the changed fields and the diff are all made from. Takes only text that passed
- * json_check; a before of 10 MB is read once and compared in the order of its sorted names.
+ * members.h: compares the members of two JSON objects: which are in both, and which differ.
+ * Reduction, the changed fields and the diff are based on it. Accepts only text that passed
+ * json_check. A `before` of 10 MB is read once, and compared in the order of its sorted names.
  */
 #ifndef ERRATA_SERVER_DOMAIN_JSON_MEMBERS_H
 #define ERRATA_SERVER_DOMAIN_JSON_MEMBERS_H
@@ -23,14 +23,14 @@ struct members {
     size_t count;
 };
 
-/* The value of a checked text, without the white space around it; the empty text gives `{}`. */
+/* Returns the value of a checked text without surrounding white space; `{}` for the empty text. */
 struct json_value members_value_of(struct slice json);
 /* Reads an object; any other value has no members. Fails only with ERR_MEMORY. */
 MUST_CHECK enum err members_read(struct arena *arena, struct json_value object,
                                  struct members *ret_members);
 /* Sets `differs` in both. Values are equal as JSON, not as text. Fails only with ERR_MEMORY. */
 MUST_CHECK enum err members_compare(struct arena *arena, struct members *a, struct members *b);
-/* NULL where there is no member of this name. */
+/* Finds a member by name; NULL if there is none. */
 const struct member *members_find(const struct members *members, struct slice name);
 
 #endif

@@ -8,9 +8,9 @@
 #include <errata/v1/learning_service.fields.h>
 #include <errata/v1/learning_service.views.h>
 
-/* Whether the text made again has the exposure's hash. */
+/* Whether the rebuilt text has the exposure's hash. */
 struct text_check {
-    bool is_known; /* it could be made again */
+    bool is_known; /* it could be rebuilt */
     bool matches;
 };
 
@@ -65,7 +65,7 @@ static struct text_check compare(const struct explaining *explaining, const uint
     };
 }
 
-/* Makes the prompt again, if the caller sent the rest of it. */
+/* Rebuilds the prompt, if the caller sent the rest of it. */
 static enum err check_prompt(struct explaining *explaining, struct store_txn *txn,
                              struct slice hint_examples_json, struct text_check *check)
 {
@@ -98,7 +98,7 @@ static enum err check_prompt(struct explaining *explaining, struct store_txn *tx
     return err;
 }
 
-/* Matches the lines again, if the caller sent them. */
+/* Repeats the matching of the lines, if the caller sent them. */
 static enum err check_matches(struct explaining *explaining, struct store_txn *txn,
                               struct text_check *check)
 {

@@ -1,7 +1,8 @@
 /*
- * explain.h: what an exposure served, made again from its artifacts: each as it was after the event up to which the
- * exposure could know, its evidence, and the learned part of the text. An exposure names its artifacts by number and
- * version, so nothing that was stored since changes the explanation. Long: for the pool.
+ * explain.h: explains what an exposure served: rebuilds each artifact as it was after the last
+ * event that was stored at that time, its evidence, and the learned part of the text. An exposure
+ * names its artifacts by number and version, so later events do not change the explanation. Takes
+ * long; run it on the pool.
  */
 #ifndef ERRATA_SERVER_DOMAIN_LEARNING_EXPLAIN_H
 #define ERRATA_SERVER_DOMAIN_LEARNING_EXPLAIN_H
@@ -10,12 +11,13 @@
 #include "server/domain/mappings/match.h"
 #include "server/domain/prompts/prompts.h"
 
-/* Events of one artifact that are listed: more than people read. */
+/* Maximum events of one artifact that are listed, more than people read. */
 #define EXPLAIN_EVIDENCE_MAX 20
-/* Outcomes of one exposure that are listed: a prompt that is made once may serve for years. */
+/* Maximum outcomes of one exposure that are listed; a prompt that is rendered once may be used for
+ * years. */
 #define EXPLAIN_OUTCOMES_MAX 100
 
-/* What to explain. Borrowed for the length of the call. */
+/* The exposure to explain. Borrowed for the duration of the call. */
 struct explain_query {
     struct org_id org;
     const struct exposure_key *key;
@@ -25,8 +27,9 @@ struct explain_query {
     struct match *match; /* the lines; NULL: not given */
 };
 
-/* Appends the wire bytes of an ExplainExposureResponse. ERR_INVALID for a reference that this server did not make for
- * the organisation, and for inputs that make no prompt; ERR_NOT_FOUND for an id that is not of an exposure. */
+/* Appends the wire bytes of an ExplainExposureResponse. Returns ERR_INVALID for a reference that
+ * this server did not issue for the organisation, and for inputs from which no prompt can be
+ * rendered; ERR_NOT_FOUND for an id that is not of an exposure. */
 MUST_CHECK enum err exposure_explain(struct ctx *ctx, struct store_txn *txn,
                                      const struct explain_query *query, struct buffer *body);
 

@@ -1,6 +1,6 @@
 /*
- * explain_artifacts.c: the artifacts of an exposure, each as it was then. Of a reference that this server signed, a
- * number that names no artifact is damage.
+ * explain_artifacts.c: the artifacts of an exposure, each as it was then. If a number in a
+ * reference that this server signed names no artifact, the store is corrupt.
  */
 #include "server/domain/corrections/example_served.h"
 #include "server/domain/learning/explain_internal.h"
@@ -9,7 +9,7 @@
 #include <errata/v1/learning_service.fields.h>
 #include <errata/v1/learning_service.views.h>
 
-/* What an evidence event takes as a rule: two ids, a time and a document. */
+/* Usual size of an evidence event: two ids, a time and a document. */
 #define EVIDENCE_BYTES 160
 
 static void put_evidence(const struct event *event, const struct feedback_event_view *feedback,
@@ -141,7 +141,8 @@ static enum err put_document_evidence(struct explaining *explaining, struct stor
     return OK;
 }
 
-/* Explains an example as it was served; one of whose events the content was removed since is expired. */
+/* Explains an example as it was served; it is expired if the content of one of its events was
+ * removed since. */
 static enum err explain_document(struct explaining *explaining, struct store_txn *txn,
                                  const struct exposed_artifact *artifact)
 {
@@ -219,7 +220,8 @@ static enum err explain_template(struct explaining *explaining,
 
 /* --- mappings --- */
 
-/* Lists the events that changed a mapping up to then, newest first, and finds who confirmed it last. */
+/* Lists the events that changed a mapping up to that time, newest first, and finds who confirmed it
+ * last. */
 static enum err follow_mapping(struct explaining *explaining, struct store_txn *txn,
                                const struct mapping_row *then, struct explained_artifact_view *view,
                                struct buffer *evidence)

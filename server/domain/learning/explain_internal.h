@@ -1,5 +1,5 @@
 /*
- * explain_internal.h: what the files of an explanation share.
+ * explain_internal.h: declarations shared by the files of this folder.
  */
 #ifndef ERRATA_SERVER_DOMAIN_LEARNING_EXPLAIN_INTERNAL_H
 #define ERRATA_SERVER_DOMAIN_LEARNING_EXPLAIN_INTERNAL_H
@@ -7,12 +7,12 @@
 #include "server/domain/corrections/example_hints.h"
 #include "server/domain/learning/explain.h"
 
-/* An explanation in the making. */
+/* An explanation that is being built. */
 struct explaining {
     struct ctx *ctx;
     const struct explain_query *query;
     struct exposure exposure;
-    uint64_t exposure_seq; /* of the event that recorded it; 0: none did */
+    uint64_t exposure_seq; /* of the event that recorded it; 0: not recorded */
     struct buffer *body;
     struct example_hint hints[EXAMPLES_LIMIT_MAX]; /* of its examples, in order */
     uint8_t hint_hashes[EXAMPLES_LIMIT_MAX][KEY_HASH_BYTES];
@@ -22,7 +22,7 @@ struct explaining {
     bool is_incomplete;
 };
 
-/* Appends each artifact of the exposure, and notes the hints and the template. */
+/* Appends each artifact of the exposure, and sets the hints and the template. */
 MUST_CHECK enum err explain_artifacts(struct explaining *explaining, struct store_txn *txn);
 /* Appends the outcomes that cited the exposure. */
 MUST_CHECK enum err explain_outcomes(struct explaining *explaining, struct store_txn *txn);

@@ -7,7 +7,7 @@
 #include "server/domain/events/feedback.h"
 #include "server/domain/mappings/rows.h"
 
-/* Finds the kind of what an event made. ERR_NOT_FOUND if it made no artifact. */
+/* Finds the kind of artifact that an event created. ERR_NOT_FOUND if it made no artifact. */
 static enum err find_kind(struct store_txn *txn, struct org_id org, uint64_t seq,
                           enum artifact_kind *ret_kind)
 {

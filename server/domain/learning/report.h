@@ -1,5 +1,6 @@
 /*
- * report.h: how often an artifact was served, and the outcomes, from the counts that apply keeps (artifacts.h).
+ * report.h: reports how often an artifact was served, and its outcomes, from the counts that apply
+ * maintains (artifacts.h).
  */
 #ifndef ERRATA_SERVER_DOMAIN_LEARNING_REPORT_H
 #define ERRATA_SERVER_DOMAIN_LEARNING_REPORT_H
@@ -13,7 +14,7 @@
 
 struct artifact_report {
     enum artifact_kind kind;
-    struct artifact_counts served; /* without an arm, and on the side TREATMENT */
+    struct artifact_counts served; /* without an arm, and in the arm TREATMENT */
     struct artifact_counts treatment;
     struct artifact_counts held_out;
     bool has_difference; /* both arms have outcomes */

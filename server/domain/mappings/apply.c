@@ -1,7 +1,7 @@
 /*
- * apply.c: what stored events change about mappings. Rows are copied from what the event says
- * (change.h); what a mapping is confirmed for, and the blocks that similar SKUs are found by, follow its
- * status. Of feedback events only those that MappingService stored change a mapping.
+ * apply.c: applies stored events to mappings. Rows are copied from the event's facts (change.h);
+ * the row of the confirmed mapping of a SKU, and the blocks for the search of similar SKUs, are
+ * updated from its status. Only feedback events that MappingService stored change a mapping.
  */
 
 #include "server/domain/artifacts/artifacts.h"
@@ -73,8 +73,9 @@ static enum err read_moving(struct arena *arena, struct store_txn *txn, const st
     return OK;
 }
 
-/* The blocks of similar SKUs: a mapping that takes the place of another takes its entry too, since
- * their SKU is the same. One that was rejected later than it superseded leaves the place empty. */
+/* Updates the blocks of similar SKUs. A mapping that supersedes another one also takes over its
+ * entry, since both have the same SKU. If it was rejected after it superseded the other one, the
+ * entry is removed. */
 static enum err move_similar(struct arena *arena, struct store_txn *txn, struct org_id org,
                              struct moving *judged, struct moving *superseded)
 {
@@ -132,7 +133,7 @@ static enum err move_confirmed(struct arena *arena, struct store_txn *txn, struc
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
-/* Writes the rows that a mapping is found by, which never change. */
+/* Writes the rows by which a mapping is found; they never change. */
 static enum err enter_lists(struct store_txn *txn, struct org_id org, uint64_t mapping_seq,
                             const struct mapping_pair *pair)
 {
@@ -157,7 +158,7 @@ static enum err enter_lists(struct store_txn *txn, struct org_id org, uint64_t m
                : store_put(txn, TABLE_MAPPING_PAIR, key_slice(&unique), slice_of(seq, sizeof(seq)));
 }
 
-/* Writes a mapping; one that is confirmed no more counts against the answers that it was applied in. */
+/* Writes a mapping. If it is no longer confirmed, its earlier uses become bad outcomes. */
 static enum err write_moving(struct ctx *ctx, struct store_txn *txn, const struct event *event,
                              const struct moving *moving)
 {

@@ -1,7 +1,7 @@
 /*
- * batch.c: several confirmations, rejections and suggestions in one write. All that can be wrong with them is
- * checked before the first is stored. A suggestion that changes nothing stores no event, so the response assigns
- * events to items by comparing them.
+ * batch.c: several confirmations, rejections and suggestions in one write. All of them are checked
+ * before the first is stored. A suggestion that changes nothing stores no event, so the response
+ * assigns events to items by comparing them.
  */
 #include "server/domain/mappings/mappings.h"
 
@@ -12,7 +12,8 @@
  * reduced. */
 #define ITEM_BYTES_MAX (4u << 20)
 
-/* Checks the caller's right to the item's actor and time; the time is checked at the end, for all. */
+/* Checks whether the caller may set the item's actor and time. The value of the time is checked at
+ * the end, for all items. */
 static enum err check_actor(struct ctx *ctx, const struct event_caller *caller,
                             const struct mapping_batch_item *item, int64_t now_us)
 {

@@ -5,12 +5,12 @@
 
 #include "store/base/assert.h"
 
-/* The mappings of the line's own SKU that persons judged. */
+/* The mappings of the line's own SKU that users judged. */
 struct own {
     struct slice rejected[MAPPING_SKU_ROWS_MAX]; /* folded internal SKUs of rejected mappings */
     size_t rejected_count;
     bool has_superseded;
-    struct mapping_row superseded; /* the one confirmed last */
+    struct mapping_row superseded; /* the one that was confirmed last */
 };
 
 static void add_suggestion(struct candidates *candidates, size_t limit,

@@ -1,8 +1,9 @@
 /*
- * candidates.h: possible mappings of a line that has no confirmed one: first what matchers suggested for its
- * SKU, the surest first; then, after a rejection, the mapping of its SKU that was confirmed last and superseded
- * since; then the confirmed mappings of the same customer's SKUs with a similar spelling. An internal SKU that
- * was rejected for this SKU is never among them.
+ * candidates.h: possible mappings of a line that has no confirmed one: first the suggestions of
+ * matchers for its SKU, by descending confidence; then, after a rejection, the mapping of its SKU
+ * that was confirmed last and superseded since; then the confirmed mappings of the same customer's
+ * SKUs with a similar spelling. An internal SKU that was rejected for this SKU is never a
+ * candidate.
  */
 #ifndef ERRATA_SERVER_DOMAIN_MAPPINGS_CANDIDATES_H
 #define ERRATA_SERVER_DOMAIN_MAPPINGS_CANDIDATES_H
@@ -23,7 +24,7 @@ struct candidate {
 struct candidates {
     struct candidate items[CANDIDATES_MAX];
     size_t count;
-    bool is_incomplete; /* a limit was met: there may be better ones */
+    bool is_incomplete; /* a limit was reached: there may be better candidates */
 };
 
 struct candidates_query {

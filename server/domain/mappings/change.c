@@ -101,7 +101,7 @@ static enum err read_change(struct slice bytes, struct mapping_change *change)
     return read_mapping(view.mapping, &change->row.record);
 }
 
-/* The field of an event's facts that has changes; 0: it has none. */
+/* Returns the number of the field with changes in an event's facts; 0 if there is no such field. */
 static uint32_t changes_field(const struct event *event)
 {
     if (event->kind == EVENT_FEEDBACK) {
@@ -207,7 +207,8 @@ enum err mapping_settle_past(struct store_txn *txn, struct org_id org, struct ma
         if (err != OK) {
             return err;
         }
-        /* The first change of a judgement is the judged mapping's; a suggestion counts only before all of them. */
+        /* The first change of a judgement is that of the judged mapping; a suggestion counts only
+         * before any judgement. */
         if (event.kind == EVENT_FEEDBACK && changes.items[0].row.seq == past->seq) {
             settled = event.source != SOURCE_BACKFILL;
             record->settled_at_us = event.created_at_us > record->settled_at_us

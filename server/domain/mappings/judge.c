@@ -1,5 +1,5 @@
 /*
- * judge.c: what a person's confirmation or rejection becomes: the mapping after it, the one
+ * judge.c: decides a user's confirmation or rejection: the new state of the mapping, the mapping
  * that it supersedes, and the feedback event that records both.
  */
 #include "server/domain/mappings/mappings.h"
@@ -43,7 +43,8 @@ static enum err read_by_name(struct store_txn *txn, const struct mapping_name *n
     return err;
 }
 
-/* The id's mapping is judged, or the one of its internal SKU and another customer SKU. */
+/* Finds the judged mapping: that of the id, or the one of its internal SKU and another customer
+ * SKU. */
 static enum err read_by_id(struct ctx *ctx, struct store_txn *txn, struct judging *judging)
 {
     const struct mapping_judgement *judgement = judging->judgement;
@@ -133,7 +134,7 @@ static enum err read_state(struct ctx *ctx, struct store_txn *txn, struct judgin
     return err != OK ? err : find_newer(txn, judging);
 }
 
-/* Dates a member of a mapping by the judgement; one that happened before what is known moves nothing. */
+/* Sets a time of a mapping to that of the judgement, unless a later one is known. */
 static void date(const struct judging *judging, int64_t *time_us)
 {
     if (!judging->judgement->time.is_given || *time_us < judging->created_at_us) {
@@ -141,7 +142,7 @@ static void date(const struct judging *judging, int64_t *time_us)
     }
 }
 
-/* The same mapping in its next version. */
+/* Starts the next version of the mapping. */
 static struct mapping_change next_version(const struct judging *judging,
                                           const struct mapping_row *row)
 {
@@ -231,7 +232,7 @@ static enum err encode_changes(struct ctx *ctx, struct org_id org,
     return err;
 }
 
-/* The texts that the event quotes. */
+/* Builds the texts that the event quotes. */
 static enum err quote(struct ctx *ctx, struct store_txn *txn, const struct judging *judging,
                       struct capture_input *input)
 {
@@ -251,7 +252,7 @@ static enum err quote(struct ctx *ctx, struct store_txn *txn, const struct judgi
                      : quote_confirmation(ctx->arena, before, internal_sku, suggestions, input);
 }
 
-/* Stores the event, and what it did to mappings. */
+/* Stores the event, and its changes of mappings. */
 static enum err store_judgement(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                 const struct capture_event *captured, uint64_t *ret_seq)
 {

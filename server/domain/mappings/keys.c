@@ -18,7 +18,7 @@ struct key key_mapping_customer_prefix(struct org_id org, struct slice customer_
     return key;
 }
 
-/* Appends the beginning of a folded SKU, as far as a key has it. */
+/* Appends the part of a folded SKU that a key contains: its beginning. */
 static struct key with_sku_prefix(struct key key, struct slice folded_sku)
 {
     if (folded_sku.size > 0) {
@@ -48,7 +48,7 @@ struct key key_mapping_sku(struct org_id org, struct slice customer_id, struct s
     return with_sku(key_mapping_customer_prefix(org, customer_id), folded_sku, seq);
 }
 
-/* The prefix of an internal SKU's rows. */
+/* Returns the prefix of an internal SKU's rows. */
 static struct key internal_prefix(struct org_id org, struct slice folded_internal_sku)
 {
     struct key key = key_org(org);

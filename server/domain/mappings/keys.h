@@ -1,5 +1,5 @@
 /*
- * keys.h: keys of mappings, made of the pieces of store/key.h.
+ * keys.h: keys of mappings, built from the parts of store/key.h.
  */
 #ifndef ERRATA_SERVER_DOMAIN_MAPPINGS_KEYS_H
 #define ERRATA_SERVER_DOMAIN_MAPPINGS_KEYS_H
@@ -25,7 +25,7 @@ struct key key_mapping_sku_prefix(struct org_id org, struct slice customer_id,
 struct key key_mapping_internal_prefix(struct org_id org, struct slice folded_internal_sku,
                                        struct slice folded_sku);
 struct key key_mapping_all_prefix(struct org_id org, struct slice folded_sku);
-/* Prefix of the mappings of one SKU of the customer's in MAPPING_PAIR. */
+/* Prefix of the mappings of one customer SKU in MAPPING_PAIR. */
 struct key key_mapping_pair_prefix(struct org_id org, struct slice customer_id,
                                    struct slice folded_customer_sku);
 struct key key_mapping_pair(struct org_id org, struct slice customer_id,
@@ -33,7 +33,7 @@ struct key key_mapping_pair(struct org_id org, struct slice customer_id,
 struct key key_mapping_confirmed(struct org_id org, struct slice customer_id,
                                  struct slice folded_customer_sku);
 struct key key_mapping_similar(struct org_id org, struct slice customer_id, uint32_t block);
-/* Reads the seq of a key of one of the three orders. ERR_CORRUPT for a key of another shape. */
+/* Reads the seq of a key of one of the three orders. ERR_CORRUPT for a key of another form. */
 MUST_CHECK enum err key_read_mapping_order(struct slice key, uint64_t *ret_seq);
 
 #endif

@@ -59,7 +59,7 @@ enum err mapping_list_begin(struct store_txn *txn, const struct mapping_list *li
     return page_open(list->page, txn, &range);
 }
 
-/* The seq of the event that created the mapping of the next row. */
+/* Returns the seq of the event that created the mapping of the next row. */
 static enum err next_seq(const struct mapping_list *list, uint64_t *ret_seq)
 {
     struct slice key = {NULL, 0};
@@ -87,7 +87,7 @@ enum err mapping_list_next(struct arena *arena, struct store_txn *txn,
         }
         err = mapping_row_read(txn, list->org, seq, ret_row);
         if (err == ERR_NOT_FOUND && by_id(list)) {
-            continue; /* an event that made no mapping */
+            continue; /* an event that created no mapping */
         }
         if (err == OK) {
             err = matches(arena, list, &ret_row->record, &wanted);

@@ -22,7 +22,7 @@ struct mapping_list {
 };
 
 MUST_CHECK enum err mapping_list_begin(struct store_txn *txn, const struct mapping_list *list);
-/* The next mapping, borrowed from the transaction. ERR_NOT_FOUND at the end of the page. */
+/* Returns the next mapping, borrowed from the transaction. ERR_NOT_FOUND at the end of the page. */
 MUST_CHECK enum err mapping_list_next(struct arena *arena, struct store_txn *txn,
                                       const struct mapping_list *list, struct mapping_row *ret_row);
 

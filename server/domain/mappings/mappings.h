@@ -1,15 +1,19 @@
 /*
- * mappings.h: what is said about mappings, by matchers and by people, as events and in the tables.
+ * mappings.h: suggestions of matchers and judgements of users about mappings, as events and in the
+ * tables.
  *
- * A matcher's suggestion makes a SUGGESTED mapping or gives one its new confidence; it changes nothing
- * that a person has judged. A person's judgement is a feedback event, stored by the same capture as any
- * (corrections/capture.h), which records the mapping it judged and of the one that it superseded.
+ * A matcher's suggestion creates a SUGGESTED mapping or updates the confidence of one; it does not
+ * change a mapping that a user has judged. A user's judgement is a feedback event, stored like any
+ * other (corrections/capture.h), which records the judged mapping and the mapping that it
+ * superseded.
  *
- * A backdated event (its created_at is before what is known already) changes no status that was settled
- * later: mappings are as if all events had arrived in the order of their times. A mapping keeps what its newest
- * judgement made of it, and a late confirmation whose customer SKU was confirmed for another internal SKU
- * since is SUPERSEDED itself, though that one may be rejected by now; one that was rejected since supersedes
- * what was confirmed before it. A late confirmation counts as support all the same. A judgement outranks a suggestion, whichever is newer.
+ * A backdated event (its created_at is before that of stored events) does not change a status that
+ * was decided later: the result is as if all events had arrived in the order of their times. A
+ * mapping has the status that its newest judgement gave it. A late confirmation is itself
+ * SUPERSEDED if its customer SKU was confirmed for another internal SKU since, even if that
+ * confirmation was rejected later; a mapping that was rejected since still supersedes those
+ * confirmed before it. A late confirmation counts as support in any case. A judgement has
+ * precedence over a suggestion, whichever is newer.
  */
 #ifndef ERRATA_SERVER_DOMAIN_MAPPINGS_MAPPINGS_H
 #define ERRATA_SERVER_DOMAIN_MAPPINGS_MAPPINGS_H
@@ -24,22 +28,23 @@
 
 /* Entity type of mappings in events; in subjects it precedes a slash and the id. */
 #define MAPPING_ENTITY_TYPE "sku_mapping"
-/* Suggestions that an event quotes at most. */
+/* Maximum suggestions that an event quotes. */
 #define MAPPING_SUGGESTIONS_MAX 20
 
-/* A mapping as a caller names it. */
+/* The names by which a caller identifies a mapping. */
 struct mapping_name {
     struct slice customer_sku; /* customer SKU as written */
     struct slice internal_sku;
     struct mapping_pair pair;
 };
 
-/* Checks and folds. Adds every field that is wrong to ctx->fault, below `path` (empty: the request
- * itself), and gives ERR_INVALID; else only ERR_MEMORY. Borrows the texts. */
+/* Checks and folds the names. Adds every invalid field to ctx->fault, with its path below `path`
+ * (empty: the request itself), and returns ERR_INVALID; otherwise fails only with ERR_MEMORY.
+ * Borrows the texts. */
 MUST_CHECK enum err mapping_name_read(struct ctx *ctx, struct slice path, struct slice customer_id,
                                       struct slice customer_sku, struct slice internal_sku,
                                       struct mapping_name *ret_name);
-/* The same for a customer SKU without the other names. */
+/* Does the same for a customer SKU alone. */
 MUST_CHECK enum err mapping_name_read_sku(struct ctx *ctx, struct slice path,
                                           struct slice customer_sku, struct mapping_name *ret_name);
 
@@ -49,8 +54,8 @@ struct mapping_suggestion {
     struct event_time time;
 };
 
-/* `ret_seq` is the event that this appended, or, where it changes nothing, the last one that changed
- * the mapping. */
+/* `ret_seq` is the appended event or, if the suggestion changes nothing, the last event that
+ * changed the mapping. */
 MUST_CHECK enum err mapping_suggest(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                     const struct event_caller *caller,
                                     const struct mapping_suggestion *suggestion, uint64_t *ret_seq);
@@ -76,7 +81,7 @@ MUST_CHECK enum err mapping_judge(struct ctx *ctx, struct store_txn *txn, struct
                                   const struct event_caller *caller,
                                   const struct mapping_judgement *judgement, uint64_t *ret_seq);
 
-/* Judgements and suggestions of one request at most. */
+/* Maximum judgements and suggestions of one request. */
 #define MAPPING_BATCH_MAX 1000
 
 /* An item of a batch. */
@@ -94,7 +99,7 @@ struct mapping_batch {
 
 /* Stores the items in order, all or none. `ret_result` has their events: one for each judgement and for
  * each suggestion that changed something, in order; count 0 if there are none. ERR_INVALID, ERR_DENIED or
- * ERR_NOT_FOUND, explained by the item's path, if one of them can't be stored. */
+ * ERR_NOT_FOUND, explained by the item's path, if one of them cannot be stored. */
 MUST_CHECK enum err mapping_batch_store(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                         const struct event_caller *caller,
                                         const struct mapping_batch *batch,

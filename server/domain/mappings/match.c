@@ -6,7 +6,7 @@
 #include "store/base/assert.h"
 #include "store/base/bytes.h"
 
-/* Places of a table that finds an applied mapping by its number: twice as many as there can be. */
+/* Slots of the hash table of applied mappings by number: twice the maximum number of mappings. */
 #define PLACES 2048
 
 _Static_assert(MATCH_LINES_MAX <= EXPOSURE_ARTIFACTS_MAX, "every line's mapping has its place");
@@ -36,8 +36,8 @@ enum err match_look_up(struct arena *arena, struct store_txn *txn, struct match 
     return err;
 }
 
-/* The reference's hash is over, of each line: its method, one byte; of an exact one the bytes of its
- * internal SKU after their number, four bytes. */
+/* The reference's hash covers for each line: its method, one byte; for an exact match also the size
+ * of its internal SKU, four bytes, and the SKU. */
 static void note_served(struct match *match, enum match_method method, struct slice internal_sku)
 {
     uint8_t size[sizeof(uint32_t)];
@@ -91,12 +91,12 @@ bool match_is_incomplete(const struct match *match)
     return match->is_incomplete || (match->past != NULL && match->past->is_cut);
 }
 
-/* The mappings that were applied, each once, in the order of their first lines. */
+/* Lists the applied mappings, each once, in the order of their first lines. */
 static enum err list_applied(struct arena *arena, const struct match *match,
                              struct exposed_artifact **ret_artifacts, size_t *ret_count)
 {
     struct exposed_artifact *artifacts = arena_calloc(arena, match->line_count, sizeof(*artifacts));
-    uint16_t *places = arena_calloc(arena, PLACES, sizeof(*places)); /* an index and one, or 0 */
+    uint16_t *places = arena_calloc(arena, PLACES, sizeof(*places)); /* index + 1; 0: empty */
     size_t count = 0;
 
     if (artifacts == NULL || places == NULL) {

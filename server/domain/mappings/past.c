@@ -40,7 +40,7 @@ enum err past_find_confirmed(struct past *past, struct store_txn *txn, struct sl
     return err;
 }
 
-/* Takes a mapping of the customer's where it was confirmed then. */
+/* Adds a mapping of the customer if it was confirmed then. */
 static enum err take_row(struct past *past, struct store_txn *txn, struct slice key)
 {
     struct mapping_row row;
@@ -61,7 +61,7 @@ static enum err take_row(struct past *past, struct store_txn *txn, struct slice 
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-/* Reads what was confirmed of a customer's then. */
+/* Reads the mappings of a customer that were confirmed then. */
 static enum err read_customer(struct past *past, struct store_txn *txn, struct slice customer_id)
 {
     const struct scan_range range = {
@@ -94,7 +94,7 @@ static enum err read_customer(struct past *past, struct store_txn *txn, struct s
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-/* Adds a mapping that was confirmed then where its SKU is similar. */
+/* Adds a mapping that was confirmed then if its SKU is similar. */
 static enum err take_similar(struct arena *arena, const struct similar_search *search,
                              const struct trigrams *text, const struct mapping_row *row,
                              struct similar_found *found)

@@ -1,7 +1,7 @@
 /*
- * past.h: mappings after an event of the past. Each one's story is followed back through
- * its events; a customer's are read once for all lines of a request. It takes as long as it takes: never
- * on the loop.
+ * past.h: mappings as they were after an earlier event. The events of each mapping are followed
+ * backwards; those of a customer are read once for all lines of a request. The time is not bounded,
+ * so this never runs on the event loop.
  */
 #ifndef ERRATA_SERVER_DOMAIN_MAPPINGS_PAST_H
 #define ERRATA_SERVER_DOMAIN_MAPPINGS_PAST_H
@@ -10,14 +10,14 @@
 #include "server/domain/mappings/records.h"
 #include "server/domain/mappings/similar.h"
 
-/* Mappings of a customer that are looked at for those that were confirmed then. */
+/* Maximum mappings of a customer that are examined to find those that were confirmed then. */
 #define PAST_ROWS_MAX 2000
 
 struct past {
     struct org_id org;
     uint64_t as_of_seq;
     struct arena *arena; /* memory that is kept from line to line */
-    bool is_cut; /* a limit was met: something may be missing */
+    bool is_cut; /* a limit was reached: mappings may be missing */
     /* The mappings of one customer that were confirmed at that time; the customer id is
      * borrowed. */
     struct slice customer_id;
@@ -25,7 +25,7 @@ struct past {
     size_t confirmed_count;
 };
 
-/* Turns a mapping into what it was then; ERR_NOT_FOUND for one that was not made yet. */
+/* Replaces a mapping by its state at that time; ERR_NOT_FOUND if it did not exist yet. */
 MUST_CHECK enum err past_row(struct past *past, struct store_txn *txn, struct mapping_row *row);
 /* Finds the mapping that was confirmed for a customer SKU at that time. ERR_NOT_FOUND if there was
  * none. */

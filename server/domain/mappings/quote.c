@@ -25,7 +25,7 @@ static const char *status_name(uint32_t status)
     return "";
 }
 
-/* The surest suggestions so far. */
+/* The suggestions with the highest confidence so far. */
 struct suggestions {
     struct mapping_row items[MAPPING_SUGGESTIONS_MAX];
     size_t count;
@@ -88,7 +88,7 @@ enum err quote_suggestions(struct arena *arena, struct store_txn *txn, struct or
     return err != ERR_NOT_FOUND ? err : write_suggestions(arena, suggestions, ret_array);
 }
 
-/* The mapping's state before, as the first members of an object. */
+/* Writes the mapping's earlier state as the first members of an object. */
 static void put_before(struct buffer *json, const struct mapping_row *before)
 {
     buffer_append_byte(json, '{');

@@ -1,7 +1,7 @@
 /*
- * quote.h: what a judgement's feedback event quotes as JSON: before it the mapping's state, and what
- * was there to choose from; after it what was chosen. A mapping that did not exist before has no members
- * there: neither a status nor a count is known of it.
+ * quote.h: the JSON texts of a judgement's feedback event: before_json has the mapping's earlier
+ * state and the available suggestions, after_json the chosen mapping. For a mapping that did not
+ * exist before, the members of its state are omitted.
  */
 #ifndef ERRATA_SERVER_DOMAIN_MAPPINGS_QUOTE_H
 #define ERRATA_SERVER_DOMAIN_MAPPINGS_QUOTE_H
@@ -9,7 +9,7 @@
 #include "server/domain/corrections/capture.h"
 #include "server/domain/mappings/rows.h"
 
-/* The suggestions for a customer's SKU, the surest first, as a JSON array. */
+/* Returns the suggestions for a customer's SKU, by descending confidence, as a JSON array. */
 MUST_CHECK enum err quote_suggestions(struct arena *arena, struct store_txn *txn, struct org_id org,
                                       const struct mapping_pair *pair, struct slice *ret_array);
 /* Set before_json and after_json; `before` is NULL for a mapping that did not exist. */

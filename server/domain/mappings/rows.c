@@ -45,7 +45,7 @@ enum err mapping_row_keep(struct arena *arena, struct mapping_row *row)
                : ERR_MEMORY;
 }
 
-/* A row of MAPPING_PAIR. */
+/* Reads a row of MAPPING_PAIR. */
 static enum err read_pair_seq(struct slice value, uint64_t *ret_seq)
 {
     if (value.size != sizeof(uint64_t)) {

@@ -1,6 +1,7 @@
 /*
  * rows.h: rows of mappings in their tables: by number, by customer and both SKUs, by customer and
- * customer SKU, and what a customer SKU is confirmed for. SKUs are looked up folded (text/sku.h).
+ * customer SKU, and the confirmed mapping of each customer SKU. SKUs are looked up folded
+ * (text/sku.h).
  */
 #ifndef ERRATA_SERVER_DOMAIN_MAPPINGS_ROWS_H
 #define ERRATA_SERVER_DOMAIN_MAPPINGS_ROWS_H
@@ -22,14 +23,14 @@ struct mapping_pair {
     struct slice folded_internal_sku;
 };
 
-/* ERR_NOT_FOUND for an unknown number. */
+/* Reads a mapping by its number. ERR_NOT_FOUND for an unknown number. */
 MUST_CHECK enum err mapping_row_read(struct store_txn *txn, struct org_id org, uint64_t seq,
                                      struct mapping_row *ret_row);
 MUST_CHECK enum err mapping_row_write(struct arena *arena, struct store_txn *txn, struct org_id org,
                                       const struct mapping_row *row);
-/* The same row with its texts in the arena, where puts leave them alone. */
+/* Reads the same row with its texts copied into the arena, so that puts do not invalidate them. */
 MUST_CHECK enum err mapping_row_keep(struct arena *arena, struct mapping_row *row);
-/* ERR_NOT_FOUND where there is none. */
+/* Finds a mapping by its customer and both SKUs. ERR_NOT_FOUND if there is none. */
 MUST_CHECK enum err mapping_row_find(struct store_txn *txn, struct org_id org,
                                      const struct mapping_pair *pair, struct mapping_row *ret_row);
 /* Returns whether a suggestion is preferred over another: by higher confidence, then by earlier
@@ -43,18 +44,19 @@ MUST_CHECK enum err mapping_confirmed_find(struct store_txn *txn, struct org_id 
                                            struct slice customer_id,
                                            struct slice folded_customer_sku,
                                            struct mapping_confirmed_record *ret_confirmed);
-/* The folded SKUs of a mapping, in the arena. */
+/* Folds the SKUs of a mapping, into the arena. */
 MUST_CHECK enum err mapping_pair_of(struct arena *arena, const struct mapping_record *record,
                                     struct mapping_pair *ret_pair);
 
-/* Rows of one customer SKU that are scanned: it has a handful of mappings. */
+/* Maximum rows of one customer SKU that are scanned; usually it has a few mappings. */
 #define MAPPING_SKU_ROWS_MAX 256
 
 /* Scans the mappings of one customer SKU, of any status, in no order. */
 MUST_CHECK enum err mapping_sku_scan_init(struct scan *scan, struct store_txn *txn,
                                           struct org_id org, struct slice customer_id,
                                           struct slice folded_customer_sku);
-/* ERR_NOT_FOUND after the last one, or after MAPPING_SKU_ROWS_MAX (`scan->is_cut`). */
+/* Returns the next mapping. ERR_NOT_FOUND after the last one, or after MAPPING_SKU_ROWS_MAX
+ * (`scan->is_cut`). */
 MUST_CHECK enum err mapping_sku_scan_next(struct scan *scan, struct org_id org,
                                           struct mapping_row *ret_row);
 

@@ -9,7 +9,7 @@
 
 #include <errata/v1/sku_mapping.fields.h>
 
-/* The most that a confirmed SKU's similarity can be. */
+/* An upper bound of the similarity of a confirmed SKU. */
 struct bound {
     double most;
     uint64_t seq;
@@ -28,7 +28,8 @@ struct search {
         has_dropped; /* results did not fit into the heap; they are at most as good as its first element */
 };
 
-/* The last block of a customer, its number from 1; the empty slice and 0 if there is none. Reads one row. */
+/* Finds the last block of a customer and its number, from 1; the empty slice and 0 if there is
+ * none. Reads one row. */
 static enum err find_last(struct store_txn *txn, struct org_id org, struct slice customer_id,
                           uint32_t *ret_block, struct slice *ret_bytes)
 {
@@ -94,7 +95,7 @@ enum err similar_enter(struct arena *arena, struct store_txn *txn, struct org_id
     return store_put(txn, TABLE_MAPPING_SIMILAR, key_slice(&key), bytes);
 }
 
-/* The block that has a mapping, and its entry there. */
+/* Finds the block of a mapping, and its entry in the block. */
 static enum err find_entry(struct store_txn *txn, const struct key *key, uint64_t seq,
                            struct slice *ret_bytes, size_t *ret_entry)
 {
@@ -194,7 +195,7 @@ static void sift_up(struct search *search)
     }
 }
 
-/* Keeps a bound among the best, or drops the worst. */
+/* Inserts a bound into the heap of the best; if that is full, removes the worst. */
 static void keep_bound(struct search *search, const struct bound *bound)
 {
     if (search->best_count < SIMILAR_COMPARED_MAX) {
@@ -282,7 +283,7 @@ static enum err take_blocks(struct store_txn *txn, struct search *search, bool *
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-/* Turns the heap into a list, the best first. */
+/* Converts the heap into a list, best first. */
 static void sort_best(struct search *search)
 {
     size_t count = search->best_count;
@@ -325,7 +326,7 @@ bool similar_is_rejected(const struct similar_search *search, struct slice folde
     return false;
 }
 
-/* Compares the text with one SKU as it is written. */
+/* Compares the text with one SKU in its original spelling. */
 static enum err compare(struct arena *arena, struct store_txn *txn, struct search *search,
                         const struct bound *bound, struct similar_found *found)
 {
@@ -370,7 +371,7 @@ static bool may_improve(const struct search *search, const struct similar_found 
            (bound->most == last->similarity && bound->seq < last->row.seq);
 }
 
-/* Compares the best until none of the others can be better. */
+/* Compares the SKUs in the order of their bounds until no remaining bound can be better. */
 static enum err compare_best(struct arena *arena, struct store_txn *txn, struct search *search,
                              struct similar_found *found)
 {

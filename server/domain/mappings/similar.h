@@ -1,8 +1,8 @@
 /*
- * similar.h: the confirmed SKUs of a customer that are written like another, by the blocks of
- * similar_block.h: each block is looked at whole, what may be similar enough is ranked by the most
- * that it can be, and the best are compared as they are written. What is answered is the true order as
- * long as the limits below hold; beyond them it is said to be incomplete.
+ * similar.h: finds the confirmed SKUs of a customer whose spelling is similar to a given one, with
+ * the blocks of similar_block.h: computes an upper bound of the similarity for all entries of each
+ * block, sorts the candidates by it, and compares the best of them exactly. The result has the
+ * exact order unless a limit below was reached, which is reported as incomplete.
  */
 #ifndef ERRATA_SERVER_DOMAIN_MAPPINGS_SIMILAR_H
 #define ERRATA_SERVER_DOMAIN_MAPPINGS_SIMILAR_H
@@ -10,21 +10,21 @@
 #include "server/domain/mappings/rows.h"
 #include "server/domain/mappings/similar_block.h"
 
-/* Blocks of a customer that one search looks at: 262,144 SKUs. */
+/* Maximum blocks of a customer that one search examines: 262,144 SKUs. */
 #define SIMILAR_BLOCKS_MAX 512
-/* Mappings that one search compares as they are written. */
+/* Maximum mappings that one search compares exactly. */
 #define SIMILAR_COMPARED_MAX 64
-/* Candidates that one search answers at most. */
+/* Maximum candidates that one search returns. */
 #define SIMILAR_FOUND_MAX 20
 
-/* A confirmed mapping enters the blocks; `ret_block` is the number of its block, 0 for a SKU without
- * trigrams, which is like no other. */
+/* Adds a confirmed mapping to the blocks; `ret_block` is the number of its block, 0 for a SKU
+ * without trigrams, which is similar to no other. */
 MUST_CHECK enum err similar_enter(struct arena *arena, struct store_txn *txn, struct org_id org,
                                   const struct mapping_row *row, uint32_t *ret_block);
-/* A mapping leaves its block. */
+/* Removes a mapping from its block. */
 MUST_CHECK enum err similar_leave(struct arena *arena, struct store_txn *txn, struct org_id org,
                                   const struct mapping_row *row);
-/* The mapping `seq`, of the same SKU, takes the place of one that leaves. */
+/* Replaces a mapping by the mapping `seq`, of the same SKU. */
 MUST_CHECK enum err similar_take_place(struct arena *arena, struct store_txn *txn,
                                        struct org_id org, const struct mapping_row *leaving,
                                        uint64_t seq);
@@ -47,14 +47,14 @@ struct similar_mapping {
     double similarity;
 };
 
-/* Best first; of equal ones the mapping that was made first. */
+/* Best first; of equal ones, the mapping that was created first. */
 struct similar_found {
     struct similar_mapping items[SIMILAR_FOUND_MAX];
     size_t count;
-    bool is_incomplete; /* a limit was met: there may be better ones */
+    bool is_incomplete; /* a limit was reached: there may be better ones */
 };
 
-/* Adds to `found`, which holds the best so far, a mapping that is as similar. */
+/* Inserts a mapping with this similarity into `found`, the best ones so far. */
 void similar_found_add(struct similar_found *found, size_t limit, const struct mapping_row *row,
                        double similarity);
 MUST_CHECK enum err similar_find(struct arena *arena, struct store_txn *txn,

@@ -1,8 +1,8 @@
 /*
- * similar_block.c: see similar_block.h. A block is: its count of entries, the number of entries that there
- * is room for (8, 32, 128 or 512), and the least count of trigrams that an entry has, 2 bytes each, then 2
- * zero bytes; the rows; the entries' counts of trigrams; their mappings. Bits, counts and numbers of
- * places without an entry are zero.
+ * similar_block.c: see similar_block.h. A block consists of the number of entries, its capacity in
+ * entries (8, 32, 128 or 512) and the minimum number of trigrams of an entry, 2 bytes each; 2 zero
+ * bytes; the rows; the entries' numbers of trigrams; their mappings. Bits and numbers of unused
+ * entries are zero.
  */
 #include "server/domain/mappings/similar_block.h"
 
@@ -10,20 +10,20 @@
 
 #define HEADER_BYTES 8
 #define COUNT_BYTES 2
-#define ROOM_AT 2 /* offset of the room in the header */
+#define ROOM_AT 2 /* offset of the capacity in the header */
 #define LEAST_AT 4
 #define SEQ_BYTES 8
 #define ROOM_MIN 8
-/* A block with no room left becomes so many times as wide. */
+/* The factor by which the capacity of a full block grows. */
 #define ROOM_FACTOR 4
 
-/* A value of LMDB's that has its own pages shares the first with a header of 16 bytes. */
+/* If LMDB stores a value in pages of its own, the first page begins with a header of 16 bytes. */
 _Static_assert(SIMILAR_BLOCK_BYTES_MAX <= 4 * 4096 - 16, "a full block is four pages");
 _Static_assert(SIMILAR_ENTRIES_MAX == 8 * sizeof(similar_lanes), "a row is one vector");
 _Static_assert(TRIGRAMS_MAX < 1 << SIMILAR_PLANES_MAX, "all of a text's trigrams can be counted");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "lanes are loaded as they are stored");
 
-/* A block that is written: the same parts, in memory of its own. */
+/* A block that is being written: the same parts, in memory of its own. */
 struct draft {
     uint8_t *bytes;
     size_t room;
@@ -63,7 +63,8 @@ static uint8_t *draft_seq(const struct draft *draft, size_t entry)
 
 size_t similar_row_of(uint64_t trigram)
 {
-    /* The upper half of a product with an odd constant (2^64 over the golden ratio), scaled. */
+    /* Returns the upper half of the product with an odd constant (2^64 divided by the golden
+     * ratio), scaled. */
     uint64_t mixed = trigram * UINT64_C(0x9e3779b97f4a7c15);
 
     return (size_t)(((mixed >> 32) * SIMILAR_ROWS) >> 32);
@@ -110,7 +111,7 @@ size_t similar_block_find(const struct similar_block *block, uint64_t seq)
     return entry;
 }
 
-/* A copy of a block with room for `room` entries. */
+/* Copies a block into one with room for `room` entries. */
 static enum err make_draft(struct arena *arena, struct slice bytes, size_t room,
                            struct draft *ret_draft)
 {
@@ -157,7 +158,7 @@ static struct slice end_draft(const struct draft *draft)
     return slice_of(draft->bytes, block_bytes(draft->room));
 }
 
-/* The room that a block has; of no block, none. */
+/* Returns the capacity of a block; 0 if there is no block. */
 static size_t room_of(struct slice bytes)
 {
     return bytes.size < HEADER_BYTES ? 0 : get_le16(bytes.data + ROOM_AT);
@@ -206,7 +207,7 @@ enum err similar_block_replace(struct arena *arena, struct slice bytes, size_t e
     return OK;
 }
 
-/* Moves the last entry's bit of a row into the place of another, and clears it. */
+/* Moves the last entry's bit of a row to the position of another entry, and clears it. */
 static void move_bit(uint8_t *row, size_t from, size_t to)
 {
     uint8_t bit = (uint8_t)(row[from / 8] >> from % 8 & 1);
@@ -262,7 +263,7 @@ static size_t digits_of(size_t number)
     return digits;
 }
 
-/* A full row is copied by a size that is known, which takes no call. */
+/* A full row is copied with a constant size, so that the compiler inlines the copy. */
 static void load_row(const struct similar_block *block, size_t row, similar_lanes *lanes)
 {
     const uint8_t *at = block->rows + row * block->row_bytes;
@@ -275,7 +276,7 @@ static void load_row(const struct similar_block *block, size_t row, similar_lane
     }
 }
 
-/* Adds a row to the first plane, and what is carried to the following ones, up to `plane_count`. */
+/* Adds a row to the first plane, and the carries to the following ones, up to `plane_count`. */
 static void add_row(struct similar_sums *sums, const similar_lanes *row, size_t plane_count)
 {
     similar_lanes carry = *row;
@@ -288,8 +289,8 @@ static void add_row(struct similar_sums *sums, const similar_lanes *row, size_t 
     }
 }
 
-/* The same of two rows at once, which costs little more: the first plane takes both, and there is one
- * carry after it. */
+/* Adds two rows at once, which costs little more than one: both are added to the first plane, with
+ * one carry. */
 static void add_rows(struct similar_sums *sums, const similar_lanes *a, const similar_lanes *b,
                      size_t plane_count)
 {

@@ -1,11 +1,11 @@
 /*
- * similar_block.h: up to 512 confirmed SKUs of a customer in one value, so that the SKUs which share
- * trigrams with another are found without reading each. Every trigram falls on one of 168 rows of bits;
- * a row has a bit for each entry, set where one of the entry's trigrams falls on it. The sum of a
- * text's rows gives for every entry at once how many of the text's trigrams it can have at most: never
- * too few, since what an entry has sets its bit, also if others fall on the same row. store/FORMAT.md
- * has the bytes. A block is as large as it needs to be, and grows by widening its rows: a small one costs
- * a customer little, and of a full one a row is one line of the processor's cache.
+ * similar_block.h: up to 512 confirmed SKUs of a customer in one value, so that the SKUs that share
+ * trigrams with a given one are found without reading each of them. Every trigram is hashed to one
+ * of 168 rows of bits; a row has a bit for each entry, which is set if one of the entry's trigrams
+ * hashes to the row. The sum of the rows of a text's trigrams is, for all entries at once, an upper
+ * bound of the number of shared trigrams: collisions can only increase it. store/FORMAT.md
+ * documents the bytes. A block grows by widening its rows, so a small block takes little space; a
+ * row of a full block is one cache line.
  */
 #ifndef ERRATA_SERVER_DOMAIN_MAPPINGS_SIMILAR_BLOCK_H
 #define ERRATA_SERVER_DOMAIN_MAPPINGS_SIMILAR_BLOCK_H
@@ -27,24 +27,25 @@ struct similar_block {
     size_t least_trigrams; /* minimum number of trigrams of an entry, from 1 */
 };
 
-/* The row that a trigram falls on. */
+/* Returns the row to which a trigram is hashed. */
 size_t similar_row_of(uint64_t trigram);
 
-/* ERR_CORRUPT for bytes that are not a block. Borrows them. */
+/* Parses a block, which borrows the bytes. ERR_CORRUPT for bytes that are not a block. */
 MUST_CHECK enum err similar_block_read(struct slice bytes, struct similar_block *ret_block);
 uint16_t similar_block_trigram_count(const struct similar_block *block, size_t entry);
 uint64_t similar_block_seq(const struct similar_block *block, size_t entry);
-/* The entry of a mapping; the block's count where it has none. */
+/* Returns the index of a mapping's entry; the number of entries if it has none. */
 size_t similar_block_find(const struct similar_block *block, uint64_t seq);
 
-/* The bytes of a block with one entry more (of the empty slice: of a block of only this entry). The
- * block is not full, and has no entry of this mapping. */
+/* Builds the bytes of a block with an additional entry (for the empty slice: of a block with only
+ * this entry). The block must not be full, nor have an entry of this mapping. */
 MUST_CHECK enum err similar_block_add(struct arena *arena, struct slice bytes, uint64_t seq,
                                       const struct trigrams *trigrams, struct slice *ret_bytes);
-/* The same with another mapping in an entry's place, whose SKU is the same. */
+/* Builds the bytes with an entry's mapping replaced by another one of the same SKU. */
 MUST_CHECK enum err similar_block_replace(struct arena *arena, struct slice bytes, size_t entry,
                                           uint64_t seq, struct slice *ret_bytes);
-/* The same without an entry, in whose place the last one goes; the empty slice without entries. */
+/* Builds the bytes without an entry, which the last entry replaces; the empty slice if no entry is
+ * left. */
 MUST_CHECK enum err similar_block_remove(struct arena *arena, struct slice bytes, size_t entry,
                                          struct slice *ret_bytes);
 
@@ -60,7 +61,7 @@ struct similar_sums {
     size_t plane_count; /* number of planes: the digits of the text's trigram count */
 };
 
-/* The rows that the trigrams of a text fall on. */
+/* The rows to which the trigrams of a text are hashed. */
 struct similar_query {
     uint16_t rows[TRIGRAMS_MAX];
     size_t count;
@@ -69,7 +70,7 @@ struct similar_query {
 void similar_query_init(struct similar_query *query, const struct trigrams *trigrams);
 void similar_block_sum(const struct similar_block *block, const struct similar_query *query,
                        struct similar_sums *ret_sums);
-/* The entries whose number is `least` or more, as bits; `least` from 1. */
+/* Returns, as bits, the entries whose number is at least `least`, which is 1 or more. */
 void similar_sums_from(const struct similar_sums *sums, size_t least, similar_lanes *ret_lanes);
 size_t similar_sums_get(const struct similar_sums *sums, size_t entry);
 

@@ -1,5 +1,5 @@
 /*
- * suggest.c: names of mappings checked, and what a matcher's suggestion becomes.
+ * suggest.c: checks names of mappings, and decides the effect of a matcher's suggestion.
  */
 #include "server/domain/mappings/mappings.h"
 #include "server/domain/mappings/records.h"
@@ -89,7 +89,7 @@ static bool changes(const struct mapping_row *row, const struct mapping_suggesti
            (!time->is_given || row->record.settled_at_us <= time->created_at_us);
 }
 
-/* The mapping after the suggestion; if `existed`, `change` has its present state. */
+/* Computes the mapping after the suggestion; if `existed`, `change` has its present state. */
 static void decide(const struct mapping_suggestion *suggestion, const struct event_draft *draft,
                    bool existed, struct mapping_change *change)
 {

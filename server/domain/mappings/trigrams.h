@@ -1,7 +1,7 @@
 /*
- * trigrams.h: how alike two SKUs are written: the Jaccard index of their sets of trigrams, as
- * PostgreSQL's pg_trgm makes them: each word of letters and digits, with two spaces before and one
- * after it, gives all its runs of three characters.
+ * trigrams.h: the similarity of the spelling of two SKUs: the Jaccard index of their sets of
+ * trigrams, as computed by PostgreSQL's pg_trgm: all runs of three characters of each word of
+ * letters and digits, with two spaces before it and one after it.
  */
 #ifndef ERRATA_SERVER_DOMAIN_MAPPINGS_TRIGRAMS_H
 #define ERRATA_SERVER_DOMAIN_MAPPINGS_TRIGRAMS_H
@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-/* A word of n characters has n + 1, and words are a character apart. */
+/* A word of n characters has n + 1 trigrams, and words are separated by at least one character. */
 #define TRIGRAMS_MAX (SKU_FOLDED_BYTES_MAX + (SKU_FOLDED_BYTES_MAX + 1) / 2)
 
 /* The set of a text's trigrams: each once, ascending. */
@@ -24,13 +24,14 @@ void trigrams_read(struct slice folded, struct trigrams *ret_trigrams);
 /* Returns the number of trigrams in both sets. */
 size_t trigrams_count_shared(const struct trigrams *a, const struct trigrams *b);
 
-/* The index of two sets of so many, of which `shared` are in both. 0 for two empty ones. */
+/* Returns the Jaccard index of two sets of these sizes that share `shared` trigrams; 0 for two
+ * empty sets. */
 static inline double trigrams_similarity(size_t a_count, size_t b_count, size_t shared)
 {
     return shared == 0 ? 0 : (double)shared / (double)(a_count + b_count - shared);
 }
 
-/* The index is 0.4 or more: similar enough to be a candidate. */
+/* Returns whether the index is 0.4 or more: similar enough to be a candidate. */
 static inline bool trigrams_are_similar(size_t a_count, size_t b_count, size_t shared)
 {
     return shared != 0 && 5 * shared >= 2 * (a_count + b_count - shared);

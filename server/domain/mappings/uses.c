@@ -29,7 +29,7 @@ static enum err write_subject(struct arena *arena, struct slice draft_order_id,
     return ret_subject->size > 0 ? OK : ERR_MEMORY;
 }
 
-/* The mappings that a reference names. Before the first put: they must be there. */
+/* Reads the mappings that a reference names, before the first put; they must exist. */
 static enum err put_applied(struct store_txn *txn, const struct mapping_citation *citation,
                             struct buffer *run)
 {
@@ -75,7 +75,8 @@ static enum err encode_facts(struct ctx *ctx, struct store_txn *txn,
     return view_encode(&mapping_applied_view_type, &facts, ctx->arena, ret_facts) ? OK : ERR_MEMORY;
 }
 
-/* The draft order, or the document, where one is named; always the exposure, by the id of its event. */
+/* Adds the subjects: the draft order or the document, if one is named, and the exposure, by the id
+ * of its event. */
 static enum err add_subjects(struct ctx *ctx, struct store_txn *txn,
                              const struct mapping_citation *citation, struct event_draft *draft)
 {
@@ -125,7 +126,7 @@ enum err mapping_uses_store(struct ctx *ctx, struct store_txn *txn,
     return err != OK ? err : event_draft_append(ctx, txn, &draft, mappings_apply, ret_seq);
 }
 
-/* The cited answer of MatchLines. */
+/* Reads the cited response of MatchLines. */
 static enum err find_cited(struct ctx *ctx, struct store_txn *txn,
                            const struct matches_outcome *outcome, struct cited_exposure *ret_cited)
 {
@@ -200,7 +201,7 @@ enum err mapping_uses_count(const struct event *event, uint32_t *ret_count)
     return err;
 }
 
-/* Dates a member of a mapping by its use; a use that happened before what is known moves nothing. */
+/* Sets a time of a mapping to that of its use, unless a later one is known. */
 static void date(const struct event *event, int64_t *time_us)
 {
     if (event->source != SOURCE_BACKFILL || *time_us < event->created_at_us) {
@@ -208,13 +209,13 @@ static void date(const struct event *event, int64_t *time_us)
     }
 }
 
-/* What one event counts. */
+/* The counts of one event. */
 struct counting {
     struct artifact_change change; /* of each mapping */
     uint64_t line_count; /* of all so far */
 };
 
-/* Finds the last event that the exposure could know of. */
+/* Finds the last event that was stored when the exposure was issued. */
 static enum err find_as_of(struct store_txn *txn, struct org_id org, uint64_t exposure_seq,
                            struct counting *counting)
 {
@@ -317,7 +318,7 @@ enum err mapping_uses_undo(struct ctx *ctx, struct store_txn *txn, struct org_id
     struct event event;
     enum err err = log_read(txn, org, seq, &event);
 
-    /* Puts would move what is borrowed. */
+    /* Copied, since puts invalidate borrowed slices. */
     if (err == OK && !arena_copy(ctx->arena, event.facts, &bytes)) {
         return ERR_MEMORY;
     }

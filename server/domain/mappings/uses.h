@@ -1,7 +1,8 @@
 /*
- * uses.h: what a cited answer of MatchLines counts: each mapping that it applied was used for so many
- * lines. One event for a reference and draft order (or, without one, document), however often, and by
- * whichever method, that is told; a reference whose list stands as its hash counts no mapping, but its event is there.
+ * uses.h: counts the uses of mappings for a cited response of MatchLines: for each applied mapping,
+ * the number of lines. There is one event for each reference and draft order (or, without one,
+ * document), however often and by whichever method it is cited. A reference whose list was replaced
+ * by its hash has an event, but counts no mapping.
  */
 #ifndef ERRATA_SERVER_DOMAIN_MAPPINGS_USES_H
 #define ERRATA_SERVER_DOMAIN_MAPPINGS_USES_H
@@ -12,16 +13,17 @@
 
 #include <errata/v1/event.fields.h>
 
-/* An answer that is cited, of kind MATCHES, and for what. */
+/* A cited response of kind MATCHES, and the outcome for which it is cited. */
 struct mapping_citation {
     struct org_id org;
     const struct exposure_citer *citer; /* caller, for the envelope of the event */
     const struct cited_exposure *cited; /* exposure that is in the log (exposure_record) */
     struct slice draft_order_id; /* empty: not given */
-    struct slice document_id; /* the outcome's subject where no draft order is named; or empty */
+    struct slice document_id; /* the outcome's subject if no draft order is named; or empty */
 };
 
-/* An outcome that cites an answer of MatchLines. Slices are borrowed for the length of the call. */
+/* An outcome that cites a response of MatchLines. Slices are borrowed for the duration of the
+ * call. */
 struct matches_outcome {
     struct org_id org;
     const struct event_caller *caller;
@@ -32,10 +34,10 @@ struct matches_outcome {
     struct event_time time;
 };
 
-/* Records the exposure, if no outcome cited it before, and counts its uses, if no outcome did for the
- * same draft order. `ret_result` has the events; the last is the one that counted. ERR_INVALID for a
- * reference that is not of an answer of MatchLines to this organisation, or a wrong time; ERR_DENIED for
- * an actor or time that the caller may not give. */
+/* Records the exposure, if no outcome cited it before, and counts its uses, if no outcome did for
+ * the same draft order. `ret_result` has the events; the last is the one that counted. Returns
+ * ERR_INVALID for a reference that is not of a response of MatchLines to this organisation, and for
+ * an invalid time; ERR_DENIED for an actor or time that the caller may not set. */
 MUST_CHECK enum err mapping_record_matches(struct ctx *ctx, struct store_txn *txn,
                                            const struct matches_outcome *outcome,
                                            struct work_result *ret_result);
@@ -43,9 +45,9 @@ MUST_CHECK enum err mapping_record_matches(struct ctx *ctx, struct store_txn *tx
  * RecordMatches, and for RecordExtraction of each MATCHES reference that it cites. */
 MUST_CHECK enum err mapping_uses_store(struct ctx *ctx, struct store_txn *txn,
                                        const struct mapping_citation *citation, uint64_t *ret_seq);
-/* Subtracts what an EVENT_MAPPING_APPLIED counted, for apply of an extraction that replaces the one with which it
- * was recorded: the uses of the mappings and of the day, and the outcome. `last_used_at` stays, unless no use is
- * left. */
+/* Subtracts the counts of an EVENT_MAPPING_APPLIED: the uses of the mappings and of the day, and
+ * the outcome. For apply of an extraction that replaces the one with which the event was recorded.
+ * `last_used_at` is unchanged, unless no use is left. */
 MUST_CHECK enum err mapping_uses_undo(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                       uint64_t seq);
 /* Returns the number of mappings whose uses an EVENT_MAPPING_APPLIED counted. */

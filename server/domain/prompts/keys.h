@@ -1,5 +1,5 @@
 /*
- * keys.h: keys of prompt templates, made of the pieces of store/key.h.
+ * keys.h: keys of prompt templates, built from the parts of store/key.h.
  */
 #ifndef ERRATA_SERVER_DOMAIN_PROMPTS_KEYS_H
 #define ERRATA_SERVER_DOMAIN_PROMPTS_KEYS_H

@@ -1,7 +1,8 @@
 /*
- * prompt_template_list.c: lists of templates. Rows of one name are newest first, so the newest version of each
- * name is found by one seek for each name. The shipped template has no row: it is listed where its key
- * would be, version 0 of its name, unless the organisation has put versions of its own.
+ * prompt_template_list.c: lists of templates. Rows of one name are newest first, so the newest
+ * version of each name is found by one seek for each name. The shipped template has no row: it is
+ * listed at the position that the key of version 0 of its name would have, unless the organisation
+ * has stored versions of its own.
  */
 #include "server/domain/prompts/keys.h"
 #include "server/domain/prompts/prompt_templates.h"
@@ -27,7 +28,8 @@ static struct key key_of(struct slice bytes)
     return key;
 }
 
-/* The first row after list->at. ERR_NOT_FOUND after the last one, or at the end of the page. */
+/* Reads the first row after list->at. ERR_NOT_FOUND after the last one, or at the end of the
+ * page. */
 static enum err next_row(struct store_txn *txn, struct prompt_template_list *list,
                          struct item *ret_item)
 {
@@ -67,7 +69,7 @@ static void replace_shipped(struct prompt_template_list *list, const struct item
     }
 }
 
-/* ERR_NOT_FOUND at the end of the list. */
+/* Returns the next item. ERR_NOT_FOUND at the end of the list. */
 static enum err next_item(struct store_txn *txn, struct prompt_template_list *list,
                           struct item *ret_item)
 {
@@ -112,8 +114,8 @@ static enum err read_item(struct ctx *ctx, struct store_txn *txn,
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
-/* The place of an item: its key; in a list of names the last key of its name, so that the other versions
- * are skipped. */
+/* Returns the position of an item: its key; in a list of names, the last key of its name, so that
+ * the other versions are skipped. */
 static struct key place_of(const struct prompt_template_list *list, const struct item *item)
 {
     struct key place = item->key;

@@ -1,5 +1,5 @@
 /*
- * prompt_templates.c: the event of a template's version, its row, and finding it again.
+ * prompt_templates.c: writes and reads the event and the row of a template's version.
  */
 #include "server/domain/prompts/prompt_templates.h"
 
@@ -32,7 +32,7 @@ static enum err read_row(struct store_txn *txn, struct org_id org, struct slice 
     return err != OK ? err : record_decode_prompt_template(bytes, ret_record);
 }
 
-/* The newest version of a name; 0 if the organisation has put none. Reads one row. */
+/* Returns the newest version of a name; 0 if the organisation has none. Reads one row. */
 static enum err newest_version(struct store_txn *txn, struct org_id org, struct slice name,
                                uint32_t *ret_version)
 {
@@ -58,7 +58,7 @@ static enum err newest_version(struct store_txn *txn, struct org_id org, struct 
     return OK;
 }
 
-/* The run of a template's tokens. */
+/* Builds the run of a template's tokens. */
 static enum err put_tokens(struct arena *arena, const struct template *template,
                            struct slice *ret_run)
 {
@@ -72,7 +72,7 @@ static enum err put_tokens(struct arena *arena, const struct template *template,
     return buffer_ok(&run) ? OK : ERR_MEMORY;
 }
 
-/* Facts and content of the event. */
+/* Encodes facts and content of the event. */
 static enum err encode(struct ctx *ctx, const struct prompt_template_draft *draft, uint32_t version,
                        struct event_draft *event)
 {
@@ -154,7 +154,7 @@ enum err prompt_template_of_event(const struct event *event, struct prompt_templ
     return OK;
 }
 
-/* The template that ships with the server; its tokens are listed in the arena. */
+/* Returns the template that ships with the server; its tokens are listed in the arena. */
 static enum err make_shipped(struct ctx *ctx, struct prompt_template *ret_template)
 {
     struct template template;
@@ -174,13 +174,13 @@ static enum err make_shipped(struct ctx *ctx, struct prompt_template *ret_templa
     return put_tokens(ctx->arena, &template, &ret_template->view.tokens.run);
 }
 
-/* The newest of `newest` versions, gapless from 1, whose event is not after `as_of_seq`; 0: none.
- * Later versions have later events. */
+/* Returns the newest version whose event is not after `as_of_seq`; 0 if there is none. Versions are
+ * numbered from 1 to `newest` without gaps. Later versions have later events. */
 static enum err newest_as_of(struct store_txn *txn, const struct prompt_template_query *query,
                              uint32_t newest, uint32_t *ret_version)
 {
-    uint32_t low = 0; /* a version that is not after it, or 0 */
-    uint32_t high = newest; /* later versions are not examined */
+    uint32_t low = 0; /* this version, or 0, is not after as_of_seq */
+    uint32_t high = newest; /* versions above this one are */
 
     while (low < high) {
         uint32_t middle = low + (high - low + 1) / 2;

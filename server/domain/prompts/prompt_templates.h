@@ -36,7 +36,7 @@ struct prompt_template_query {
     struct slice name;
     bool has_version; /* false: the newest version */
     uint32_t version;
-    uint64_t as_of_seq; /* the newest as after this event; UINT64_MAX: now */
+    uint64_t as_of_seq; /* newest version after this event; UINT64_MAX: now */
 };
 
 /* A version that was found. Its slices are borrowed from the transaction, or are literals. */
@@ -45,31 +45,33 @@ struct prompt_template {
     struct prompt_template_view view; /* version 0 ships with the server */
 };
 
-/* ERR_NOT_FOUND with a message that says which versions there are. What it makes lies in the arena. */
+/* Finds a version. ERR_NOT_FOUND with a message that lists the existing versions. Allocated values
+ * are in the arena. */
 MUST_CHECK enum err prompt_template_find(struct ctx *ctx, struct store_txn *txn,
                                          const struct prompt_template_query *query,
                                          struct prompt_template *ret_template);
 
-/* The template that an EVENT_PROMPT_TEMPLATE_PUT put, borrowed from it. ERR_CORRUPT for another event. */
+/* Reads the template of an EVENT_PROMPT_TEMPLATE_PUT, borrowed from it. ERR_CORRUPT for another
+ * event. */
 MUST_CHECK enum err prompt_template_of_event(const struct event *event,
                                              struct prompt_template *ret_template);
 
-/* A list: of one name, all versions, newest first; or the newest of each name, by the first
- * KEY_NAME_BYTES of the names. */
+/* A list of all versions of one name, newest first; or of the newest version of each name, sorted
+ * by the first KEY_NAME_BYTES of the names. */
 struct prompt_template_list {
     struct org_id org;
     struct slice name; /* empty: the newest version of each name */
     struct page *page;
     /* State while the list is read: */
-    struct key shipped; /* the place of the shipped template, which has no row */
+    struct key shipped; /* the position of the shipped template, which has no row */
     bool
         shipped_due; /* the shipped template is not listed yet, and no stored version replaces it */
-    struct key at; /* the place of the last item; empty: the beginning of the list */
+    struct key at; /* the position of the last item; empty: the beginning of the list */
 };
 
 void prompt_template_list_begin(struct prompt_template_list *list);
-/* The next template, without its text; borrowed from the transaction, or in the arena. ERR_NOT_FOUND at
- * the end of the page. */
+/* Returns the next template, without its text; borrowed from the transaction, or in the arena.
+ * ERR_NOT_FOUND at the end of the page. */
 MUST_CHECK enum err prompt_template_list_next(struct ctx *ctx, struct store_txn *txn,
                                               struct prompt_template_list *list,
                                               struct prompt_template_view *ret_template);

@@ -7,13 +7,13 @@
 #include "server/domain/text/sanitise.h"
 #include "store/base/sha256.h"
 
-/* The token whose value is made here. */
+/* The placeholder whose value the server provides. */
 static struct slice hint_name(void)
 {
     return SLICE("hint_examples");
 }
 
-/* The last value of a name; NULL where there is none. */
+/* Returns the last value of a name; NULL if there is none. */
 static const struct prompt_value *find_value(const struct prompt_values *values, struct slice name)
 {
     for (size_t i = values->count; i > 0; i--) {
@@ -93,7 +93,8 @@ bool prompt_uses(const struct prompt *prompt, struct slice name)
     return false;
 }
 
-/* The examples, where the template has a place for them; the side of the experiment always. */
+/* Looks up the examples if the template has a placeholder for them, and always the arm of the
+ * experiment. */
 static enum err find_examples(struct ctx *ctx, struct store_txn *txn,
                               const struct prompt_query *query, struct prompt *prompt)
 {
@@ -110,7 +111,7 @@ static enum err find_examples(struct ctx *ctx, struct store_txn *txn,
     return examples_find(ctx->arena, txn, &examples, &prompt->examples);
 }
 
-/* The value of one name, as given. */
+/* Returns the value of one name, unchanged. */
 static struct template_value find_one(const struct prompt_query *query, const struct prompt *prompt,
                                       struct slice name)
 {
@@ -142,7 +143,7 @@ static enum err check_size(struct ctx *ctx, const struct prompt *prompt,
                      prompt->template.place_count);
 }
 
-/* The values, those of the context sanitised: a prompt that is too long is not worth that work. */
+/* Sets the values; those of the context are sanitised, but only if the prompt is not too long. */
 static enum err find_values(struct ctx *ctx, const struct prompt_query *query,
                             struct prompt *prompt)
 {
@@ -186,7 +187,8 @@ enum err prompt_prepare(struct ctx *ctx, struct store_txn *txn, const struct pro
     return err;
 }
 
-/* The reference: the template, where it is stored, then the examples, and the hash of the text. */
+/* Builds the reference: the template, if it is stored, then the examples, and the hash of the
+ * text. */
 static enum err make_reference(struct arena *arena, const struct prompt_query *query,
                                struct prompt *prompt)
 {

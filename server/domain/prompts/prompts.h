@@ -1,8 +1,9 @@
 /*
- * prompts.h: a prompt made of a template: the layout's examples and the caller's values in the places
- * of its tokens. A read: what was served is proved by the reference in the answer. `hint_examples` is
- * ours; every other token is the caller's, who says which values people, documents or models wrote:
- * those pass the sanitiser. Inserted text is not expanded again.
+ * prompts.h: renders a prompt from a template: replaces its placeholders by the layout's examples
+ * and the caller's values. Writes nothing: the reference in the response proves what was served.
+ * The server provides the value of `hint_examples`, the caller those of all other placeholders. The
+ * caller specifies which values were written by people, documents or models; these are sanitised.
+ * Inserted text is not expanded again.
  */
 #ifndef ERRATA_SERVER_DOMAIN_PROMPTS_PROMPTS_H
 #define ERRATA_SERVER_DOMAIN_PROMPTS_PROMPTS_H
@@ -10,9 +11,9 @@
 #include "server/domain/corrections/examples.h"
 #include "server/domain/prompts/prompt_templates.h"
 
-/* The longest prompt: a million tokens of a model, about. */
+/* Maximum bytes of a prompt: about a million tokens of a model. */
 #define PROMPT_BYTES_MAX ((size_t)4 * 1024 * 1024)
-/* Values in one map of a caller. */
+/* Maximum values in one map of a request. */
 #define PROMPT_VALUES_MAX 100
 
 /* A value of a placeholder. */
@@ -21,7 +22,7 @@ struct prompt_value {
     struct slice text;
 };
 
-/* Values by name; of one that is given twice the last counts. */
+/* Values by name; if a name occurs twice, the last value is used. */
 struct prompt_values {
     const struct prompt_value *items;
     size_t count;
@@ -35,11 +36,10 @@ struct prompt_query {
     struct prompt_values context; /* values that are sanitised */
     struct prompt_values trusted; /* values that are used unchanged */
     struct examples_query
-        examples; /* an empty fingerprint: that of the document, where it has one */
+        examples; /* with an empty fingerprint, that of the document is used, if it has one */
 };
 
-/* A prompt that only has to be filled in. Lives in the arena, and borrows from the query and the
- * transaction. */
+/* A prompt with all values known. In the arena; borrows from the query and the transaction. */
 struct prompt {
     struct template template;
     const struct template_value *values; /* values in the order of the template's names */
@@ -51,17 +51,17 @@ struct prompt {
     struct slice exposure_ref;
 };
 
-/* Names and values that a caller may not give, all at once. */
+/* Adds all invalid names and values of a request to the fault. */
 MUST_CHECK enum err prompt_check(struct ctx *ctx, const struct prompt_query *query);
-/* Finds the template and the examples and sanitises what is used. ERR_NOT_FOUND without the template;
- * ERR_INVALID for a prompt over PROMPT_BYTES_MAX, even if sanitising would shorten it, with both sizes.
- * The query has passed the check. */
+/* Finds the template and the examples, and sanitises the values that are used. ERR_NOT_FOUND if the
+ * template does not exist; ERR_INVALID for a prompt over PROMPT_BYTES_MAX, even if sanitising would
+ * shorten it, with both sizes. The query must have passed prompt_check. */
 MUST_CHECK enum err prompt_prepare(struct ctx *ctx, struct store_txn *txn,
                                    const struct prompt_query *query, struct prompt *ret_prompt);
 /* Returns whether a placeholder of the prompt's template has this name. */
 bool prompt_uses(const struct prompt *prompt, struct slice name);
-/* Fills a prompt again with examples that were served before, in the arena; `query->examples` is not used. Errors
- * as of prompt_prepare. */
+/* Renders a prompt again with examples that were served before, in the arena; `query->examples` is
+ * not used. Errors as of prompt_prepare. */
 MUST_CHECK enum err prompt_fill_again(struct ctx *ctx, struct store_txn *txn,
                                       const struct prompt_query *query,
                                       struct slice hint_examples_json, struct slice *ret_text);

@@ -1,7 +1,7 @@
 /*
- * shipped.h: the template that the server ships, version 0 of its name in every organisation. Its text
- * is a part of the program: a changed text gets a new name, so that a name and a version say what
- * was served for ever.
+ * shipped.h: the template that the server ships, version 0 of its name in every organisation. Its
+ * text is a part of the program: a changed text gets a new name, so that a name and a version
+ * identify a text permanently.
  */
 #ifndef ERRATA_SERVER_DOMAIN_PROMPTS_SHIPPED_H
 #define ERRATA_SERVER_DOMAIN_PROMPTS_SHIPPED_H

@@ -1,5 +1,5 @@
 /*
- * replay.c: the two runs of replay.h, and what their steps share.
+ * replay.c: the two operations of replay.h, and the functions that their steps share.
  */
 #include "server/domain/replay/replay.h"
 

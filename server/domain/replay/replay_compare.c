@@ -1,6 +1,6 @@
 /*
- * replay_compare.c: organisation by organisation, table by table, the stored rows and those that the
- * replay made are walked side by side. Nothing is kept of rows that are equal.
+ * replay_compare.c: compares the stored rows with those of the replay, organisation by organisation
+ * and table by table, with two cursors. Equal rows need no memory.
  */
 #include "server/domain/replay/replay_internal.h"
 
@@ -49,7 +49,7 @@ static void note_difference(struct replay *replay, enum replay_difference_kind k
     report->difference_count++;
 }
 
-/* Judges the rows that the two walks are at, and moves those that were judged. */
+/* Compares the current rows of both cursors, and advances the cursors of compared rows. */
 static enum err compare_row(struct replay *replay, enum store_table table, struct side *stored,
                             struct side *made)
 {
@@ -144,7 +144,7 @@ static enum err compare_org(struct replay *replay, struct store_txn *source,
     return err;
 }
 
-/* Takes the organisation that `txn` has next, where it comes before the one that is known. */
+/* Finds the next organisation in `txn`, and keeps it if it precedes the one found so far. */
 static enum err choose_next(struct store_txn *txn, enum store_table table, const struct uuid *after,
                             bool *has, struct uuid *next)
 {
@@ -161,7 +161,7 @@ static enum err choose_next(struct store_txn *txn, enum store_table table, const
     return OK;
 }
 
-/* The next organisation that either side has a row of. ERR_NOT_FOUND after the last. */
+/* Finds the next organisation of which either side has a row. ERR_NOT_FOUND after the last one. */
 static enum err next_org(struct store_txn *source, struct store_txn *target,
                          const struct uuid *after, struct uuid *ret_org)
 {

@@ -1,7 +1,7 @@
 /*
  * replay_events.c: events are read from the source one by one, checked, copied into the target and
- * applied there, in batches of one organisation. An event that does not hold ends its organisation:
- * later events can't be trusted.
+ * applied there, in batches of one organisation. An invalid event ends the replay of its
+ * organisation: later events cannot be trusted.
  */
 #include "server/domain/replay/replay_internal.h"
 #include "store/work.h"
@@ -17,20 +17,20 @@ struct org_walk {
     bool done;
     enum replay_break broken_by;
     uint64_t broken_seq;
-    /* A write that came with a key, until all of its events were seen. */
+    /* A write with an idempotency key, until all of its events were read. */
     struct event_idempotency key;
     struct work_result write;
     int64_t written_at_us;
 };
 
-/* The failure is the store's or the caller's, and says nothing of the event. */
+/* Returns whether an error is the store's or the caller's, not a defect of the event. */
 static bool is_outside(enum err err)
 {
     return err == ERR_MEMORY || err == ERR_DISK_FULL || err == ERR_IO || err == ERR_UNAVAILABLE ||
            err == ERR_CANCELLED;
 }
 
-/* Notes what is wrong with an event. */
+/* Records the defect of an event. */
 static enum err break_at(struct org_walk *walk, uint64_t seq, enum replay_break broken_by)
 {
     walk->broken_seq = seq;
@@ -38,7 +38,7 @@ static enum err break_at(struct org_walk *walk, uint64_t seq, enum replay_break 
     return ERR_CORRUPT;
 }
 
-/* The row of the write before, now that it is known how many events it had. */
+/* Writes the row of the previous write, whose number of events is known now. */
 static enum err keep_key(struct replay *replay, struct store_txn *target, struct org_walk *walk)
 {
     enum err err = OK;
@@ -51,7 +51,7 @@ static enum err keep_key(struct replay *replay, struct store_txn *target, struct
     return err;
 }
 
-/* Notes which write an event belongs to. */
+/* Records to which write an event belongs. */
 static enum err follow_write(struct replay *replay, struct store_txn *target, struct org_walk *walk,
                              const struct event *event)
 {
@@ -202,7 +202,7 @@ static enum err find_keys_from(const struct replay *replay, struct store_txn *so
 
         *ret_from_us = newest_us - REPLAY_KEYS_US;
     }
-    return err == ERR_CORRUPT ? OK : err; /* the replay will meet it, and name it */
+    return err == ERR_CORRUPT ? OK : err; /* the replay will reach and report it */
 }
 
 static enum err replay_org(struct replay *replay, struct store_txn *source, struct org_walk *walk)
@@ -222,7 +222,7 @@ static enum err replay_org(struct replay *replay, struct store_txn *source, stru
     return err;
 }
 
-/* An organisation whose log does not hold. */
+/* Reports an organisation whose log is invalid. */
 static enum err note_broken(struct replay *replay, const struct org_walk *walk)
 {
     struct replay_report *report = replay->report;

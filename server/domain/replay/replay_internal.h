@@ -1,5 +1,5 @@
 /*
- * replay_internal.h: what replaying and comparing share, for this folder's own files.
+ * replay_internal.h: functions that replay and comparison share, for this folder's own files.
  */
 #ifndef ERRATA_SERVER_DOMAIN_REPLAY_REPLAY_INTERNAL_H
 #define ERRATA_SERVER_DOMAIN_REPLAY_REPLAY_INTERNAL_H
@@ -21,14 +21,14 @@ struct replay {
 struct key replay_prefix(struct uuid org);
 /* The zero id: the owner of rows that belong to no organisation. */
 bool replay_is_no_org(struct uuid org);
-/* The number in the key of an organisation's last event. ERR_NOT_FOUND without any, ERR_CORRUPT for a
- * key of another shape. */
+/* Reads the number in the key of an organisation's last event. ERR_NOT_FOUND if it has no events,
+ * ERR_CORRUPT for a key of another form. */
 MUST_CHECK enum err replay_last_seq(struct store_txn *txn, struct uuid org, uint64_t *ret_seq);
-/* Reports the progress to the caller; ERR_CANCELLED where it wants no more. */
+/* Reports the progress to the caller; ERR_CANCELLED if the caller stops the work. */
 MUST_CHECK enum err replay_report_progress(struct replay *replay);
-/* Every organisation's events into the target. */
+/* Replays every organisation's events into the target. */
 MUST_CHECK enum err replay_events(struct replay *replay, struct store_txn *source);
-/* The rows that are stored beside those that were made. */
+/* Compares the stored rows with those of the replay. */
 MUST_CHECK enum err replay_compare(struct replay *replay, struct store_txn *source);
 
 #endif

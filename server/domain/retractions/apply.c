@@ -1,5 +1,6 @@
 /*
- * apply.c: applies a retraction: the row of the retracted event, and what its capability takes back.
+ * apply.c: applies a retraction: writes the row of the retracted event, and lets its capability
+ * reverse its effect.
  */
 #include "server/domain/events/retraction.h"
 #include "store/base/assert.h"
@@ -7,7 +8,7 @@
 #include <event_apply.h>
 #include <event_retract.h>
 
-/* What one retracted event needs at most, its row and what is decoded of it. */
+/* Maximum memory for one retracted event: its row and its decoded members. */
 #define EVENT_BYTES_MAX (4u << 20)
 
 /* Reads an event into the arena, since puts follow. */

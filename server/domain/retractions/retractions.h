@@ -1,6 +1,7 @@
 /*
- * retractions.h: taking back what a person did. A retraction is an event of its own; what it changes is the
- * capability's that the retracted event belongs to (<event_retract.h>). The retracted event is never changed.
+ * retractions.h: retracts events of users. A retraction is an event of its own; the capability of
+ * the retracted event reverses its effect (<event_retract.h>). The retracted event is never
+ * changed.
  */
 #ifndef ERRATA_SERVER_DOMAIN_RETRACTIONS_RETRACTIONS_H
 #define ERRATA_SERVER_DOMAIN_RETRACTIONS_RETRACTIONS_H
@@ -11,7 +12,7 @@
 /* As in the contract. */
 #define RETRACTION_REASON_BYTES_MAX 2000
 
-/* Who retracts what. Borrowed for the length of the call. */
+/* The event to retract, and the caller. Borrowed for the duration of the call. */
 struct retraction_request {
     struct org_id org;
     struct event_caller caller;

@@ -22,7 +22,7 @@ static enum err find_event(struct ctx *ctx, struct store_txn *txn,
     return err != OK ? err : log_read(txn, request->org, seq, ret_event);
 }
 
-/* An OPERATOR takes back only what the token's user did. */
+/* An OPERATOR may retract only events of the token's own user. */
 static enum err check_owner(struct ctx *ctx, const struct retraction_request *request,
                             const struct event *event)
 {
@@ -50,7 +50,7 @@ static enum err encode(struct ctx *ctx, const struct retraction_request *request
                : ERR_MEMORY;
 }
 
-/* A retraction is about what the event is about. */
+/* A retraction has the subjects of the retracted event. */
 static enum err add_subjects(struct ctx *ctx, const struct event *event, struct event_draft *draft)
 {
     for (size_t i = 0; i < event->subject_count; i++) {

@@ -39,7 +39,7 @@ static int compare_phrases(const void *a, const void *b)
     return order;
 }
 
-/* Sorts the phrases, and notes their order and which of them are equal. */
+/* Sorts the phrases; records their order and which of them are equal. */
 static enum err sort(struct arena *scratch, struct arena *arena, const struct slice *items,
                      struct building *building)
 {
@@ -65,7 +65,7 @@ static enum err sort(struct arena *scratch, struct arena *arena, const struct sl
     return OK;
 }
 
-/* The bytes that a sorted phrase shares with the one before it. */
+/* Returns how many bytes a sorted phrase shares with the previous one. */
 static size_t shared_bytes(const struct phrase *sorted, uint32_t place)
 {
     size_t shared = 0;
@@ -132,7 +132,7 @@ static uint32_t step(const struct phrases *phrases, uint32_t state, uint8_t byte
     return child;
 }
 
-/* Gives a state its children, from number `next` on; returns the number after them. */
+/* Assigns numbers to the children of a state, from `next` on; returns the next free number. */
 static uint32_t add_children(struct building *building, uint32_t state, uint32_t depth,
                              uint32_t next)
 {
@@ -161,7 +161,7 @@ static uint32_t add_children(struct building *building, uint32_t state, uint32_t
     return next;
 }
 
-/* Links the children of a state, whose own links are made, to their longest suffixes. */
+/* Links the children of a state, whose own link is set, to their longest suffixes. */
 static void link_children(struct phrases *phrases, uint32_t state)
 {
     for (uint32_t child = phrases->first_child[state]; child < phrases->first_child[state + 1];

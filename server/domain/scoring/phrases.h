@@ -1,7 +1,8 @@
 /*
- * phrases.h: finds which of many phrases occur in a text, in one pass: the automaton of Aho and Corasick, "Efficient
- * string matching" (1975), over bytes. In UTF-8 a phrase that is found so starts and ends between code points. The
- * time of a search grows with the bytes of the text and the number of phrases, not with their product.
+ * phrases.h: finds which of many phrases occur in a text, in one pass: the automaton of Aho and
+ * Corasick, "Efficient string matching" (1975), over bytes. In valid UTF-8, a match always starts
+ * and ends at a boundary of code points. The time of a search grows with the bytes of the text and
+ * the number of phrases, not with their product.
  */
 #ifndef ERRATA_SERVER_DOMAIN_SCORING_PHRASES_H
 #define ERRATA_SERVER_DOMAIN_SCORING_PHRASES_H
@@ -9,7 +10,7 @@
 #include "store/base/arena.h"
 #include "store/base/err.h"
 
-/* Memory for each byte of all phrases: at most while the automaton is built, and afterwards. */
+/* Memory for each byte of all phrases: the maximum while the automaton is built, and afterwards. */
 #define PHRASES_STATE_BYTES 30
 
 /* An automaton. State 0 is the start. States are numbered by depth; the children of state s are those from

@@ -63,7 +63,7 @@ enum err feature_read(struct arena *arena, struct json_value value, struct featu
     enum err err = OK;
 
     if (value.kind == JSON_NUMBER) {
-        /* Only in an object: a byte that is of no number follows. */
+        /* Valid only within an object: a byte that is not part of a number follows. */
         feature.number = strtod((const char *)value.text.data, NULL);
     } else if (value.kind == JSON_STRING) {
         err = json_string(arena, value.text, &feature.text);

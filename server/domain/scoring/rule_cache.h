@@ -1,7 +1,7 @@
 /*
- * rule_cache.h: rule sets of the organisations that ask for scores. The sets belong to the loop. A set that has to be
- * loaded is loaded on the pool, used there, and handed over to the loop, which takes it at the next lookup of its
- * organisation: only the hand-over is shared between threads.
+ * rule_cache.h: rule sets of the organisations that ask for scores. The sets belong to the loop. A
+ * set that has to be loaded is loaded on the pool, used there, and handed over to the loop, which
+ * takes it at the next lookup of its organisation: only that transfer is shared between threads.
  */
 #ifndef ERRATA_SERVER_DOMAIN_SCORING_RULE_CACHE_H
 #define ERRATA_SERVER_DOMAIN_SCORING_RULE_CACHE_H
@@ -19,7 +19,8 @@
 struct rule_cache_slot {
     struct rule_set *set; /* of the loop, or NULL; owned */
     uint64_t used_at; /* turn of the last use */
-    _Atomic(struct rule_set *) incoming; /* from the pool; owned by who takes it out, or NULL */
+    _Atomic(struct rule_set *) incoming; /* from the pool, or NULL; owned by the function that takes
+                                          * it out */
 };
 
 /* Zeroed: empty. */
@@ -33,7 +34,7 @@ struct rule_cache {
 MUST_CHECK enum err rule_cache_find(struct rule_cache *cache, struct store_txn *txn,
                                     struct org_id org, uint64_t last_seq,
                                     struct rule_set **ret_set);
-/* Hands a set over to the loop that was loaded on any thread. */
+/* Transfers a set to the loop; may be called on any thread. */
 void rule_cache_offer(struct rule_cache *cache, struct rule_set *take_set);
 /* Frees all sets. After the pool has ended. */
 void rule_cache_deinit(struct rule_cache *cache);

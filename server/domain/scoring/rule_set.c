@@ -14,7 +14,7 @@
 void rule_set_free(struct rule_set *set)
 {
     if (set != NULL) {
-        struct arena arena = set->arena; /* which the set is in */
+        struct arena arena = set->arena; /* contains the set itself */
 
         arena_deinit(&arena);
     }

@@ -11,15 +11,19 @@
 #include "server/domain/scoring/score.h"
 #include "server/domain/verdicts/rules.h"
 
-/* Enabled rules of one organisation, which each person who reviews them has to understand: more are refused. */
+/* Maximum enabled rules of one organisation; more are refused, since people have to review and
+ * understand them. */
 #define RULE_SET_RULES_MAX 20000
-/* Memory of one set, with the longest phrases: 20,000 x 768 folded bytes are refused, 10,000 x 256 bytes are not. */
+/* Maximum memory of one set, with the longest phrases: 20,000 x 768 folded bytes exceed it, 10,000
+ * x 256 bytes do not. */
 #define RULE_SET_BYTES_MAX ((size_t)128 << 20)
-/* Rules that a loaded set has room for besides those that it was loaded with. A full one is loaded again. */
+/* Number of rules that can be added to a loaded set; when it is full, it is loaded again. */
 #define RULE_SET_SPARE_RULES 512
-/* New phrases that are searched one by one, at 4 us each in 16 KiB of text: with more, the set is loaded again. */
+/* Maximum new phrases that are searched one by one, at 4 us each in 16 KiB of text: with more, the
+ * set is loaded again. */
 #define RULE_SET_NEW_PHRASES_MAX 32
-/* Events that a set follows at once, at about a microsecond each; a set that lags further is loaded again. */
+/* Maximum events that are applied to a set at once, at about a microsecond each; a set that lags
+ * further is loaded again. */
 #define RULE_SET_LAG_MAX 1000
 
 /* A rule of a set. Its slices are the set's. */
@@ -70,8 +74,8 @@ struct receipt {
  * without a fault, for more than RULE_SET_RULES_MAX; ERR_MEMORY above RULE_SET_BYTES_MAX. `seed`: random. */
 MUST_CHECK enum err rule_set_load(struct store_txn *txn, struct org_id org, uint64_t last_seq,
                                   uint64_t seed, struct rule_set **ret_set);
-/* Applies the events after `applied_seq` to `last_seq`, the last event of the snapshot; marks a set stale that cannot
- * follow them. */
+/* Applies the events after `applied_seq` to `last_seq`, the last event of the snapshot; marks the
+ * set as stale if it cannot follow them. */
 MUST_CHECK enum err rule_set_follow(struct rule_set *set, struct store_txn *txn, uint64_t last_seq);
 /* Returns the live rules that match, in order of their ids, in the arena. Fails only with ERR_MEMORY. */
 MUST_CHECK enum err rule_set_match(struct arena *arena, const struct rule_set *set,

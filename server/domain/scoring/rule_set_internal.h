@@ -1,5 +1,5 @@
 /*
- * rule_set_internal.h: what the files of a rule set share.
+ * rule_set_internal.h: declarations that the files of a rule set share.
  */
 #ifndef ERRATA_SERVER_DOMAIN_SCORING_RULE_SET_INTERNAL_H
 #define ERRATA_SERVER_DOMAIN_SCORING_RULE_SET_INTERNAL_H
@@ -12,7 +12,7 @@
 bool rule_set_is_live(const struct learned_rule_record *record);
 /* Adds a rule with a higher number than all others; the set has room for it. */
 MUST_CHECK enum err rule_set_add(struct rule_set *set, const struct learned_rule_row *row);
-/* Copies what changes of a rule. */
+/* Copies the members of a rule that change. */
 void rule_set_update(const struct learned_rule_record *record, struct scoring_rule *rule);
 
 #endif

@@ -57,7 +57,7 @@ int64_t score_sum(const struct score_addend *addends, size_t count)
     return sum;
 }
 
-/* By pattern, then by weight. */
+/* Compares by pattern, then by weight. */
 static int compare_addends(const void *a, const void *b)
 {
     const struct score_addend *left = a;

@@ -1,6 +1,6 @@
 /*
- * score.h: what matching rules do to a score: gates, stacking and clamping. Pure, in whole billionths (VERDICT_UNIT),
- * so that the sum does not depend on the order of the rules.
+ * score.h: the effect of matching rules on a score: gates, stacking and clamping. Pure, in whole
+ * billionths (VERDICT_UNIT), so that the sum does not depend on the order of the rules.
  *
  * Gates, for each rule:
  *
@@ -19,25 +19,25 @@
 
 /* A document profile below this confidence reduces adjustments. */
 #define SCORE_CONFIDENCE_MIN 0.55
-/* By how many percent an adjustment counts then. */
+/* The percentage of an adjustment that counts then. */
 #define SCORE_REDUCED_PERCENT 65
-/* And how much it counts at most, in units. */
+/* The largest adjustment that counts then, in units. */
 #define SCORE_REDUCED_MAX (VERDICT_UNIT / 20)
 
-/* Which gates a pattern has. */
+/* The gates that apply to a pattern. */
 struct score_gates {
     bool missing_elements;
     bool layout;
 };
 
-/* What gates depend on. */
+/* The values of a document on which gates depend. */
 struct score_context {
     bool missing_fields_enabled;
     double profile_confidence; /* 0 if it is absent */
     struct slice profile_subtype; /* or empty */
 };
 
-/* What one rule does. */
+/* The effect of one rule. */
 struct score_weight {
     int64_t weight; /* in units; 0 if suppressed */
     enum score_gate suppressed_by; /* UNSPECIFIED: it is not suppressed */

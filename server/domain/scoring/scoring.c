@@ -5,7 +5,8 @@
 
 #include <errata/v1/verdict_service.views.h>
 
-/* What an event takes besides the pattern: the id, the evidence, a weight, and the texts around them. */
+/* Bytes of an event of the response besides the pattern: the id, the evidence, a weight, and
+ * constant text. */
 #define EVENT_BYTES 160
 
 enum err scoring_apply(struct arena *arena, const struct rule_set *set,

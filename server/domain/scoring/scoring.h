@@ -33,8 +33,8 @@ struct scoring_result {
     size_t event_count;
 };
 
-/* Matches, weighs and adds. Memory of the result is the arena's, and valid as long as the set. Fails only with
- * ERR_MEMORY. */
+/* Matches the rules, computes their weights and adds them up. The result is in the arena, and valid
+ * as long as the set. Fails only with ERR_MEMORY. */
 MUST_CHECK enum err scoring_apply(struct arena *arena, const struct rule_set *set,
                                   const struct scoring_request *request,
                                   struct scoring_result *ret_result);

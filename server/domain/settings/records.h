@@ -1,6 +1,6 @@
 /*
  * records.h: rows of settings as plain C, and their bytes: messages of proto/record/settings.proto.
- * The rules of store/records.h hold: slices are borrowed from the bytes, and what does not decode is
+ * The rules of store/records.h apply: slices are borrowed from the bytes, and bytes that do not decode are
  * ERR_CORRUPT.
  */
 #ifndef ERRATA_SERVER_DOMAIN_SETTINGS_RECORDS_H

@@ -1,6 +1,6 @@
 /*
- * settings.c: see settings.h. A change reads the present settings, lays the change over it, and appends both
- * whole: so the answer, the row and the history come only from the event.
+ * settings.c: see settings.h. A change reads the present settings, applies the change, and appends
+ * both complete: so the response, the row and the history all follow from the event.
  */
 #include "server/domain/settings/settings.h"
 
@@ -19,7 +19,8 @@ static const struct settings defaults = {
     SETTINGS_HOLDOUT_PERCENT_DEFAULT, SETTINGS_MATCH_MODE_DEFAULT, SETTINGS_ANNOTATOR_KINDS_DEFAULT,
     SETTINGS_GROUPING_DEFAULT};
 
-/* The settings, and the number of the change that made them: 0, and the defaults, where none did. */
+/* Reads the settings, and the number of the change that set them; the defaults and 0 if there was
+ * none. */
 static enum err read_row(struct store_txn *txn, struct org_id org, struct settings *ret_settings,
                          uint64_t *ret_seq)
 {
@@ -60,7 +61,7 @@ enum err settings_read(struct store_txn *txn, struct org_id org, struct settings
     return read_row(txn, org, ret_settings, &seq);
 }
 
-/* All members, those with their default value too. */
+/* Writes all members, including those with their default value. */
 struct organization_settings_view settings_view_of(const struct settings *settings)
 {
     return (struct organization_settings_view){
@@ -74,7 +75,7 @@ struct organization_settings_view settings_view_of(const struct settings *settin
     };
 }
 
-/* The facts of an event of a change, and the number of the change before it, which is smaller; 0: there
+/* Reads the facts of a change, and the number of the previous change, which is smaller; 0: there
  * was none. */
 static enum err read_facts(const struct event *event, struct settings_updated_view *ret_facts,
                            uint64_t *ret_previous_seq)
@@ -97,7 +98,7 @@ static enum err read_facts(const struct event *event, struct settings_updated_vi
     return err;
 }
 
-/* The settings that an event left. */
+/* Reads the settings after an event. */
 static enum err read_after(const struct event *event, struct settings *ret_settings)
 {
     struct settings settings = defaults;
@@ -199,7 +200,7 @@ enum err settings_apply(struct ctx *ctx, struct store_txn *txn, const struct eve
     return err != OK ? err : store_put(txn, TABLE_SETTINGS, key_slice(&key), bytes);
 }
 
-/* ERR_NOT_FOUND for an organisation that is not there: its first event makes it. */
+/* Returns ERR_NOT_FOUND for an organisation that does not exist: its first event creates it. */
 static enum err check_org(struct ctx *ctx, struct store_txn *txn, struct org_id org)
 {
     struct log_head head;
@@ -212,7 +213,7 @@ static enum err check_org(struct ctx *ctx, struct store_txn *txn, struct org_id 
     return err;
 }
 
-/* The facts: a SettingsUpdated. */
+/* Encodes the facts: a SettingsUpdated. */
 static enum err encode_facts(struct arena *arena, const struct settings *before,
                              uint64_t previous_seq, const struct settings *after,
                              struct slice *ret_facts)

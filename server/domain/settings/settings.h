@@ -1,7 +1,7 @@
 /*
- * settings.h: what an organisation has chosen, as events: each change is one EVENT_SETTINGS_UPDATED,
- * whose facts are a SettingsUpdated with all settings before and after it. Reading them is one get;
- * an organisation that has chosen nothing has the defaults.
+ * settings.h: the settings of an organisation, as events: each change is one
+ * EVENT_SETTINGS_UPDATED, whose facts are a SettingsUpdated with all settings before and after it.
+ * Reading them takes one get; an organisation that has changed nothing has the defaults.
  */
 #ifndef ERRATA_SERVER_DOMAIN_SETTINGS_SETTINGS_H
 #define ERRATA_SERVER_DOMAIN_SETTINGS_SETTINGS_H
@@ -40,17 +40,19 @@ struct settings_change {
 
 MUST_CHECK enum err settings_read(struct store_txn *txn, struct org_id org,
                                   struct settings *ret_settings);
-/* The same as after the event `as_of_seq` (UINT64_MAX: now): one step for each change since then. */
+/* Reads the settings after the event `as_of_seq` (UINT64_MAX: now), in one step for each change
+ * since then. */
 MUST_CHECK enum err settings_read_as_of(struct store_txn *txn, struct org_id org,
                                         uint64_t as_of_seq, struct settings *ret_settings);
-/* Appends and applies. A change that changes nothing appends all the same: an administrator said it.
- * ERR_NOT_FOUND for an organisation that is not there. */
+/* Appends and applies. Also appends a change to equal values, since it is an administrator's
+ * decision. ERR_NOT_FOUND for an organisation that does not exist. */
 MUST_CHECK enum err settings_update(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                     struct slice actor_user_id,
                                     const struct settings_change *change, uint64_t *ret_seq);
-/* All of them as a message. */
+/* Encodes all settings as a message. */
 struct organization_settings_view settings_view_of(const struct settings *settings);
-/* The bytes of the OrganizationSettings that an EVENT_SETTINGS_UPDATED left. ERR_CORRUPT for other facts. */
+/* Returns the bytes of the OrganizationSettings after an EVENT_SETTINGS_UPDATED. ERR_CORRUPT for
+ * other facts. */
 MUST_CHECK enum err settings_after_event(const struct event *event, struct slice *ret_settings);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * settings_cache.h: settings that were read, by organisation and the last event that they depend on. The settings after
- * an event never change, so an entry is right for any snapshot whose log ends with that event; a lookup, which knows
- * that anyway, saves the get. For one thread; it lives as long as the server.
+ * settings_cache.h: a cache of settings by organisation and last event. The settings after an event
+ * never change, so an entry is valid for any snapshot whose log ends with that event, which a
+ * lookup knows in any case. For one thread; exists as long as the server.
  */
 #ifndef ERRATA_SERVER_DOMAIN_SETTINGS_SETTINGS_CACHE_H
 #define ERRATA_SERVER_DOMAIN_SETTINGS_SETTINGS_CACHE_H

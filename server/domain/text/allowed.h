@@ -1,9 +1,9 @@
 /*
- * allowed.h: the characters that notes and guidelines may have, by Unicode's categories, less those
- * of forbidden.def: letters (L*), marks (M*), digits and numbers (N*), punctuation (P*), common symbols
- * (Sc currency, Sm mathematics, Sk modifiers, So others: degree, check marks, arrows, emoji), space and
- * line feed. A code point without a category (unassigned, private use), moves or hides text (Cc, Cf,
- * ignorable) is not allowed.
+ * allowed.h: the characters that notes and guidelines may have, by Unicode's categories, except
+ * those of forbidden.def: letters (L*), marks (M*), digits and numbers (N*), punctuation (P*),
+ * common symbols (Sc currency, Sm mathematics, Sk modifiers, So others: degree, check marks,
+ * arrows, emoji), space and line feed. A code point that has no category (unassigned, private use),
+ * or that moves or hides text (Cc, Cf, ignorable), is not allowed.
  */
 #ifndef ERRATA_SERVER_DOMAIN_TEXT_ALLOWED_H
 #define ERRATA_SERVER_DOMAIN_TEXT_ALLOWED_H

@@ -8,7 +8,7 @@
 
 #include <utf8proc.h>
 
-/* Code points that one code point is folded to at most. */
+/* Maximum code points to which one code point is folded. */
 #define FOLDED_MAX 3
 
 static size_t fold_wide(uint32_t code_point, uint8_t *to)

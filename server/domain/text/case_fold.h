@@ -1,5 +1,5 @@
 /*
- * case_fold.h: text in one case: Unicode's full case folding (CaseFolding.txt, statuses C and F), without
+ * case_fold.h: Unicode's full case folding (CaseFolding.txt, statuses C and F), without
  * normalisation. Texts that differ only in case have equal folded bytes.
  */
 #ifndef ERRATA_SERVER_DOMAIN_TEXT_CASE_FOLD_H

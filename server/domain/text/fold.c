@@ -1,6 +1,7 @@
 /*
  * fold.c: see fold.h. Unicode's own foldings come from utf8proc, which allocates nothing for a
- * single character; what Unicode keeps apart though it looks the same is in look_alikes.def.
+ * single character; characters that look the same but that Unicode distinguishes are in
+ * look_alikes.def.
  */
 #include "server/domain/text/fold.h"
 
@@ -65,7 +66,8 @@ static uint8_t find_framed(uint32_t code_point)
     return 0;
 }
 
-/* Unicode's own folding of one character; gives how many code points, 0 where there is none. */
+/* Folds one character by Unicode's own rules; returns the number of code points, 0 if it has no
+ * folding. */
 static size_t decompose(uint32_t code_point, utf8proc_int32_t decomposed[DECOMPOSED_MAX])
 {
     int boundary = 0;

@@ -1,7 +1,7 @@
 /*
- * fold.h: what a character looks like to a reader, for those who look for marks that a writer has
- * disguised: another case, full-width or mathematical forms, accents, look-alikes of other scripts.
- * It answers questions about one code point and changes no text.
+ * fold.h: what a character looks like to a reader, for code that searches for disguised marks:
+ * another case, full-width or mathematical forms, accents, look-alikes of other scripts. Works on
+ * single code points and changes no text.
  */
 #ifndef ERRATA_SERVER_DOMAIN_TEXT_FOLD_H
 #define ERRATA_SERVER_DOMAIN_TEXT_FOLD_H
@@ -23,20 +23,21 @@ static inline uint8_t fold_ascii(uint8_t byte)
     return byte == '0' ? 'o' : byte;
 }
 
-/* The small ASCII character that the code point looks like, 0 where it looks like none. */
+/* Returns the lower-case ASCII character that the code point looks like; 0 if there is none. */
 uint8_t fold_to_ascii(uint32_t code_point);
-/* Letters of one ligature that are distinguished. */
+/* Maximum letters of one ligature. */
 #define FOLD_LETTERS_MAX 3
-/* The same, where the code point may look like several: a ligature, a parenthesised letter. Gives how
- * many, 0 where it looks like none. */
+/* Does the same for a code point that may look like several characters: a ligature, a parenthesised
+ * letter. Returns their number; 0 if there is none. */
 size_t fold_to_letters(uint32_t code_point, uint8_t letters[FOLD_LETTERS_MAX]);
-/* Leaves no trace on a page: bidi controls, zero-width characters, fillers, tags. */
+/* Returns whether the code point is invisible: bidi controls, zero-width characters, fillers,
+ * tags. */
 bool fold_is_ignorable(uint32_t code_point);
-/* A combining mark: it sits on the character before it. */
+/* Returns whether the code point is a combining mark. */
 bool fold_is_mark(uint32_t code_point);
-/* A letter of any script, or what is drawn as one, in a frame or circle. */
+/* Returns whether the code point is a letter of any script, or a letter in a frame or circle. */
 bool fold_is_letter(uint32_t code_point);
-/* A space within a line, of any width. */
+/* Returns whether the code point is a space within a line, of any width. */
 bool fold_is_space(uint32_t code_point);
 
 #endif

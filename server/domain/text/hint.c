@@ -1,6 +1,6 @@
 /*
- * hint.c: see hint.h. The output is written token by token; commas are made new, so that a member
- * can be left out wherever it is.
+ * hint.c: see hint.h. The output is written token by token; commas are written separately, so that
+ * any member can be omitted.
  */
 #include "server/domain/text/hint.h"
 
@@ -57,7 +57,7 @@ static enum err write_leaf(struct hint_writer *writer, struct slice quoted)
     return OK;
 }
 
-/* Writes a member's name and its colon, or passes over the whole member. */
+/* Writes a member's name and its colon, or skips the whole member. */
 static enum err write_name(struct hint_writer *writer, struct json_tokens *tokens,
                            struct slice quoted)
 {
@@ -144,7 +144,7 @@ static enum err write_piece(struct hint_writer *writer, struct slice input_snipp
     return buffer_ok(writer->buffer) ? OK : ERR_MEMORY;
 }
 
-/* Names that were changed are still all different from their neighbours. */
+/* Returns whether all names of each object are still distinct. */
 static enum err check_names(struct arena *arena, struct slice piece, bool *ret_distinct)
 {
     const struct json_rules rules = {JSON_DEPTH_MAX, false};

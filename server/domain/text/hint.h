@@ -1,8 +1,8 @@
 /*
- * hint.h: the ready piece of `hint_examples_json`, made once when an event is applied, so that a read
- * copies bytes. Every string leaf, and every member's name, has passed the sanitiser; numbers and
- * structure stay. A row has the piece without its constant text, packed with the example's bytes as the dictionary. It
- * decides nothing about which examples are served.
+ * hint.h: an example's piece of `hint_examples_json`, built once when an event is applied, so that
+ * a read only copies bytes. Every string leaf and every member's name is sanitised; numbers and
+ * structure are unchanged. A row has the piece without its constant text, packed with the example's
+ * bytes as the dictionary.
  */
 #ifndef ERRATA_SERVER_DOMAIN_TEXT_HINT_H
 #define ERRATA_SERVER_DOMAIN_TEXT_HINT_H
@@ -11,8 +11,8 @@
 #include "store/base/err.h"
 
 /* `{"input_snippet":...,"output":{...}}` in the arena. `output_json` is a checked JSON object.
- * Members whose names become equal once they are sanitised would make the text ambiguous: then all
- * members with a changed name are left out. Fails only with ERR_MEMORY. */
+ * Members whose names become equal once they are sanitised would make the text ambiguous: all
+ * members with a changed name are then omitted. Fails only with ERR_MEMORY. */
 MUST_CHECK enum err hint_make_piece(struct arena *arena, struct slice input_snippet,
                                     struct slice output_json, struct slice *ret_piece);
 
@@ -27,8 +27,9 @@ MUST_CHECK enum err hint_pack(struct arena *arena, struct slice dictionary, stru
                               struct hint_packed *ret_packed);
 /* Returns how many bytes hint_unpack writes; false if the packed bytes do not begin with a valid size. */
 MUST_CHECK bool hint_unpacked_size(const struct hint_packed *packed, size_t *ret_size);
-/* Writes the piece to `out`, which must have room for the size that hint_unpacked_size returned, and returns that size.
- * False if it does not unpack to exactly as many bytes; `out` is undefined then. */
+/* Writes the piece to `out`, which must have room for the size that hint_unpacked_size returned,
+ * and returns that size. Returns false if the piece does not unpack to exactly that size; `out` is
+ * then undefined. */
 MUST_CHECK bool hint_unpack(struct slice dictionary, const struct hint_packed *packed, uint8_t *out,
                             size_t *ret_size);
 

@@ -23,7 +23,7 @@ static size_t skip_white(struct slice text, size_t at)
     return at;
 }
 
-/* Bytes of the string that the text begins with, quotes included. */
+/* Returns the number of bytes of the string at the start of the text, including its quotes. */
 static size_t string_bytes(struct slice text)
 {
     size_t at = 1;

@@ -1,7 +1,7 @@
 /*
- * json_tokens.h: a flat walk over the tokens of a JSON text, for those who write it again with some
- * of its strings changed. It needs no stack: a string is a member's name exactly where a colon
- * follows it. Takes only text that json_check let pass; checks nothing itself and allocates nothing.
+ * json_tokens.h: reads the tokens of a JSON text in order, for code that copies it with some
+ * strings changed. It needs no stack: a string is a member's name exactly if a colon follows it.
+ * The text must have passed json_check; nothing is checked or allocated here.
  */
 #ifndef ERRATA_SERVER_DOMAIN_TEXT_JSON_TOKENS_H
 #define ERRATA_SERVER_DOMAIN_TEXT_JSON_TOKENS_H
@@ -33,9 +33,9 @@ static inline struct json_tokens json_tokens_of(struct slice text)
     return (struct json_tokens){text};
 }
 
-/* The next token; false at the end. */
+/* Reads the next token; returns false at the end. */
 bool json_tokens_next(struct json_tokens *tokens, struct json_token *ret_token);
-/* Passes over one whole value, with all that is in it. */
+/* Skips one value with all that it contains. */
 void json_tokens_skip_value(struct json_tokens *tokens);
 
 #endif

@@ -1,7 +1,6 @@
 /*
- * marks.c: see marks.h. Every match runs forward once over a bounded piece (a line, a token), so a
- * hostile text costs at most a constant for each of its characters; roles are looked for at line
- * starts only.
+ * marks.c: see marks.h. Every match reads a bounded piece of text (a line, a token) once, so the
+ * time for hostile text is linear; roles are searched only at line starts.
  */
 #include "server/domain/text/marks.h"
 
@@ -55,7 +54,7 @@ static size_t skip_spaces(struct points text, size_t at)
     return at;
 }
 
-/* The first letter at `at`, to pass over the words that begin with another: most do. */
+/* Returns the first letter at `at`, so that most words are excluded by their first letter. */
 static uint8_t first_letter(struct points text, size_t at)
 {
     uint8_t letters[FOLD_LETTERS_MAX] = {0};
@@ -69,8 +68,8 @@ static uint8_t first_letter(struct points text, size_t at)
     return fold_to_letters(text.at[at], letters) > 0 ? letters[0] : 0;
 }
 
-/* The rest of a word after the letters that one character looks like; NULL where they are
- * others. */
+/* Returns the rest of a word after the letters that one character looks like; NULL if they
+ * differ. */
 static const char *word_after(const char *word, uint32_t code_point)
 {
     uint8_t letters[FOLD_LETTERS_MAX];
@@ -89,8 +88,8 @@ static const char *word_after(const char *word, uint32_t code_point)
     return count == 0 ? NULL : word;
 }
 
-/* Passes over a word, with combining marks (and, where `spaced`, spaces) between its letters.
- * False, and nothing passed, if another text is there. */
+/* Skips a word, with combining marks (and, if `spaced`, spaces) between its letters. Returns false,
+ * and skips nothing, for any other text. */
 static bool pass_word(struct points text, size_t *at, const char *word, bool spaced)
 {
     size_t next = *at;
@@ -173,8 +172,8 @@ static size_t skip_lines(struct points text, size_t at)
     return at;
 }
 
-/* Passes over attributes up to the closing bracket, which is passed too. They are on one line; the
- * bracket, or `/>`, may be on a later one. */
+/* Skips attributes and the closing bracket. Attributes are on one line; the bracket, or `/>`, may
+ * be on a later one. */
 static bool pass_attributes(struct points text, size_t *at)
 {
     size_t start = *at;
@@ -273,7 +272,8 @@ size_t marks_match_chat(struct points text, size_t from)
     return end == 0 ? 0 : end - from;
 }
 
-/* Length of a control sequence whose introducer ends before `at`: parameters, then one final. */
+/* Returns the end of a control sequence whose introducer ends before `at`: parameters, then one
+ * final byte. */
 static size_t end_of_csi(struct points text, size_t at)
 {
     while (at < text.count && text.at[at] >= 0x20 && text.at[at] <= 0x3F) {
@@ -334,7 +334,7 @@ size_t marks_match_ansi(struct points text, size_t from)
     return (at < text.count && text.at[at] >= 0x30 && text.at[at] <= 0x7E ? at + 1 : at) - from;
 }
 
-/* Markdown that people put around a role: headings, emphasis, quotation, code. */
+/* Markdown that may surround a role: headings, emphasis, quotation, code. */
 static size_t skip_decoration(struct points text, size_t at)
 {
     while (at < text.count) {
@@ -382,7 +382,7 @@ static size_t skip_after_role(struct points text, size_t at)
     return at;
 }
 
-/* Passes over the colon after a role, or the dashes that have a space or the line's end on a side. */
+/* Skips the colon after a role, or dashes with a space or the line's end on one side. */
 static bool pass_separator(struct points text, size_t *at)
 {
     bool is_apart = is_gap(text.at[*at - 1]);

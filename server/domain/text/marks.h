@@ -1,7 +1,7 @@
 /*
- * marks.h: finds, in text as code points, what a language model or a template engine would take for
- * structure: role prefixes, chat markup, template marks, code fences, ANSI escapes. It only measures:
- * how many code points from a place on are such a mark. The sanitiser takes them out.
+ * marks.h: finds, in text as code points, marks that a language model or a template engine would
+ * interpret as structure: role prefixes, chat markup, template marks, code fences, ANSI escapes.
+ * Returns only the length of a mark; the sanitiser removes it.
  */
 #ifndef ERRATA_SERVER_DOMAIN_TEXT_MARKS_H
 #define ERRATA_SERVER_DOMAIN_TEXT_MARKS_H
@@ -16,18 +16,18 @@ struct points {
     size_t count;
 };
 
-/* The longest name between `<|` and `|>`: the special tokens of known models have at most 40
- * characters. */
+/* Maximum characters of a name between `<|` and `|>`: the special tokens of known models have at
+ * most 40 characters. */
 #define MARKS_TOKEN_MAX 64
-/* The longest attributes of a tag: a call of a tool has its name and an id. */
+/* Maximum characters of a tag's attributes: a tool call has its name and an id. */
 #define MARKS_ATTRIBUTES_MAX 256
-/* The longest text inside an ANSI string command (a terminal's title, a link). One without an end
- * loses only its introducer. */
+/* Maximum characters of the text of an ANSI string command (a terminal's title, a link). If it has
+ * no end, only its introducer is removed. */
 #define MARKS_ANSI_STRING_MAX 512
 
-/* False for most characters: they can begin neither a template mark nor chat markup. Letters of any
- * script are distinguished cheaply, before fold.h is asked; every bracket of Unicode and every other form
- * of one is outside these ranges. */
+/* Returns false if the character can begin neither a template mark nor chat markup, as most cannot.
+ * Letters of any script are distinguished cheaply, without fold.h; every bracket of Unicode and
+ * every other form of one is outside these ranges. */
 static inline bool marks_may_begin(uint32_t code_point)
 {
     if (code_point < 0x80) {
@@ -36,7 +36,7 @@ static inline bool marks_may_begin(uint32_t code_point)
     return code_point >= 0x2000 && (code_point < 0x3040 || code_point >= 0xFB00);
 }
 
-/* The same for code fences, runs of backticks or tildes, in text that is in NFKC. */
+/* Does the same for code fences, runs of backticks or tildes, in text that is in NFKC. */
 static inline bool marks_may_fence(uint32_t code_point)
 {
     if (code_point < 0x80) {
@@ -49,7 +49,7 @@ static inline bool marks_may_fence(uint32_t code_point)
 /* A shorter run is a quotation within a line, or part of a path. */
 #define MARKS_FENCE_MIN 3
 
-/* Each gives the length of the mark that begins at `from`, 0 where none does. */
+/* Each returns the length of the mark that begins at `from`; 0 if there is none. */
 size_t marks_match_template(struct points text, size_t from); /* {{ and }} */
 size_t marks_match_chat(struct points text, size_t from); /* <|im_end|>, [|x|], [INST], <s> */
 size_t marks_match_fence(struct points text, size_t from); /* ``` or ~~~, of any length from 3 */

@@ -14,7 +14,7 @@
 
 bool normalise_drop_stacked(struct points *points)
 {
-    size_t stacked = NORMALISE_STACKED_MAX; /* a text begins with no mark */
+    size_t stacked = NORMALISE_STACKED_MAX; /* the text may begin with a combining mark */
     size_t kept = 0;
 
     for (size_t at = 0; at < points->count; at++) {
@@ -58,7 +58,7 @@ static int class_of(uint32_t code_point)
     return utf8proc_get_property((utf8proc_int32_t)code_point)->combining_class;
 }
 
-/* Moves the newest character before the marks that its class orders after it. */
+/* Moves the newest character before the marks whose combining class is larger. */
 static void put_in_order(struct points *points)
 {
     size_t at = points->count - 1;
@@ -72,7 +72,7 @@ static void put_in_order(struct points *points)
     points->at[at] = newest;
 }
 
-/* Appends the decomposition of one character; false where it does not fit. */
+/* Appends the decomposition of one character; returns false if it does not fit. */
 static bool append_decomposed(struct points *points, uint32_t code_point, size_t max)
 {
     utf8proc_int32_t decomposed[DECOMPOSED_MAX] = {0};
@@ -108,7 +108,7 @@ bool normalise_nfkc(struct points *points, struct points *spare, size_t max)
     spare->count = 0;
     for (size_t at = 0; at < before.count && append_decomposed(spare, before.at[at], max); at++) {
     }
-    /* Code points below 2^31 have the same bytes in either sign. */
+    /* Code points are below 2^31, so signed and unsigned numbers have the same bytes. */
     count = utf8proc_normalize_utf32((utf8proc_int32_t *)spare->at, (utf8proc_ssize_t)spare->count,
                                      UTF8PROC_COMPOSE | UTF8PROC_STABLE);
     spare->count = count < 0 ? 0 : (size_t)count;

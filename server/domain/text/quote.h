@@ -1,7 +1,7 @@
 /*
- * quote.h: notes as they appear in a prompt: each sanitised, in quote marks that no sanitised text can
- * have (allowed.h), one below the other, and all together at most 2,000 characters. A reader of the
- * prompt can distinguish the quoted person's words from the prompt's, in any case.
+ * quote.h: notes as they appear in a prompt: each sanitised, in quote marks that sanitised text
+ * cannot contain (allowed.h), one per line, at most 2,000 characters in total. So quoted text can
+ * always be distinguished from the prompt's own text.
  */
 #ifndef ERRATA_SERVER_DOMAIN_TEXT_QUOTE_H
 #define ERRATA_SERVER_DOMAIN_TEXT_QUOTE_H
@@ -9,7 +9,7 @@
 #include "store/base/buffer.h"
 #include "store/base/err.h"
 
-/* Code points of all notes of one quotation, without the marks. */
+/* Maximum code points of all notes of one quotation, without the quote marks. */
 #define QUOTE_CHARACTERS_MAX 2000
 
 /* A quotation that is being written. */
@@ -20,7 +20,8 @@ struct quote {
 };
 
 void quote_init(struct quote *quote, struct arena *arena);
-/* Adds a note, cut to what is left; one of which nothing is left adds nothing. Fails only with ERR_MEMORY. */
+/* Adds a note, cut to the remaining room; a note that becomes empty adds nothing. Fails only with
+ * ERR_MEMORY. */
 MUST_CHECK enum err quote_add(struct quote *quote, struct slice note);
 
 #endif

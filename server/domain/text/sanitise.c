@@ -1,8 +1,8 @@
 /*
- * sanitise.c: see sanitise.h. In EXAMPLE, characters that go by themselves go first and can't come
- * back: none of the later rules makes one; then the rules that can uncover each other's marks run in
- * rounds. In notes and guidelines a round has all rules, NFKC too, since each may make work for
- * another, and at last the cut; what a round left as it was is a fixed point of them all.
+ * sanitise.c: see sanitise.h. In profile EXAMPLE, single characters are dropped first; no later
+ * rule creates such a character. Then the rules whose removals may create marks for other rules run
+ * in rounds. For notes and guidelines a round has all rules, including NFKC, and finally the cut. A
+ * text that a round leaves unchanged is a fixed point of all rules.
  */
 #include "server/domain/text/sanitise.h"
 
@@ -38,7 +38,7 @@ static struct sanitised give_up(void)
     return (struct sanitised){{NULL, 0}, true};
 }
 
-/* Bytes that a character may be changed at, or a mark may be made of. */
+/* Bytes at which a character may change, or which may be part of a mark. */
 static const bool stops_plain[256] = {[0 ... '\n' - 1] = true,
                                       ['\n' + 1 ... 0x1F] = true,
                                       [':'] = true,
@@ -48,11 +48,11 @@ static const bool stops_plain[256] = {[0 ... '\n' - 1] = true,
                                       ['}'] = true,
                                       [0x7F ... 0xFF] = true};
 
-/* ASCII that some mark begins with, other than a role at the start of a line. */
+/* ASCII characters with which a mark may begin, except a role at the start of a line. */
 static const bool begins_mark[0x80] = {
     ['<'] = true, ['['] = true, ['{'] = true, ['}'] = true, ['`'] = true, ['~'] = true};
 
-/* A dash beside a space or at an end may follow a role; one within a word or a number can't. */
+/* A dash beside a space or at an end may follow a role; one within a word or a number cannot. */
 static bool has_dash_apart(struct slice text)
 {
     const uint8_t *end = text.data + text.size;
@@ -67,7 +67,8 @@ static bool has_dash_apart(struct slice text)
     return false;
 }
 
-/* Most leaves are numbers, codes and words: nothing in them can be part of a mark. */
+/* Returns whether a leaf cannot contain a part of a mark, as most leaves: numbers, codes and
+ * words. */
 static bool is_plain(struct slice text)
 {
     size_t at = 0;
@@ -114,7 +115,7 @@ static bool decode_one(struct slice text, size_t *at, uint32_t *ret_code_point)
     return true;
 }
 
-/* Decodes, drops what leaves no trace, and makes all line ends and tabs one. */
+/* Decodes the text, drops invisible characters, and normalises line ends and tabs. */
 static void decode(struct slice text, struct points *points)
 {
     size_t at = 0;
@@ -156,7 +157,7 @@ static void drop_controls(struct points *points)
     points->count = kept;
 }
 
-/* The length of the mark that begins at `at`; 0: none does. */
+/* Returns the length of the mark that begins at `at`; 0 if there is none. */
 static size_t match_mark(struct points points, size_t at, bool after_lead, bool fences)
 {
     size_t size = after_lead ? marks_match_role(points, at) : 0;
@@ -178,7 +179,7 @@ static bool may_begin_role(struct points points, size_t at)
     return at == 0 || points.at[at - 1] == '\n' || !fold_is_space(points.at[at]);
 }
 
-/* Removes the marks that are there now; false if there were none. */
+/* Removes all present marks; returns false if there were none. */
 static bool drop_marks(struct points *points, bool fences)
 {
     const struct points all = *points;
@@ -259,7 +260,8 @@ static enum err sanitise_leaf(struct arena *arena, struct slice text,
     return encode(arena, points, text.size, &ret_sanitised->text);
 }
 
-/* Drops what notes may not have, and makes all spaces one; false where nothing changed. */
+/* Drops the characters that notes may not contain, and normalises spaces; returns false if nothing
+ * changed. */
 static bool keep_allowed(struct points *points)
 {
     size_t kept = 0;
@@ -282,8 +284,8 @@ static bool keep_allowed(struct points *points)
     return changed;
 }
 
-/* Cuts to `max`, at the last place up to there where one character of a reader ends; a pile that is
- * longer than all that is cut through. */
+/* Cuts to `max` code points, at the last boundary of a grapheme cluster; a cluster that is longer
+ * than the limit is cut within. */
 static bool cut(struct points *points, size_t max)
 {
     utf8proc_int32_t state = 0;
@@ -302,7 +304,7 @@ static bool cut(struct points *points, size_t max)
     return true;
 }
 
-/* All rules once, and the cut where they leave all as it was; false where nothing changed. */
+/* Applies all rules once, and the cut if they changed nothing; returns false if nothing changed. */
 static bool run_round(struct points *points, struct points *spare, size_t characters_max)
 {
     bool changed = keep_allowed(points);
@@ -313,7 +315,7 @@ static bool run_round(struct points *points, struct points *spare, size_t charac
     return changed || cut(points, characters_max);
 }
 
-/* Text that no rule changes, as far as a quick scan shows. */
+/* Returns whether a quick scan shows that no rule changes the text. */
 static bool is_plain_field(struct slice text, size_t characters_max)
 {
     return text.size <= characters_max && is_plain(text) &&
@@ -361,7 +363,7 @@ struct sanitised sanitise_text(struct arena *arena, enum sanitise_profile profil
 
     switch (profile) {
     case SANITISE_NOTE:
-    case SANITISE_GUIDELINE: /* the same, but for the quotes that are put on later */
+    case SANITISE_GUIDELINE: /* the same, except for the quotes, which are added later */
         return sanitise_note(arena, text, SANITISE_FIELD_CHARACTERS_MAX);
     case SANITISE_EXAMPLE:
         return sanitise_leaf(arena, text, &sanitised) == OK ? sanitised : give_up();

@@ -1,5 +1,5 @@
 /*
- * sku.c: see sku.h. Nearly all SKUs are ASCII, and have a way of their own that knows no tables.
+ * sku.c: see sku.h. Nearly all SKUs are ASCII, and are folded without tables.
  */
 #include "server/domain/text/sku.h"
 
@@ -8,7 +8,7 @@
 
 #include <utf8proc.h>
 
-/* Code points that a SKU becomes at most, on the way too: each has a byte. */
+/* Maximum code points of a SKU, also of intermediate results: each takes at least one byte. */
 #define CODE_POINTS_MAX SKU_FOLDED_BYTES_MAX
 
 /* Unicode's property White_Space. */
@@ -81,7 +81,7 @@ static struct slice pass(struct slice text, int decompose, int encode, utf8proc_
     return slice_of(points, (size_t)size);
 }
 
-/* Decomposed first, since a mark may fold into a letter that then is in another place. */
+/* Decomposed first, since a mark may fold into a letter whose position then differs. */
 static enum err fold_unicode(struct arena *arena, struct slice text, struct slice *ret_folded)
 {
     utf8proc_int32_t *points[2] = {NULL, NULL};

@@ -1,8 +1,8 @@
 /*
- * sku.h: stock keeping units as they are compared: without white space at their ends, in one case, and
- * in one writing of what Unicode calls canonically equal (the canonical caseless match of Unicode,
- * definition D145, composed again). What looks alike but is another character, such as a full-width
- * letter, stays another.
+ * sku.h: stock keeping units in the form in which they are compared: without white space at their
+ * ends, case folded, and in one form of canonically equivalent texts (Unicode's canonical caseless
+ * match, definition D145, composed again). Characters that only look alike, such as full-width
+ * letters, remain distinct.
  */
 #ifndef ERRATA_SERVER_DOMAIN_TEXT_SKU_H
 #define ERRATA_SERVER_DOMAIN_TEXT_SKU_H
@@ -10,17 +10,20 @@
 #include "store/base/arena.h"
 #include "store/base/err.h"
 
-/* The longest SKU, as it is written. */
+/* Maximum bytes of a SKU as sent. */
 #define SKU_BYTES_MAX 256
-/* The longest one folded: no code point becomes more than three times as long. */
+/* Maximum bytes of a folded SKU: no code point becomes more than three times as long. */
 #define SKU_FOLDED_BYTES_MAX (3 * SKU_BYTES_MAX)
 
-/* The text without Unicode's white space at its ends; borrowed from it. Valid UTF-8. */
+/* Returns the text, which is valid UTF-8, without Unicode's white space at its ends; borrowed from
+ * it. */
 struct slice sku_trim(struct slice text);
-/* The text trimmed and folded; in the arena, or borrowed from the text where nothing changed. Valid
- * UTF-8 of at most SKU_BYTES_MAX bytes; one that is all white space becomes empty. Fails only with ERR_MEMORY. */
+/* Trims and folds the text; the result is in the arena, or borrowed from the text if nothing
+ * changed. Valid UTF-8 of at most SKU_BYTES_MAX bytes; one that is all white space becomes empty.
+ * Fails only with ERR_MEMORY. */
 MUST_CHECK enum err sku_fold(struct arena *arena, struct slice text, struct slice *ret_folded);
-/* A letter, a digit or another number, or a mark that sits on one: what words are made of. */
+/* Returns whether the code point belongs to a word: a letter, a digit or another number, or a
+ * combining mark. */
 bool sku_is_word(uint32_t code_point);
 
 #endif

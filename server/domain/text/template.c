@@ -1,11 +1,11 @@
 /*
- * template.c: see template.h. A template is gone over twice, once to count its places and once to
- * keep them. Both take time in proportion to its length: no two tries at a token share a byte but
+ * template.c: see template.h. A template is read twice, once to count its placeholders and once to
+ * record them. Both passes take linear time: two attempts to match a token share no bytes except
  * their first braces.
  */
 #include "server/domain/text/template.h"
 
-/* Names are compared by this first: FNV-1a. */
+/* The hash of a name, FNV-1a; compared before the name itself. */
 #define HASH_START UINT32_C(2166136261)
 #define HASH_FACTOR UINT32_C(16777619)
 
@@ -45,7 +45,7 @@ struct token {
     struct slice name;
 };
 
-/* The token that begins at `at`; false where none does. */
+/* Matches the token that begins at `at`; returns false if there is none. */
 static bool match_token(struct slice text, size_t at, struct token *ret_token)
 {
     size_t name = 0;
@@ -69,7 +69,7 @@ static bool match_token(struct slice text, size_t at, struct token *ret_token)
     return true;
 }
 
-/* The first token from `at` on; false after the last. */
+/* Finds the first token from `at` on; returns false after the last one. */
 static bool next_token(struct slice text, size_t at, struct token *ret_token)
 {
     while (at < text.size) {
@@ -108,14 +108,14 @@ static uint32_t hash_of(struct slice name)
     return hash;
 }
 
-/* The names so far. */
+/* The names found so far. */
 struct names {
     struct slice *items;
     uint32_t hashes[TEMPLATE_NAMES_MAX];
     size_t count;
 };
 
-/* The index of a name, which is added where it is new; false where there is no room for it. */
+/* Returns the index of a name, which is added if it is new; false if there is no room for it. */
 static bool find_or_add(struct names *names, struct slice name, uint32_t *ret_index)
 {
     uint32_t hash = hash_of(name);

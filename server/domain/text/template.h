@@ -1,16 +1,16 @@
 /*
- * template.h: texts with places for what is put in: the one template engine. It reads a template once
- * and fills it in one pass: a value is put in as it is and never read again, so text in it
- * stays text. It knows no names and no values; where they come from is the caller's.
+ * template.h: the template engine: texts with placeholders. Reads a template once and fills it in
+ * one pass: a value is inserted unchanged and is not expanded again. Names and values are supplied
+ * by the caller.
  *
  *   template = *( token / any character )
  *   token    = "{{" *space name *space "}}"
- *   name     = 1*( A-Z / a-z / 0-9 / "_" )         case counts
+ *   name = 1*( A-Z / a-z / 0-9 / "_" ) case-sensitive
  *   space    = U+0020
  *
- * It is read from its beginning: where a token begins, it is the token; else the character is text.
- * So `{{{A}}}` is `{`, the token A, `}`; `{{A{{B}}}}` is `{{A`, the token B, `}}`; `{{A}`, `{{}}`,
- * `{{A B}}` and `{{A-B}}` are text. A token without a value stays as it was written.
+ * It is read from its beginning: a token where one matches, otherwise a character of text. So
+ * `{{{A}}}` is `{`, the token A, `}`; `{{A{{B}}}}` is `{{A`, the token B, `}}`; `{{A}`, `{{}}`,
+ * `{{A B}}` and `{{A-B}}` are text. A token without a value is kept unchanged.
  */
 #ifndef ERRATA_SERVER_DOMAIN_TEXT_TEMPLATE_H
 #define ERRATA_SERVER_DOMAIN_TEXT_TEMPLATE_H
@@ -18,8 +18,8 @@
 #include "store/base/buffer.h"
 #include "store/base/err.h"
 
-/* Different names in one template: far more than people write. Bounds what reading costs, since each
- * place looks for its name among them. */
+/* Maximum distinct names in one template, far more than people write. Bounds the cost of reading,
+ * since each placeholder searches them for its name. */
 #define TEMPLATE_NAMES_MAX 256
 
 /* A placeholder and its position. */
@@ -47,13 +47,13 @@ struct template_value {
 
 /* Returns whether a text is a valid name of a placeholder. */
 bool template_is_name(struct slice text);
-/* Reads a template; what it finds lies in the arena. ERR_INVALID for more than TEMPLATE_NAMES_MAX
- * different names. */
+/* Reads a template; its names and placeholders are in the arena. ERR_INVALID for more than
+ * TEMPLATE_NAMES_MAX different names. */
 MUST_CHECK enum err template_read(struct arena *arena, struct slice text,
                                   struct template *ret_template);
 /* Returns the size of the filled template; `values` has one entry for each name. */
 size_t template_filled_bytes(const struct template *template, const struct template_value *values);
-/* Appends the filled template. Reserve the room first: then nothing is copied twice. */
+/* Appends the filled template. Reserve the room first, so that nothing is copied twice. */
 void template_fill(const struct template *template, const struct template_value *values,
                    struct buffer *body);
 

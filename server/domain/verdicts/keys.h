@@ -1,5 +1,5 @@
 /*
- * keys.h: keys of verdicts and learned rules, made of the pieces of store/key.h.
+ * keys.h: keys of verdicts and learned rules, built from the parts of store/key.h.
  */
 #ifndef ERRATA_SERVER_DOMAIN_VERDICTS_KEYS_H
 #define ERRATA_SERVER_DOMAIN_VERDICTS_KEYS_H
@@ -8,7 +8,7 @@
 
 /* Rules by the event that created them: organisation, seq 8. */
 struct key key_learned_rule(struct org_id org, uint64_t seq);
-/* ERR_CORRUPT for a key of another shape. */
+/* ERR_CORRUPT for a key of another form. */
 MUST_CHECK enum err key_read_learned_rule(struct slice key, uint64_t *ret_seq);
 /* Rules by pattern: organisation, hash of the pattern 16, type 1. */
 struct key key_learned_rule_pattern_prefix(struct org_id org, struct slice pattern);

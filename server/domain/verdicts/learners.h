@@ -1,6 +1,6 @@
 /*
- * learners.h: which rules a submission learns: pure functions of the submission. Rules that exist are looked up
- * elsewhere (submit.c).
+ * learners.h: which rules are learned from a submission: pure functions of the submission. Rules
+ * that exist are looked up elsewhere (submit.c).
  */
 #ifndef ERRATA_SERVER_DOMAIN_VERDICTS_LEARNERS_H
 #define ERRATA_SERVER_DOMAIN_VERDICTS_LEARNERS_H
@@ -22,18 +22,18 @@ struct verdict_indicators {
     size_t count;
 };
 
-/* What is learned of each indicator of one list. */
+/* The rule that is learned from each indicator of one list. */
 struct learner {
     enum learned_rule_type rule_type;
     enum learned_rule_action action;
     int64_t adjustment; /* in units */
 };
 
-/* Returns what missed indicators teach, given the verdicts: one learner for each kind of rule, in the order in which
- * rules are created; `ret_learners` has room for 2. */
+/* Returns the learners for missed indicators, given the verdicts: one for each kind of rule, in the
+ * order in which rules are created; `ret_learners` has room for 2. */
 size_t learners_of_missed(enum verdict original, enum verdict correct,
                           struct learner *ret_learners);
-/* The same for rejected indicators: at most 1. */
+/* Does the same for rejected indicators; at most 1. */
 size_t learners_of_rejected(enum verdict original, enum verdict correct,
                             struct learner *ret_learners);
 /* Returns the types of rules that a confirmed indicator reinforces. */

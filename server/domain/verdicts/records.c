@@ -18,7 +18,7 @@ static bool rule_fits(const struct learned_rule_record *record)
            record->reinforcement_count <= record->count && record->accuracy <= VERDICT_UNIT;
 }
 
-/* Whether the bytes are fields of one number that are texts. */
+/* Returns whether the bytes are text fields with one field number. */
 static bool is_list(struct slice run, uint32_t number)
 {
     struct wire_reader reader = wire_reader_of(run);

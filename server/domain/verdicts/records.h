@@ -1,6 +1,6 @@
 /*
  * records.h: rows of verdicts as plain C, and their bytes: messages of proto/record/verdicts.proto.
- * The rules of store/records.h hold: slices are borrowed from the bytes, and what does not decode is
+ * The rules of store/records.h apply: slices are borrowed from the bytes, and bytes that do not decode are
  * ERR_CORRUPT.
  */
 #ifndef ERRATA_SERVER_DOMAIN_VERDICTS_RECORDS_H
@@ -31,10 +31,10 @@ struct learned_rule_record {
     int64_t updated_at_us;
 };
 
-/* VERDICT: what statistics count of a submission. */
+/* VERDICT: the values of a submission on which statistics depend. */
 struct verdict_record {
     uint32_t original_verdict; /* errata.v1.Verdict; not 0 */
-    uint32_t correct_verdict; /* the same */
+    uint32_t correct_verdict; /* likewise */
     struct slice
         missed; /* the encoded field missed_indicators of the VerdictSubmission; or empty */
 };

@@ -10,7 +10,8 @@
 
 #include <errata/v1/learned_rule.views.h>
 
-/* What each reinforcement adds to a rule's accuracy, in units; the sum ends at VERDICT_UNIT. */
+/* The amount by which each reinforcement increases a rule's accuracy, in units; the sum is limited
+ * to VERDICT_UNIT. */
 #define LEARNED_RULE_REINFORCEMENT (VERDICT_UNIT / 50)
 
 /* One rule: the number of the event that created it, and its state. */
@@ -19,10 +20,10 @@ struct learned_rule_row {
     struct learned_rule_record record; /* its slices are borrowed from the transaction */
 };
 
-/* ERR_NOT_FOUND for an unknown number. */
+/* Reads a rule by its number. ERR_NOT_FOUND for an unknown number. */
 MUST_CHECK enum err learned_rule_read(struct store_txn *txn, struct org_id org, uint64_t seq,
                                       struct learned_rule_row *ret_row);
-/* ERR_NOT_FOUND for an unknown id. */
+/* Finds a rule by its id. ERR_NOT_FOUND for an unknown id. */
 MUST_CHECK enum err learned_rule_find_id(struct store_txn *txn, struct org_id org, struct uuid id,
                                          struct learned_rule_row *ret_row);
 /* Finds the rule of a pattern and type. ERR_NOT_FOUND if there is none. */

@@ -11,9 +11,9 @@
 
 #include <errata/v1/verdict_submission.fields.h>
 
-/* Slots at first; a power of two, as it always is. */
+/* Initial number of slots; always a power of two. */
 #define SLOTS_FIRST 256
-/* Submissions between two looks at is_cancelled. */
+/* Submissions between two calls of is_cancelled. */
 #define ROWS_BETWEEN_LOOKS 256
 
 struct names {
@@ -23,7 +23,8 @@ struct names {
     size_t count;
 };
 
-/* FNV-1a: names are chosen by callers of the organisation itself, so a slow table harms only its own call. */
+/* FNV-1a: names are chosen by callers of the organisation itself, so a slow table affects only its
+ * own call. */
 static uint64_t hash_of(struct slice name)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -34,7 +35,7 @@ static uint64_t hash_of(struct slice name)
     return hash;
 }
 
-/* The slot of a name, or the empty one for it. */
+/* Returns the slot of a name, or the empty slot for it. */
 static struct indicator_count *slot_of(const struct names *names, struct slice name)
 {
     size_t at = (size_t)hash_of(name) & (names->slot_count - 1);
@@ -88,7 +89,7 @@ static enum err count_name(struct names *names, struct slice name, bool *incompl
     return OK;
 }
 
-/* The missed indicators of one submission. */
+/* Counts the missed indicators of one submission. */
 static enum err count_missed(struct slice missed, struct names *names, bool *incomplete)
 {
     struct slice name = {NULL, 0};

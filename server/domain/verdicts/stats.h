@@ -1,6 +1,6 @@
 /*
- * stats.h: how often verdicts were right, over submissions from a time on. Reads one row for each submission:
- * for a call on the pool.
+ * stats.h: how often verdicts were correct, over the submissions since a given time. Reads one row
+ * for each submission; run it on the pool.
  */
 #ifndef ERRATA_SERVER_DOMAIN_VERDICTS_STATS_H
 #define ERRATA_SERVER_DOMAIN_VERDICTS_STATS_H
@@ -8,16 +8,16 @@
 #include "store/base/arena.h"
 #include "store/log.h"
 
-/* Missed indicators that are reported. */
+/* Maximum missed indicators that are reported. */
 #define VERDICT_STATS_TOP 10
-/* Different missed indicators that are counted: 26 MB of names at most. */
+/* Maximum distinct missed indicators that are counted, with at most 26 MB of names. */
 #define VERDICT_STATS_NAMES_MAX 100000
 
 /* Which submissions are counted. */
 struct verdict_stats_query {
     struct org_id org;
     int64_t from_us; /* `created_at` of the oldest ones */
-    bool (*is_cancelled)(const void *user); /* asked now and then */
+    bool (*is_cancelled)(const void *user); /* called every few hundred submissions */
     const void *user;
 };
 
@@ -34,16 +34,17 @@ struct verdict_stats {
     uint64_t real;
     uint64_t fake;
     uint64_t suspicious;
-    struct indicator_count missed[VERDICT_STATS_TOP]; /* most first, then by name */
+    struct indicator_count missed[VERDICT_STATS_TOP]; /* most frequent first, then by name */
     size_t missed_count;
     bool incomplete; /* there were more than VERDICT_STATS_NAMES_MAX */
 };
 
-/* Counts. ERR_CANCELLED if is_cancelled returns true. Names live in the arena. */
+/* Counts the submissions. ERR_CANCELLED if is_cancelled returns true. Names are in the arena. */
 MUST_CHECK enum err verdict_stats_read(struct arena *arena, struct store_txn *txn,
                                        const struct verdict_stats_query *query,
                                        struct verdict_stats *ret_stats);
-/* Returns right verdicts in tenths of a percent, rounded half up; `total` is not 0. */
+/* Returns the share of correct verdicts in tenths of a percent, rounded half up; `total` is not
+ * 0. */
 uint32_t verdict_stats_permille(const struct verdict_stats *stats);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * submit.c: decides what a submission does to rules, and appends its events. All rules are looked up before the first
- * put; those that do not exist get an event each, so that each rule has a number of its own.
+ * submit.c: decides how a submission changes rules, and appends its events. All rules are looked up
+ * before the first put; those that do not exist get an event each, so that each rule has a number
+ * of its own.
  */
 #include "server/domain/verdicts/create.h"
 #include "server/domain/verdicts/verdicts.h"
@@ -10,17 +11,19 @@
 #include <errata/v1/verdict_submission.views.h>
 #include <event_apply.h>
 
-/* Rules that one submission changes at most: two for each missed and confirmed indicator, one for each rejected. */
+/* Maximum rules that one submission changes: two for each missed and confirmed indicator, one for
+ * each rejected. */
 #define CHANGES_MAX (5 * VERDICT_INDICATORS_MAX)
 
-/* What a change takes besides two patterns: three ids, times and numbers. */
+/* Bytes of a change besides two patterns: three ids, times and numbers. */
 #define CHANGE_BYTES 256
 
-/* One rule that is changed. */
+/* A rule that is changed. */
 struct touched_rule {
     bool is_new;
     enum learned_rule_effect effect;
-    struct learned_rule_row row; /* as it is before; its pattern is the request's */
+    struct learned_rule_row row; /* the rule before the change; its pattern is borrowed from the
+                                  * request */
 };
 
 struct submitting {
@@ -32,7 +35,7 @@ struct submitting {
     size_t rule_count;
 };
 
-/* Looks up a rule that is learned; makes a row for one that does not exist. */
+/* Looks up a rule that is learned; creates a row if it does not exist. */
 static enum err touch_learned(struct store_txn *txn, struct submitting *submitting,
                               struct slice pattern, const struct learner *learner)
 {
@@ -142,7 +145,7 @@ static enum err create_rule(struct ctx *ctx, struct store_txn *txn,
     return err != OK ? err : learned_rule_create(ctx, txn, &draft, no_reason, row);
 }
 
-/* Appends one change, with the rule as it will be. */
+/* Appends one change, with the resulting rule. */
 static enum err put_change(struct ctx *ctx, const struct submitting *submitting,
                            const struct touched_rule *touched, struct buffer *run)
 {
@@ -199,7 +202,7 @@ static enum err put_indicators(struct arena *arena, const struct verdict_indicat
     return buffer_ok(&run) ? OK : ERR_MEMORY;
 }
 
-/* The lists of a submission. */
+/* Encodes the lists of a submission. */
 static enum err put_lists(struct ctx *ctx, const struct submitting *submitting,
                           struct verdict_submission_view *view)
 {

@@ -1,7 +1,8 @@
 /*
- * verdicts.h: reviewers' verdicts on scored receipts, and the rules that are learned from them. One write makes an
- * event for each new rule, then the event of the submission, which lists the rules that it counts: what a
- * submission added is subtracted again by its facts if it is retracted. No limit on rules is checked here.
+ * verdicts.h: reviewers' verdicts on scored receipts, and the rules that are learned from them. One
+ * write appends an event for each new rule, then the event of the submission, which lists the rules
+ * for which it counts, so that a retraction can subtract exactly what the submission added. No
+ * limit on rules is checked here.
  */
 #ifndef ERRATA_SERVER_DOMAIN_VERDICTS_VERDICTS_H
 #define ERRATA_SERVER_DOMAIN_VERDICTS_VERDICTS_H
@@ -16,7 +17,7 @@
 #define VERDICT_INDICATOR_BYTES_MAX 256
 #define VERDICT_CORRECTIONS_BYTES_MAX 32768
 
-/* What a caller sends. Empty slices are absent. Borrowed for the length of the call. */
+/* The values of a request. Empty slices are absent. Borrowed for the duration of the call. */
 struct verdict_input {
     struct slice actor_user_id;
     struct slice receipt_id;
@@ -41,29 +42,30 @@ struct verdict_input {
     struct slice text;
 };
 
-/* Who sends it, and where it is stored. */
+/* The caller, and the storage. */
 struct verdict_request {
     struct org_id org;
     struct event_caller caller;
     const struct verdict_input *input;
 };
 
-/* Decides, appends and applies. The last event of `ret_result` is the submission. ERR_INVALID for an invalid time,
- * ERR_DENIED for what the caller may not do: nothing is appended then. */
+/* Decides, appends and applies. The last event of `ret_result` is the submission. ERR_INVALID for
+ * an invalid time, ERR_DENIED if the caller lacks a permission; nothing is then appended. */
 MUST_CHECK enum err verdict_submit(struct ctx *ctx, struct store_txn *txn,
                                    const struct verdict_request *request,
                                    struct work_result *ret_result);
 
-/* Which rule is enabled or disabled. */
+/* The rule to enable or disable. */
 struct learned_rule_switch {
     struct org_id org;
     struct event_caller caller;
     struct uuid id;
-    bool has_enabled; /* false: the opposite of what it is */
+    bool has_enabled; /* false: the opposite of its present state */
     bool enabled;
 };
 
-/* Appends and applies an event, even if nothing changes: a person decided it. ERR_NOT_FOUND. */
+/* Appends and applies an event, even if nothing changes, since it records a user's decision.
+ * ERR_NOT_FOUND for an unknown rule. */
 MUST_CHECK enum err learned_rule_set_enabled(struct ctx *ctx, struct store_txn *txn,
                                              const struct learned_rule_switch *request,
                                              uint64_t *ret_seq);

@@ -1,6 +1,7 @@
 /*
- * analytics_service.c: AnalyticsService: dates of requests become values for the domain, and its reports
- * become answers. All of it runs on the pool: a page may look at 2,000 rows, each with rows of others.
+ * analytics_service.c: AnalyticsService: converts the dates of requests to values for the domain,
+ * and its reports to responses. All methods run on the pool: a page may read 2,000 rows, each with
+ * rows of other tables.
  */
 #include "server/domain/analytics/coverage.h"
 #include "server/domain/analytics/days.h"
@@ -84,7 +85,7 @@ enum err analytics_service_get_learning_analytics_prepare(
     return err;
 }
 
-/* The members that are not lists. */
+/* Sets the members that are not lists. */
 static void put_sums(const struct learning_report *report, struct buffer *body)
 {
     const struct get_learning_analytics_response_view sums = {
@@ -238,7 +239,7 @@ enum err analytics_service_list_layout_coverage_read(
                        LIST_LAYOUT_COVERAGE_RESPONSE_LAYOUT_STATS_FIELD, call->body);
 }
 
-/* The comparison as a message, in the arena. */
+/* Encodes the comparison as a message, in the arena. */
 static enum err encode_comparison(struct arena *arena,
                                   const struct experiment_comparison *comparison,
                                   struct slice *ret_message)

@@ -1,6 +1,6 @@
 /*
- * extraction_service.c: ExtractionService/RecordExtraction. The request becomes values for the domain,
- * and the stored extraction becomes the answer; the rules are the domain's.
+ * extraction_service.c: ExtractionService/RecordExtraction. Converts the request to values for the
+ * domain, and the stored extraction to the response; the rules are in the domain.
  */
 #include "server/domain/extractions/extractions.h"
 #include "server/pipeline/caller.h"
@@ -13,7 +13,7 @@
 #include <errata/v1/extraction_service.handlers.h>
 #include <errata/v1/warning.views.h>
 
-/* Reads at most as many texts as fit; the limits of the contract have been checked. */
+/* Reads at most as many texts as fit; the limits of the contract were checked before. */
 static size_t read_texts(char *const *texts, size_t count, struct slice *slices, size_t max)
 {
     size_t taken = count < max ? count : max;

@@ -1,8 +1,8 @@
 /*
- * health_service.c: grpc.health.v1: Check, and Watch, which sends the state at once and each change.
- * "" is the server (reads are answered), "errata.write" whether writes are taken, "errata.pdf" whether
- * documents are measured, "errata.admin" whether a token can administer the server for 14 days more, and
- * "errata.clock" whether the clock agrees with the log.
+ * health_service.c: grpc.health.v1: Check, and Watch, which sends the present state and then each
+ * change. "" is the server (reads are answered), "errata.write" whether writes are taken,
+ * "errata.pdf" whether documents are measured, "errata.admin" whether a token can administer the
+ * server for at least 14 more days, and "errata.clock" whether the clock agrees with the log.
  */
 #include "server/pipeline/env.h"
 #include "server/pipeline/service.h"
@@ -34,7 +34,7 @@ enum err grpc_health_v1_health_check_read(struct grpc_health_v1_health_check_cal
     return OK;
 }
 
-/* The last state that a watcher was sent. */
+/* The state that was last sent to a watcher. */
 struct watch {
     bool known;
     enum health_part part;
@@ -84,5 +84,5 @@ enum err grpc_health_v1_health_watch_writable(struct grpc_health_v1_health_watch
 
 void grpc_health_v1_health_watch_stopped(struct grpc_health_v1_health_watch_call *call)
 {
-    call->stream->state = NULL; /* the call's arena has it */
+    call->stream->state = NULL; /* allocated in the call's arena */
 }

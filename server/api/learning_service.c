@@ -133,7 +133,7 @@ enum err learning_service_explain_exposure_read(struct learning_service_explain_
     return err != OK ? err : exposure_explain(call->ctx, call->txn, &query, call->body);
 }
 
-/* Encodes one side of a report, in the arena. */
+/* Encodes one arm of a report, in the arena. */
 static bool encode_outcomes(struct arena *arena, const struct artifact_counts *counts,
                             struct slice *ret_message)
 {

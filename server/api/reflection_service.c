@@ -1,8 +1,9 @@
 /*
- * reflection_service.c: grpc.reflection.v1 and v1alpha, which have the same messages: the contract's
- * descriptors by file name or symbol, each with all that it imports, so that one question is enough.
- * What is not there is an error_response, not a failed call. A known message without extensions has an
- * empty list of them: clients such as grpcurl ask before they decode error details.
+ * reflection_service.c: grpc.reflection.v1 and v1alpha, which have the same messages: the
+ * contract's descriptors by file name or symbol, each with all files that it imports, so that one
+ * request suffices. For an unknown name the response is an error_response; the call does not fail.
+ * A known message without extensions has an empty list: clients such as grpcurl request it before
+ * they decode error details.
  */
 #include "server/pipeline/service.h"
 
@@ -42,9 +43,9 @@ enum {
 struct query {
     struct slice original; /* the request itself */
     struct slice host;
-    uint32_t kind; /* number of the field that asks; 0: none that is answered */
+    uint32_t kind; /* field number of the question; 0: not supported */
     struct slice text; /* texts of the fields that contain names */
-    uint64_t extension; /* number of one, of the message `text` */
+    uint64_t extension; /* a number, of an extension of the message `text` */
 };
 
 static bool find_extension(const struct query *query, uint16_t *ret_file)
@@ -84,7 +85,7 @@ static bool find_file(const struct query *query, uint16_t *ret_file)
     return false;
 }
 
-/* The file and all that it imports, each once, the file itself first. */
+/* Appends the file and all files that it imports, each once, the file itself first. */
 static enum err put_files(struct service *service, uint16_t first, struct buffer *body)
 {
     struct arena *arena = service->ctx->arena;
@@ -119,7 +120,7 @@ static enum err put_files(struct service *service, uint16_t first, struct buffer
     return OK;
 }
 
-/* Every service once: the methods are in the order of their paths. */
+/* Appends every service once; methods are in the order of their paths. */
 static enum err put_services(struct service *service, struct buffer *body)
 {
     struct slice last = {NULL, 0};
@@ -163,7 +164,7 @@ static enum err put_not_found(struct service *service, const struct query *query
     return OK;
 }
 
-/* The numbers of all extensions of a message that is known; there may be none. */
+/* Appends the numbers of all extensions of a known message; there may be none. */
 static enum err put_extension_numbers(struct service *service, const struct query *query,
                                       struct buffer *body)
 {
@@ -206,7 +207,7 @@ static enum err read_extension(struct slice bytes, struct query *query)
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-/* Takes a field of the request that asks something. */
+/* Reads a field of the request that contains a question. */
 static enum err read_question(const struct wire_field *field, struct query *query)
 {
     query->kind = field->number;
@@ -217,7 +218,8 @@ static enum err read_question(const struct wire_field *field, struct query *quer
     return OK;
 }
 
-/* Reads the request from its bytes, which both versions have in common; their types are not. */
+/* Reads the request from its bytes, which are the same in both versions, although the types
+ * differ. */
 static enum err read_query(struct service *service, const ProtobufCMessage *request,
                            struct query *ret_query)
 {

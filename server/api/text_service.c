@@ -1,7 +1,6 @@
 /*
- * text_service.c: TextService/Sanitize: the sanitiser by itself, for those who put text into
- * prompts that this server does not make. A long text is a long read: those of one organisation do not
- * hold up another's.
+ * text_service.c: TextService/Sanitize: the sanitiser, for callers that insert text into prompts of
+ * their own. A long text is handled as a long read, so that one organisation does not delay others.
  */
 #include "server/domain/text/sanitise.h"
 #include "server/pipeline/service.h"
@@ -11,7 +10,7 @@
 #include <errata/v1/text_service.handlers.h>
 #include <errata/v1/text_service.views.h>
 
-/* A hostile text of so many bytes takes about a millisecond. */
+/* A hostile text of this size takes about a millisecond. */
 #define SANITIZE_ON_LOOP_BYTES_MAX ((size_t)4 * 1024)
 
 static enum err read_profile(int32_t number, enum sanitise_profile *ret_profile)

@@ -189,7 +189,7 @@ static void on_heap_given_back(void *job, enum err result)
     app_close_if_idle(app);
 }
 
-/* Returns memory of a past burst to the system. Memory that can't be returned is not tried
+/* Returns memory of a past burst to the system. Memory that cannot be returned is not tried
  * again. */
 static void give_back_if_spare(struct app *app)
 {

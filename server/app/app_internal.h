@@ -116,7 +116,7 @@ void app_log_pressure(struct app *app, int64_t now_us);
 void app_start_handles(struct app *app, void (*on_signal)(uv_signal_t *handle, int number),
                        void (*on_health_timer)(uv_timer_t *handle),
                        void (*on_upkeep_timer)(uv_timer_t *handle));
-/* Handles aborts of libuv, which can't report missing threads or memory for its tables: until the
+/* Handles aborts of libuv, which cannot report missing threads or memory for its tables: until the
  * server serves, they end the program like any failed start, with a line and APP_EXIT_FAILED.
  * SIGHUP never ends it: one before the loop handles signals is logged by app_start_handles, a later
  * one is ignored. */
@@ -153,7 +153,7 @@ bool app_lost_file(struct app *app);
 /* app_pdf.c */
 /* Creates the PDF jobs, if the worker program exists; else logs that it does not. */
 MUST_CHECK enum err app_pdf_make(struct app *app);
-/* Returns the services' interface to it; NULL if documents can't be measured. */
+/* Returns the services' interface to it; NULL if documents cannot be measured. */
 const struct document_jobs *app_pdf_documents(const struct app *app);
 /* Starts the worker. */
 void app_pdf_start(struct app *app);

@@ -140,7 +140,7 @@ static int widest_descriptor(const struct app *app)
 }
 
 /* Grows libuv's table of descriptors to the largest size that may be needed, since libuv aborts if
- * it can't grow it later. */
+ * it cannot grow it later. */
 static void grow_watchers(struct app *app)
 {
     int low = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -86,7 +86,7 @@ static bool find_program(struct app *app)
     return true;
 }
 
-/* Returns 0, or an errno if it can't be executed. */
+/* Returns 0, or an errno if it cannot be executed. */
 static int check_program(const char *path)
 {
     struct stat status;

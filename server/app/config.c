@@ -25,7 +25,7 @@ enum option_kind {
     OPTION_SWITCH
 };
 
-/* An option, as a flag and in the file. `min` and `max` bound a number. */
+/* An option, which is a flag and a name in the file. `min` and `max` bound a number. */
 struct option {
     const char *name;
     enum option_kind kind;

@@ -1,14 +1,13 @@
 /*
- * call.h: one call, the same for every protocol: a method, metadata, request messages in, reply
- * messages out, a status, a deadline, cancellation. Protocols (gRPC today; gRPC-Web and Connect
- * later) open calls; services answer them through this header, without knowledge of frames. No
- * libuv, no sockets, no store.
- * Life: `on_start` once; then `on_message` for each request message; `on_half_close` after the
- * last; `on_writable` when a streamed reply has room again; `on_cancel` at most once, when the
- * peer, the connection, the deadline or the transport ended the call.
- * The services end each call with exactly one call_finish, also after on_cancel, after which no
- * other event comes (replies are then discarded). Until call_finish the call and its arena exist,
- * even if the connection is gone; after it the call must not be used. Of the call_* functions only
+ * call.h: one call, independent of the protocol: its method, metadata, request messages, reply
+ * messages, status, deadline and cancellation. Protocols (gRPC today; gRPC-Web and Connect later)
+ * open calls; services answer them through this header, without knowledge of frames. No libuv, no
+ * sockets, no store. Life: `on_start` once; then `on_message` for each request message;
+ * `on_half_close` after the last; `on_writable` when a streamed reply has room again; `on_cancel`
+ * at most once, when the peer, the connection, the deadline or the transport ended the call. The
+ * services end each call with exactly one call_finish, also after on_cancel, after which no other
+ * event comes (replies are then discarded). Until call_finish the call and its arena exist, even if
+ * the connection is gone; after it the call must not be used. Of the call_* functions only
  * call_end_message may call the handlers before it returns.
  */
 #ifndef ERRATA_SERVER_CALL_CALL_H
@@ -18,8 +17,8 @@
 #include "store/base/buffer.h"
 #include "store/base/err.h"
 
-/* The most that clients accept: gRPC's C core refuses 8 KiB of trailers, which include the details
- * in base64. */
+/* Maximum size that clients accept: gRPC's C core refuses 8 KiB of trailers, which include the
+ * details in base64. */
 #define CALL_STATUS_MESSAGE_BYTES_MAX 1024
 #define CALL_STATUS_DETAILS_BYTES_MAX 4096
 
@@ -48,19 +47,19 @@ struct call {
     void *user; /* owned by the services */
 };
 
-/* Who answers calls. Messages by kind of method:
- *   unary, server stream   one, when the request has ended: it stays until the call ends
- *   client stream          any number, none included, each as soon as it is whole and before the
- *                          next is read; its bytes are gone when on_message returns, so a call has
- *                          memory for one at a time, and of none once on_half_close comes. Each is
- *                          bounded by message_bytes_max, and by nothing in sum: that is for the
- *                          services to bound. Reading goes on as on_message returns, unless that
- *                          called call_hold_message
- *   bidi stream            the same, held back while output is above the mark
- * A call may be finished at any time, from inside on_message too: no message follows, the status
- * goes out at once, and what the peer still sends is read and forgotten. Unary calls and client
- * streams answer with exactly one reply where they succeed (a status other than OK drops one that
- * was made), and nothing of it is sent before call_finish. */
+/* The functions that handle calls. Messages by kind of method:
+ *   unary, server stream   one, when the request has ended; valid until the call ends
+ *   client stream          any number including none, each as soon as it is complete and before the
+ *                          next is read. Its bytes are invalid after on_message returns, so a call
+ *                          has memory for one message at a time, and for none after on_half_close.
+ *                          Each is limited to message_bytes_max; the services limit the total.
+ *                          Reading continues when on_message returns, unless that called
+ *                          call_hold_message
+ *   bidi stream            the same, but delayed while output is above the limit
+ * A call may be finished at any time, also from inside on_message: no further message is delivered,
+ * the status is sent at once, and further bytes from the peer are discarded. Unary calls and client
+ * streams have exactly one reply if they succeed (any status other than OK drops it), and none of
+ * it is sent before call_finish. */
 struct call_handlers {
     void *user;
     /* All headers were received. May finish the call at once (no token, wrong role, draining). */
@@ -71,18 +70,19 @@ struct call_handlers {
     /* Reports the end of the request messages. A unary or server-streaming call has had exactly
      * one; a client stream may have had none, which services refuse if they need one. */
     void (*on_half_close)(void *user, struct call *call);
-    /* The output of a stream fell below the mark; called again each time it does. */
+    /* The output of a stream fell below the limit; called each time it does. */
     void (*on_writable)(void *user, struct call *call);
     /* `why` is ERR_CANCELLED or ERR_DEADLINE. */
     void (*on_cancel)(void *user, struct call *call, enum err why);
 };
 
 /* Call inside on_message of a client or bidi stream: keeps the message's bytes, and delays the next
- * message and the half-close until call_end_message. The peer may send what its window holds. */
+ * message and the half-close until call_end_message. The peer may send as much as its flow-control
+ * window allows. */
 void call_hold_message(struct call *call);
 /* Releases the last message, also that of a unary call: its memory may be freed before the call.
- * For a held message (then not from inside on_message) it also delivers what follows, from inside
- * this function: the call may be finished when it returns. */
+ * For a held message (then not from inside on_message) it also delivers the next message or the
+ * half-close from inside this function, so the call may be finished when it returns. */
 void call_end_message(struct call *call);
 /* Returns the value of a metadata key (lower case), decoded for a -bin key; the first if there are
  * several. False if there is none. Borrowed until the call ends. */

@@ -51,9 +51,9 @@ void call_give_budget(struct call_core *core, uint64_t bytes);
 /* call_inflate.c */
 /* Inflates a complete compressed message, now or on the pool, or refuses it. */
 void call_inflate(struct call_core *core, struct slice packed);
-/* Stops an inflation whose result is not needed any more. */
+/* Stops an inflation whose result is no longer needed. */
 void call_inflation_stop(struct call_core *core);
-/* The same, and removes the call from its connection. */
+/* Does the same, and removes the call from its connection. */
 void call_inflation_let_go(struct call_core *core);
 /* Frees the inflated message, if there is one and the pool does not use it. */
 void call_drop_inflated(struct call_core *core);

@@ -86,8 +86,8 @@ void call_server_turn_wheel(struct call_server *server, int64_t now_us)
     server->wheel_us = now_us;
 }
 
-/* Returns whether the call's request has brought too little. A bidi stream need not send a next
- * message, only the rest of one that it has begun; held bytes wait for us. */
+/* Returns whether too little of the call's request has arrived. A bidi stream need not send another
+ * message, but must complete one that it has begun; held bytes wait for the server. */
 static bool call_body_is_late(const struct call_core *core, int64_t before_us)
 {
     return core->started && !core->ended && !core->request_end && !call_input_waits(core) &&

@@ -1,5 +1,5 @@
 /*
- * gzip.c: gzip by zlib's streams, one message at a time.
+ * gzip.c: see gzip.h; based on zlib's streams.
  */
 #include "server/call/gzip.h"
 
@@ -14,9 +14,9 @@
 #define GZIP_WINDOW_BITS (15 + 16)
 #define GZIP_LEVEL 1
 #define GZIP_MEMORY_LEVEL 8
-/* The least room to start inflating with. */
+/* The minimum initial room for inflating. */
 #define GZIP_START_BYTES 4096
-/* The size of the inflated data, little endian, at the stream's end (RFC 1952, 2.3.1). */
+/* Bytes of the size of the inflated data, little-endian, at the stream's end (RFC 1952, 2.3.1). */
 #define GZIP_STATED_BYTES 4
 
 struct gzip_inflater {

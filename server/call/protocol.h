@@ -1,10 +1,10 @@
 /*
- * protocol.h: a call as the protocols see it (server/grpc today; others beside it): what they feed to it
- * (call_take_*), what they read from it (call_output_*), and the functions of theirs that it calls
- * (struct call_protocol). Nothing here knows how a call looks on the wire. The services see only call.h.
+ * protocol.h: the interface of calls for protocols (today server/grpc): their input (call_take_*),
+ * their output (call_output_*), and the protocol's functions that a call uses (struct
+ * call_protocol). Independent of the wire format. Services use only call.h.
  *
- * A call lives until both are true: the services have finished it, and the protocol has let go of
- * it. Whichever comes second gives it back to the server's pool, at one line (call_release).
+ * A call exists until both the services have finished it and the protocol has released it. The
+ * second of the two returns it to the server's pool, in one place (call_release).
  */
 #ifndef ERRATA_SERVER_CALL_PROTOCOL_H
 #define ERRATA_SERVER_CALL_PROTOCOL_H
@@ -13,27 +13,29 @@
 #include "server/call/gzip.h"
 #include "server/call/server.h"
 
-/* Metadata that the services may add to each end of an answer. */
+/* Maximum metadata fields that the services may add at each end of a response. */
 #define CALL_ADDED_MAX 16
-/* A request message starts with this much room, and grows by doubling up to its announced size. */
+/* Initial room of a request message, which is doubled up to its announced size. */
 #define CALL_MESSAGE_START_BYTES (256u * 1024)
-/* The longest head that a protocol may put in front of a reply message. */
+/* Maximum bytes of the head that a protocol writes in front of a reply message. */
 #define CALL_REPLY_HEAD_BYTES_MAX 16
-/* Request bytes of one call that wait to be taken: four windows of 256 KiB, so that a protocol may go on
- * reading while the call does not. */
+/* Maximum waiting request bytes of one call: four windows of 256 KiB, so that a protocol may
+ * continue to read while the call does not. */
 #define CALL_HELD_BYTES_MAX ((size_t)1 << 20)
 /* Maximum size, compressed and decompressed, of messages that are inflated on the loop: about 100
  * us. The pool inflates larger ones. */
 #define CALL_INFLATE_HERE_BYTES ((size_t)64 * 1024)
-/* Messages on the pool at once. One thread makes some 1 GB a second; more of them would hold each other up,
- * and the loop, at the kernel's lock of the address space, and take the threads of other large bodies. */
+/* Maximum messages that the pool inflates at once. One thread produces about 1 GB/s; more would
+ * contend with each other and the loop for the kernel's lock of the address space, and occupy
+ * threads that other large messages need. */
 #define CALL_INFLATIONS_MAX 1
-/* Packed bytes that wait for their inflation, of one connection and of all: some 50 and 400 messages of what
- * a second inflates. The first message of a connection always may wait. Holding the peer back instead would
- * close the connection's window to the very message whose end it waits for. */
+/* Maximum compressed bytes that wait for inflation, of one connection and of all. The first message
+ * of a connection may always wait. Delaying the peer instead would close the connection's window
+ * before the end of the message for which it waits. */
 #define CALL_SHARE_PACKED_BYTES_MAX ((size_t)8 << 20)
 #define CALL_PACKED_BYTES_MAX ((size_t)64 << 20)
-/* Slots of the wheel of deadlines, and their width: 51 seconds a turn; later ones go round again. */
+/* Number of slots of the timer wheel of deadlines, and their width: a turn takes 51 seconds; later
+ * deadlines stay for several turns. */
 #define CALL_WHEEL_SLOTS 1024
 #define CALL_WHEEL_SLOT_US (50 * INT64_C(1000))
 
@@ -43,22 +45,23 @@ struct call_core;
 struct call_protocol {
     /* Bytes of the protocol's own state of a call: core->state, zeroed, in the call's arena. */
     size_t state_bytes;
-    /* Room that each reply message has in front of it, CALL_REPLY_HEAD_BYTES_MAX at most; write_head fills
-     * it once the message is whole. `bytes` are those after it, `compressed`: they are gzip. */
+    /* Room in front of each reply message, at most CALL_REPLY_HEAD_BYTES_MAX; write_head fills it
+     * in when the message is complete. `bytes` is the size of the message; `compressed`: it is
+     * gzip. */
     size_t reply_head_bytes;
     void (*write_head)(uint8_t *head, uint32_t bytes,
                        bool compressed); /* NULL if there is no head */
-    /* The value of a metadata field as the services want it, made in the arena; false for one that can't be
-     * read. NULL: as it was sent. */
+    /* Decodes the value of a metadata field for the services, into the arena; returns false if it
+     * is invalid. NULL: values are used as sent. */
     bool (*read_value)(struct arena *arena, struct slice name, struct slice sent,
                        struct slice *ret_value);
     /* Replies were queued. */
     void (*replies)(struct call_core *core);
-    /* The services finished it: `core->status` is to be sent after the queued replies. */
+    /* The services finished the call: sends `core->status` after the queued replies. */
     void (*finished)(struct call_core *core);
     /* The deadline passed: the status is set; queued replies may be dropped. */
     void (*expired)(struct call_core *core);
-    /* The request goes on: what was held of it may be taken. */
+    /* The request may continue: held bytes may be taken. */
     void (*go_on)(struct call_core *core);
 };
 
@@ -75,11 +78,11 @@ struct call_field {
     struct slice value;
 };
 
-/* A queued reply message: its head and bytes are one piece. */
+/* A queued reply message: its head and bytes are contiguous. */
 struct call_piece {
     struct call_piece *next;
     struct slice bytes; /* remaining bytes */
-    bool begun; /* a part has been taken out */
+    bool begun; /* a part has been sent */
     uint8_t place; /* index in `reply_arenas` of its memory; CALL_PLACE_OWN for the call's arena */
 };
 
@@ -104,8 +107,9 @@ struct call_input {
 
 enum call_inflation_state {
     CALL_INFLATION_NONE,
-    CALL_INFLATION_WAITS, /* waits in the connection's queue */
-    CALL_INFLATION_RUNS /* the pool has it, and with it the call's memory: the call stays */
+    CALL_INFLATION_WAITS, /* it waits in the connection's queue */
+    CALL_INFLATION_RUNS /* the pool inflates it, and uses the call's memory: the call must not be
+                         * freed */
 };
 
 /* A request message that is inflated on the pool. While it runs, `arena`, `bytes` and `result` are the
@@ -115,7 +119,7 @@ struct call_inflation {
     struct call_core *next; /* next in `share->packed`, while it waits */
     struct call_core *previous;
     struct slice packed;
-    size_t max; /* bytes that it may come to */
+    size_t max; /* maximum size of the result */
     atomic_bool stop; /* the result is no longer needed; set by the loop, read by the pool */
     enum err result;
     struct slice bytes; /* the decompressed message, until it is dropped */
@@ -153,9 +157,9 @@ struct call_core {
     struct call call; /* must be the first member: the services' view */
     struct call_server *server;
     const struct call_protocol *protocol;
-    void *stream; /* the protocol's own, NULL once it let go */
+    void *stream; /* the protocol's own, NULL after it released the call */
     void *state; /* the protocol's own, state_bytes of it */
-    struct call_share *share; /* NULL: none, or the protocol let go */
+    struct call_share *share; /* NULL: none, or the protocol released the call */
     struct call_core *share_next; /* next in `share->waiting`, while `share_waits` */
     struct call_core *share_previous;
     bool share_waits;
@@ -163,25 +167,26 @@ struct call_core {
     struct call_core *previous;
     struct call_core *timer_next; /* next in a slot of the timer wheel */
     struct call_core *timer_previous;
-    int32_t timer_slot; /* -1: in none */
+    int32_t timer_slot; /* -1: in no slot */
     struct call_metadata_field *metadata; /* newest first */
-    bool accepts_gzip; /* the peer does, in replies */
+    bool accepts_gzip; /* the peer accepts compressed replies */
     bool started; /* on_start has been called */
     bool finished; /* call_finish has been called, or is no longer allowed */
     bool half_closed; /* on_half_close has been called */
-    bool closed; /* the protocol let go */
-    bool ended; /* the protocol has its status: nothing is queued any more */
+    bool closed; /* the protocol released the call */
+    bool ended; /* the protocol has its status: no more replies are queued */
     bool reply_open;
     bool full; /* output has exceeded the limit, so on_writable must be called */
-    bool request_end; /* the request is whole, though some of it may be held */
+    bool request_end; /* the request is complete, but some of it may be held */
     bool
         end_taken; /* the end of the request was received; the services are notified now, or after `share_waits` */
-    bool message_held; /* the services work on a streamed message elsewhere: the next one waits */
+    bool message_held; /* the services are handling a streamed message asynchronously: the next one
+                        * waits */
     struct call_input input;
     struct call_inflation inflation;
     struct buffer
         held; /* received bytes that wait, since output exceeds the limit or call_input_waits */
-    struct buffer reply; /* the message that is being written, with room for its head */
+    struct buffer reply; /* the reply that is being written, with room for its head */
     uint8_t reply_place;
     uint32_t reply_counts[2]; /* number of pieces allocated in each of `reply_arenas` */
     struct call_piece *pieces; /* waiting replies, oldest first */
@@ -210,9 +215,9 @@ struct call_server {
     const struct method_info *recent_method; /* method of the last call; NULL if unknown */
     uint64_t next_number;
     int64_t now_us; /* last time passed in */
-    int64_t wheel_us; /* the wheel has turned up to here */
+    int64_t wheel_us; /* the wheel was advanced to this time */
     int64_t bodies_checked_us;
-    struct call_core *wheel[CALL_WHEEL_SLOTS + 1]; /* the last: those that are due now */
+    struct call_core *wheel[CALL_WHEEL_SLOTS + 1]; /* the last one: calls that are due now */
     struct call_stats stats;
     struct call_inflations inflations;
 };
@@ -222,60 +227,64 @@ static inline struct call_core *call_core_of(struct call *call)
     return (struct call_core *)call;
 }
 
-/* More than half of the calls at once are live: who has many gets no more. */
+/* More than half of the allowed calls are live: connections with many calls get no more. */
 static inline bool call_server_is_pressed(const struct call_server *server)
 {
     return server->stats.calls_live > server->config.live_max / 2;
 }
 
-/* A new call, or NULL above the server's limit or without memory. */
+/* Returns a new call; NULL above the server's limit or without memory. */
 struct call_core *call_open(struct call_server *server, const struct call_protocol *protocol);
-/* The protocol lets go: the stream is closed. Cancels a call that is not finished. */
+/* Releases the call for the protocol, since its stream is closed. Cancels a call that is not
+ * finished. */
 void call_let_go(struct call_core *core);
 
-/* Request side. Names (in lower case) and values are copied; `authorization` is kept for the services
- * too. ERR_MEMORY. */
+/* Adds a metadata field of the request. Name (in lower case) and value are copied; `authorization`
+ * is also kept for the services. Fails only with ERR_MEMORY. */
 MUST_CHECK enum err call_take_metadata(struct call_core *core, struct slice name,
                                        struct slice value);
-/* The method of a path (/package.Service/Method), or NULL. Calls of one method come in a row: the table is
- * searched only for the first of them. */
+/* Finds the method of a path (/package.Service/Method), or NULL. Consecutive calls often have the
+ * same method, so the last one is checked first. */
 const struct method_info *call_find_method(struct call_server *server, struct slice path);
-/* The metadata is whole and the method known: the services start the call. `timeout_us` is from the call's start,
- * INT64_MAX: none was sent, and the method's own counts. A call without time left is refused. */
+/* Starts the call in the services, after all metadata and the method are known. `timeout_us` counts
+ * from the call's start; INT64_MAX: none was sent, so the method's default is used. A call without
+ * time left is refused. */
 void call_start_within(struct call_core *core, int64_t timeout_us);
-/* The same with the deadline that core->call has. */
+/* Does the same with the deadline of core->call. */
 void call_start(struct call_core *core);
-/* A whole message, in the call's arena; and the request's end. For protocols that have the request whole;
- * others call the functions of call_input.c. */
+/* Takes a complete message, in the call's arena, and the request's end. For protocols that receive
+ * complete requests; others call the functions of call_input.c. */
 void call_deliver(struct call_core *core, struct slice message);
 void call_deliver_end(struct call_core *core);
-/* Answers with an error of the transport's own: what the services finish later goes nowhere. */
+/* Ends the call with an error of the transport; a later result of the services is discarded. */
 void call_refuse(struct call_core *core, enum err err, struct slice message);
-/* The same, with the error's own text where `text` is empty. */
+/* Does the same, with the error's default text if `text` is empty. */
 void call_refuse_text(struct call_core *core, enum err err, struct slice text);
-/* The same, with the error's own text where `message` is NULL. */
+/* Does the same, with the error's default text if `message` is NULL. */
 void call_refuse_err(struct call_core *core, enum err err, const char *message);
 
-/* call_input.c: request messages as their bytes come. */
+/* call_input.c: request messages as their bytes arrive. */
 /* Records that a message has started to arrive, so that the rest is expected in time. */
 void call_expect_message(struct call_core *core);
-/* A message of so many bytes (as sent) begins, or the call is refused. */
+/* Begins a message of this size (as sent), or refuses the call. */
 void call_begin_message(struct call_core *core, uint32_t bytes, bool compressed);
-/* Takes the next bytes of the message, as far as they belong to it, and returns how many. */
+/* Takes the next bytes as far as they belong to the message, and returns their number. */
 size_t call_take_message_bytes(struct call_core *core, struct slice bytes);
-/* All bytes of the message have come; call_take_whole_message is due. */
+/* Returns whether all bytes of the message have arrived; the caller must then call
+ * call_take_whole_message. */
 static inline bool call_message_is_whole(const struct call_core *core)
 {
     return !core->ended && core->input.size == core->input.message_bytes;
 }
-/* Inflates and delivers it, now or when its time comes. */
+/* Inflates and delivers the message, now or later. */
 void call_take_whole_message(struct call_core *core);
 /* Counts received bytes of the request, for the detection of slow requests. */
 void call_note_progress(struct call_core *core, size_t bytes);
-/* Takes the request's end: the services hear of it now, or once enough of the connection's answers were
- * read (call_share_go_on). */
+/* Takes the request's end: the services are notified now, or after the peer has read enough of the
+ * connection's replies (call_share_go_on). */
 void call_take_end(struct call_core *core);
-/* Bytes of the request are not taken until `go_on`: a message of it is not done with. */
+/* Returns whether bytes of the request must wait until `go_on`, since an earlier message is still
+ * being handled. */
 static inline bool call_input_waits(const struct call_core *core)
 {
     return core->inflation.state != CALL_INFLATION_NONE || core->message_held;
@@ -286,12 +295,13 @@ static inline bool call_input_stopped(const struct call_core *core)
 {
     return core->ended || core->full || call_input_waits(core);
 }
-/* The request's end has come, and all bytes before it were taken; call_take_end is due, once. */
+/* Returns whether the request's end has arrived and all bytes before it were taken; the caller must
+ * then call call_take_end once. */
 static inline bool call_end_is_due(const struct call_core *core)
 {
     return core->request_end && !core->end_taken && core->held.size == 0 && !call_input_waits(core);
 }
-/* Keeps bytes that can't be taken now, after those that wait already. */
+/* Appends bytes that cannot be taken now to the held ones. */
 void call_hold_bytes(struct call_core *core, struct slice bytes);
 /* Removes bytes that have been consumed from the held ones. */
 void call_drop_held(struct call_core *core, size_t bytes);
@@ -301,14 +311,14 @@ void call_drop_held(struct call_core *core, size_t bytes);
  * turn. */
 MUST_CHECK bool call_share_go_on(struct call_server *server, struct call_share *share);
 
-/* Output side: the queued replies as one run of bytes, each with its head. */
+/* Returns the next bytes of the queued replies, each with its head. */
 size_t call_output_ready(const struct call_core *core, size_t max, bool *ret_end);
 void call_output_copy(struct call_core *core, uint8_t *to, size_t size);
-/* Forgets replies of which nothing was sent; false if one is in the middle. */
+/* Drops replies of which nothing was sent; returns false if one was sent in part. */
 bool call_output_drop(struct call_core *core);
-/* Output went down: calls on_writable, where it is owed. */
+/* Calls on_writable if it is due, after output was sent. */
 void call_output_moved(struct call_core *core);
-/* The answer may be compressed. */
+/* Returns whether the response may be compressed. */
 static inline bool call_compresses(const struct call_core *core)
 {
     return core->accepts_gzip && core->input.any_compressed;

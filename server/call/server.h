@@ -1,72 +1,78 @@
 /*
- * server.h: what all calls of one server share, of all protocols: limits, handlers, the
- * pool of calls, deadlines and counters. No libuv, and no protocol: each borrows the server.
+ * server.h: the state shared by all calls of one server, for all protocols: limits, handlers, the
+ * pool of calls, deadlines and counters. Independent of libuv and of protocols, which borrow the
+ * server.
  */
 #ifndef ERRATA_SERVER_CALL_SERVER_H
 #define ERRATA_SERVER_CALL_SERVER_H
 
 #include "server/call/call.h"
 
-/* The largest request message; configuration may say less or more. */
+/* Default maximum bytes of a request message; configurable. */
 #define CALL_MESSAGE_BYTES_MAX (16u << 20)
-/* Calls at once, all connections together: above it UNAVAILABLE. */
+/* Maximum concurrent calls of all connections; further calls get UNAVAILABLE. */
 #define CALL_LIVE_MAX 16384
-/* Calls of one connection where more than half of those at once are live. */
+/* Maximum calls of one connection while more than half of the allowed calls are live. */
 #define CALL_PRESSED_PER_CONNECTION 8
-/* Request messages in memory at once, all calls together, as far as they have come: above it
- * RESOURCE_EXHAUSTED. Messages above the second limit leave a quarter of it to others. */
+/* Maximum received bytes of request messages in memory, of all calls; above it RESOURCE_EXHAUSTED.
+ * Messages larger than the second limit must leave a quarter of it to others. */
 #define CALL_BODY_BYTES_MAX (256u << 20)
 #define CALL_SMALL_MESSAGE_BYTES (64u << 10)
-/* A compressed message may be so many times its size, or so many bytes: text is some 5 to 50 times as
- * large, and 16 KiB that are 16 MiB take as long as a thousand lookups. */
+/* Maximum factor by which a compressed message may grow, and a size that is always allowed. Text
+ * grows by a factor of about 5 to 50; inflating 16 KiB to 16 MiB takes as long as a thousand
+ * lookups. */
 #define CALL_INFLATED_TIMES_MAX 128
 #define CALL_INFLATED_BYTES_MIN ((size_t)1 << 20)
-/* Answers of one connection that wait for its peer: above it, its next requests wait until some are out.
- * And of all connections: where half of it is taken, the former is no more than one stream's mark. */
+/* Maximum bytes of replies of one connection that wait for its peer; above it, its further requests
+ * wait. And of all connections: if half of this is used, the former limit is reduced to that of one
+ * stream. */
 #define CALL_SHARE_OUTPUT_BYTES_HIGH ((size_t)4 << 20)
 #define CALL_OUTPUT_BYTES_MAX (256u << 20)
 /* Memory limit of a call's arena: the request, its decoded form, and the reply. */
 #define CALL_ARENA_BYTES_MAX (128u << 20)
-/* Calls whose memory is kept for the next ones. */
+/* Maximum calls whose memory is kept for reuse. */
 #define CALL_POOL_MAX 256
 /* Replies smaller than this are not worth compressing. */
 #define CALL_COMPRESS_BYTES_MIN 1024
-/* A request must bring this much of its messages in each such time, or its end. A bidi stream, whose peer
- * may have nothing to ask for long, must only go on with a message that it has begun. Looked at so often. */
+/* Minimum bytes of a request that must arrive in each such interval, until its end. A bidi stream,
+ * whose peer may be silent for long, must only complete a message that it has begun. The third
+ * value is the interval of the checks. */
 #define CALL_BODY_DEADLINE_US (60 * INT64_C(1000000))
 #define CALL_BODY_PROGRESS_BYTES (64u * 1024)
 #define CALL_BODY_CHECK_US (5 * INT64_C(1000000))
-/* The same where more than half of the memory, or of the calls, that there is for requests is taken. */
+/* The interval while more than half of the memory for requests, or of the allowed calls, is in
+ * use. */
 #define CALL_BODY_PRESSED_US (10 * INT64_C(1000000))
-/* The longest timeout that is believed; longer ones count as this. */
+/* Maximum timeout; longer ones are reduced to it. */
 #define CALL_TIMEOUT_US_MAX (INT64_C(365) * 24 * 3600 * 1000000)
 
 struct call_config {
     const struct call_handlers *handlers; /* functions that handle calls; must outlive the server */
-    /* contract_find_method; what it finds stays for ever. */
+    /* contract_find_method; its results are valid until the program ends. */
     const struct method_info *(*find_method)(struct slice path);
     size_t message_bytes_max;
     size_t arena_bytes_max;
     uint64_t body_bytes_max;
     uint32_t live_max;
     /* Runs `work` on another thread, then `done` on this one, never inside this call; ERR_BUSY if
-     * no more is taken. For what would hold up everybody: large compressed messages, and giving
-     * back large memory. NULL: there is no other thread, and it is done at once. */
+     * the queue is full. For work that would delay all calls: large compressed messages, and
+     * freeing large memory. NULL: there is no other thread, and the work is done at once. */
     enum err (*run_on_pool)(void *user, void (*work)(void *job),
                             void (*done)(void *job, enum err result), void *job);
     void *pool_user;
-    /* The transport's refusals carry their reason in google.rpc.Status, beside code and message. */
+    /* Adds a google.rpc.Status with the reason to errors of the transport, in addition to code and
+     * message. */
     bool sends_reasons;
 };
 
-/* Numbers since start, and of now where they say `live`. */
+/* Counters since the start; those named `live` are present values. */
 struct call_stats {
     uint64_t calls_started; /* calls passed to on_start */
     uint64_t calls_refused; /* calls refused by the transport before that */
     uint64_t calls_ended[STATUS_UNAUTHENTICATED +
                          1]; /* ended calls by status code, including refused ones */
-    uint64_t calls_cancelled; /* the peer or the connection went */
-    uint64_t calls_expired; /* the deadline passed, or the request never came whole */
+    uint64_t calls_cancelled; /* the peer cancelled, or the connection was lost */
+    uint64_t calls_expired; /* the deadline passed, or the request did not arrive completely */
     uint64_t calls_live;
     uint64_t messages_in;
     uint64_t messages_out;
@@ -80,14 +86,14 @@ struct call_stats {
 
 struct call_server;
 
-/* A config of the limits above. */
+/* Returns a configuration with the limits above. */
 struct call_config call_config_default(const struct call_handlers *handlers);
 MUST_CHECK enum err call_server_new(const struct call_config *config, int64_t now_us,
                                     struct call_server **ret_server);
 /* Ends calls that have exceeded their time. Call it several times per second. */
 void call_server_tick(struct call_server *server, int64_t now_us);
 struct call_stats call_server_stats(const struct call_server *server);
-/* All sessions are closed and all calls finished. Accepts NULL. */
+/* Frees the server. All sessions must be closed and all calls finished. Accepts NULL. */
 void call_server_free(struct call_server *server);
 
 #endif

@@ -10,13 +10,14 @@
 #include "server/codec/contract.h"
 #include "store/base/ctx.h"
 
-/* Deepest nesting of messages (protobuf's own limit elsewhere is 100). */
+/* Maximum nesting of messages (the usual limit of protobuf libraries is 100). */
 #define CHECK_DEPTH_MAX 100
-/* Fields of one request, including repeated elements and unknown fields: otherwise a million empty
- * messages would need a hundred times their bytes. A batch of 1,000 full events has 30,000. */
+/* Maximum fields of one request, including repeated elements and unknown fields: otherwise a
+ * million empty messages would need a hundred times their bytes. A batch of 1,000 full events has
+ * 30,000. */
 #define CHECK_ELEMENTS_MAX 100000
 
-/* The longest id or name that the caller chooses (FORMAT_OPAQUE_ID, FORMAT_NAME). */
+/* Maximum bytes of an id or name that the caller chooses (FORMAT_OPAQUE_ID, FORMAT_NAME). */
 #define CHECK_ID_BYTES_MAX 128
 
 /* Checks a request. `ret_bytes` are what to decode: `bytes`, or, if a message in them arrives in several

@@ -211,8 +211,8 @@ const struct method_info *contract_find_method(struct slice path);
 const struct message_info *contract_find_message(struct slice full_name);
 const struct contract_symbol *contract_find_symbol(struct slice name);
 const struct field_info *contract_find_field(const struct message_info *message, uint32_t number);
-/* Returns the short names of an enum's values but its zero value, for an error: `A, B or C`. After about
- * 600 bytes the rest is `...`. Freed with the arena; empty without memory. */
+/* Returns the short names of an enum's values except its zero value, for an error: `A, B or C`.
+ * After about 600 bytes the rest is `...`. Freed with the arena; empty without memory. */
 struct slice contract_enum_words(struct arena *arena, const struct enum_info *enumeration);
 
 #endif

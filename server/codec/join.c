@@ -8,7 +8,7 @@
 #include "server/codec/check_internal.h"
 #include "store/base/assert.h"
 
-/* The end of a chain of pieces; no piece yet. */
+/* The end of a chain of pieces; also an empty chain. */
 #define NO_FIELD UINT32_MAX
 #define FIELDS_FIRST 64
 
@@ -149,7 +149,7 @@ static enum err open_message(struct joiner *joiner, const struct message_info *m
     return OK;
 }
 
-/* Writes in front of what is written. */
+/* Writes in front of the bytes written so far. */
 static enum err put_front(struct joiner *joiner, struct slice bytes)
 {
     if (UNEXPECTED(bytes.size > joiner->at)) {
@@ -162,8 +162,8 @@ static enum err put_front(struct joiner *joiner, struct slice bytes)
     return OK;
 }
 
-/* All fields of the innermost message are written: so is its header, but the request's, which has
- * none. */
+/* Completes the innermost message, all of whose fields are written: writes its header, except for
+ * the request, which has none. */
 static enum err close_message(struct joiner *joiner)
 {
     const struct join_open *open = &joiner->open[--joiner->depth];

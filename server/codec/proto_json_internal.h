@@ -1,6 +1,6 @@
 /*
- * proto_json_internal.h: declarations shared by the files of proto JSON: the well-known types that
- * are written as strings, and reading a scalar.
+ * proto_json_internal.h: declarations shared by the files of the proto JSON converter: the
+ * well-known types that are written as strings, and reading a scalar.
  */
 #ifndef ERRATA_SERVER_CODEC_PROTO_JSON_INTERNAL_H
 #define ERRATA_SERVER_CODEC_PROTO_JSON_INTERNAL_H
@@ -20,7 +20,7 @@ struct scalar {
 
 /* Why a value was refused: NULL if it was not. The text completes "NAME ...". */
 struct refusal {
-    const char *expected; /* the form that is right, such as "a string" */
+    const char *expected; /* the expected form, such as "a string" */
     bool no_memory;
 };
 

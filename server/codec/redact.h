@@ -9,11 +9,12 @@
 #include "server/codec/contract.h"
 #include "store/base/buffer.h"
 
-/* Messages within messages of a reply; an Event with a document within has four. */
+/* Maximum nesting of messages of a reply; an Event with a document has four. */
 #define REDACT_DEPTH_MAX 16
 
 /* Removes content from the message that `body` has from `start` on, in place. ERR_INTERNAL for
- * bytes that are not such a message, or that are nested deeper: none of them may be sent then. */
+ * bytes that are not such a message, or that are nested deeper: none of these bytes may then be
+ * sent. */
 MUST_CHECK enum err redact_content(const struct message_info *message, struct buffer *body,
                                    size_t start);
 

@@ -11,7 +11,7 @@
 enum wire_type scalar_wire_type(enum field_type type);
 /* Returns whether a repeated field of this type may be packed. */
 bool scalar_is_packable(enum field_type type);
-/* Returns whether the type is unsigned with 64 bits, which scalar_signed can't hold. */
+/* Returns whether the type is unsigned with 64 bits, which scalar_signed cannot hold. */
 bool scalar_is_unsigned64(enum field_type type);
 bool scalar_is_floating(enum field_type type);
 /* Returns the number of an integer, bool or enum type, of at most 32 unsigned or 64 signed bits. */

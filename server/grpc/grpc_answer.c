@@ -82,7 +82,7 @@ static void grpc_add_head(struct grpc_block *block, struct call_core *core)
     grpc_block_add_all(block, &core->arena, core->leading, core->leading_count);
 }
 
-/* Texts that can't be encoded are left out: only the code is essential. */
+/* Texts that cannot be encoded are left out: only the code is essential. */
 static void grpc_add_status(struct grpc_block *block, struct call_core *core)
 {
     struct h2_field field = {SLICE("grpc-status"), grpc_code_texts[core->status.code]};

@@ -17,7 +17,7 @@
 #define H2_MEMORY_KEPT_BYTES_MAX (4u << 20)
 
 /* Pieces reserved for a failing malloc. libnghttp2 1.52 frees the item of a DATA frame twice if it
- * can't be queued for lack of memory: so some is always reserved, and nghttp2 is not called without
+ * cannot be queued for lack of memory: so some is always reserved, and nghttp2 is not called without
  * it. */
 #define H2_MEMORY_RESERVE_PIECES 8
 /* Room for its queue of 128 streams, doubled once more than needed. */

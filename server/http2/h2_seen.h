@@ -1,6 +1,6 @@
 /*
  * h2_seen.h: which of its latest streams the peer has opened, and which it has ended, by its frame
- * headers. nghttp2 forgets closed streams, and so can't distinguish frames that the peer may still
+ * headers. nghttp2 forgets closed streams, and so cannot distinguish frames that the peer may still
  * send for a stream that we ended from those that it must not send for one that it ended itself
  * (RFC 9113, 5.1).
  */

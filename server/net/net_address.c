@@ -1,7 +1,7 @@
 /*
  * net_address.c: limits by the address that connections come from: how many it has at once, and how
  * fast it opens them. An address whose connections are ended for misuse may open fewer. An address
- * without connections is forgotten once its allowance is full again.
+ * without connections is removed once its allowance is full again.
  */
 #include "server/net/net_internal.h"
 #include "store/base/assert.h"
@@ -31,7 +31,7 @@ static void net_address_key(const struct sockaddr_storage *peer, uint64_t *ret_h
     *ret_low = halves[1];
 }
 
-/* Hashes the server's address in memory, too: strangers can't predict chains. */
+/* Hashes the server's address in memory, too: outsiders cannot predict chains. */
 static struct net_address **net_address_chain(struct net_server *server, uint64_t high,
                                               uint64_t low)
 {

@@ -123,7 +123,7 @@ int64_t net_now_us(const struct net_server *server);
 /* Accepts the next connection of a listener; false if there is no memory for it, and it waits in
  * libuv. */
 MUST_CHECK bool net_connection_accept(struct net_server *server, uv_stream_t *listener);
-/* net_bind.c: adds a fault: the address can't be listened on, with the text and advice for an
+/* net_bind.c: adds a fault: the address cannot be listened on, with the text and advice for an
  * errno. */
 enum err net_say_not_listening(struct fault *fault, const char *address, int code);
 /* net_address.c */
@@ -155,7 +155,7 @@ void net_connection_leave_idle(struct net_connection *connection);
 MUST_CHECK bool net_server_make_room(struct net_server *server);
 /* net_held.c */
 /* Holds the bytes (possibly none) for the connection's next turn, and stops reading until then.
- * False if they can't be held: the caller then feeds them now. */
+ * False if they cannot be held: the caller then feeds them now. */
 MUST_CHECK bool net_connection_hold(struct net_connection *connection, struct slice bytes);
 /* Removes the connection from the held list, if it is in it; reading resumes, unless it is
  * closing. */

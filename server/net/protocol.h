@@ -1,7 +1,7 @@
 /*
- * protocol.h: what net requires of a protocol, as a table of functions: bytes in, bytes out, no
- * sockets. Protocols (gRPC over HTTP/2 today, HTTP/1.1 next) implement it and use net, not the
- * reverse; tests drive the same table without a socket.
+ * protocol.h: the functions that a protocol provides to net: bytes in, bytes out, no sockets.
+ * Protocols (gRPC over HTTP/2 today, HTTP/1.1 next) implement it and use net, not the reverse;
+ * tests drive the same table without a socket.
  */
 #ifndef ERRATA_SERVER_NET_PROTOCOL_H
 #define ERRATA_SERVER_NET_PROTOCOL_H
@@ -9,9 +9,9 @@
 #include "store/base/err.h"
 #include "store/base/slice.h"
 
-/* The room that net gives `drain` at least: one HTTP/2 frame with its header. */
+/* The minimum room that net passes to `drain`: one HTTP/2 frame with its header. */
 #define NET_DRAIN_BYTES_MIN (17u * 1024)
-/* The most bytes that `match` needs to decide. */
+/* Maximum bytes that `match` needs to decide. */
 #define NET_MATCH_BYTES_MAX 64
 
 enum net_match {
@@ -20,7 +20,7 @@ enum net_match {
     NET_MATCH_YES
 };
 
-/* The connection as a protocol's session sees it. Lives until `close` returns. */
+/* The connection as a protocol's session sees it. Exists until `close` returns. */
 struct net_link {
     /* Wakes the connection: it has output, or the session is finished, because of an event outside
      * of feed and drain. */

@@ -14,7 +14,7 @@
 #include <uv.h>
 
 /* Connections at once. Above 7/8 of the limit, each new connection makes the longest idle one be
- * asked to close if it has been idle for NET_IDLE_ASK_US: so clients that reconnect at once can't
+ * asked to close if it has been idle for NET_IDLE_ASK_US: so clients that reconnect at once cannot
  * displace each other faster than that. At the limit the longest idle one is closed, however short
  * that is; if none is idle, the new one is accepted and closed at once, so that its client
  * notices. */

@@ -1,7 +1,7 @@
 /*
- * backup_jobs.h: where the bytes of a backup come from, without knowing how they are made: the app gives
- * the services these functions (a thread that copies the store), tests give their own. One backup at a
- * time; it belongs to the stream that started it, until cancel.
+ * backup_jobs.h: the source of a backup's bytes, as a table of functions: the app provides them (a
+ * thread that copies the store), tests provide their own. One backup at a time; it belongs to the
+ * stream that started it, until cancel.
  */
 #ifndef ERRATA_SERVER_PIPELINE_BACKUP_JOBS_H
 #define ERRATA_SERVER_PIPELINE_BACKUP_JOBS_H
@@ -34,10 +34,10 @@ struct backup_jobs {
      * new bytes, or the backup has ended, the stream of `org` is woken, but never inside this call.
      * ERR_PRECONDITION: another backup is running or ending; ERR_MEMORY. */
     enum err (*start)(void *user, struct org_id org, struct fault *fault);
-    /* Between start and cancel. */
+    /* May be called between start and cancel. */
     const struct backup_state *(*state)(void *user);
-    /* The next bytes of the file, at most BACKUP_MESSAGE_BYTES_MAX; empty: there are none yet, or it has
-     * ended. They stay until the next call of this or cancel. */
+    /* Returns the next bytes of the file, at most BACKUP_MESSAGE_BYTES_MAX; empty if there are none
+     * yet, or it has ended. They are valid until the next call of this function or of cancel. */
     struct slice (*take)(void *user);
     /* Cancels the backup. Call it once for each successful start; the backup ends soon. */
     void (*cancel)(void *user);

@@ -39,7 +39,7 @@ struct event_time time_given(const Google__Protobuf__Timestamp *time)
     return given;
 }
 
-/* The first microsecond that is not before the time: events are dated in whole ones. */
+/* Rounds up to a whole microsecond, the resolution of events' times. */
 static int64_t microseconds_from(const Google__Protobuf__Timestamp *time)
 {
     return time->seconds * 1000000 + (time->nanos + 999) / 1000;

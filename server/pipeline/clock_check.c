@@ -1,8 +1,8 @@
 /*
- * clock_check.c: whether the log is ahead of the machine's clock. That happens after the clock was ahead
- * once and was put right, or if it is late now. Nothing is refused or delayed for it; but somebody should
- * look at the clock, so the log, the health of "errata.clock" and GetServerInfo say so until time has caught
- * up.
+ * clock_check.c: checks whether the event log is ahead of the machine's clock. This happens if the
+ * clock was ahead once and was corrected, or if it is late now. Nothing is refused or delayed; but
+ * the clock should be checked, so the server's log, the health of "errata.clock" and GetServerInfo
+ * report it until the clock has caught up.
  */
 #include "server/pipeline/rpc.h"
 
@@ -10,7 +10,7 @@
 
 /* Interval at which the warning is repeated in the log while the condition lasts. */
 #define LINE_REPEAT_US (INT64_C(3600) * 1000000)
-/* A clock that swings around the limit causes at most one line a minute. */
+/* Limits the lines to one a minute if the difference oscillates around the limit. */
 #define LINE_INTERVAL_US (INT64_C(60) * 1000000)
 
 static void log_change(struct pipeline *pipeline, int64_t ahead_us)

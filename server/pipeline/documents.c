@@ -1,13 +1,14 @@
 /*
- * documents.c: the document job of a call whose method takes a PDF: opened, filled, queued and closed
- * by what pipeline_config.documents says. An error says what would make a job possible;
- * what is wrong with the document itself is reported by the method.
+ * documents.c: the document job of a call whose method takes a PDF: opens, fills, queues and closes
+ * it with the functions of pipeline_config.documents. An error states what would make a job
+ * possible; the method reports defects of the document itself.
  */
 #include "server/pipeline/rpc.h"
 
 #include "store/base/assert.h"
 
-/* Why there is no place for a document, or for more of it; other errors say enough by themselves. */
+/* Returns the message for a lack of room for a document or for more of it; other errors need no
+ * message. */
 static enum err say_why(struct fault *fault, enum err err)
 {
     if (err == ERR_BUSY) {

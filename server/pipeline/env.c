@@ -1,5 +1,5 @@
 /*
- * env.c: the state that the methods of one server share: making it, and the few changes it knows.
+ * env.c: creates and changes the state that the methods of one server share.
  */
 #include "server/pipeline/env.h"
 
@@ -14,7 +14,7 @@ static const struct slice part_names[HEALTH_PART_COUNT] = {
     [HEALTH_PART_CLOCK] = {(const uint8_t *)"errata.clock", 12},
 };
 
-/* Reads one of this data folder's keys, or makes it. */
+/* Reads one of this data folder's keys, or creates it. */
 static enum err load_key(struct ctx *ctx, struct store_txn *txn, struct slice name, uint8_t *bytes,
                          size_t size)
 {

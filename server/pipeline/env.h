@@ -1,8 +1,8 @@
 /*
- * env.h: what the methods of one server share beside the store: its identity, its health, its
- * counters, and the key that page tokens are made with. Made once by app (or a test) and handed to
- * every method as service->env. Belongs to the loop: methods on the writer thread or the pool read
- * nothing of it but the two keys, which never change, and offer rule sets to its cache.
+ * env.h: the state other than the store that the methods of one server share: its identity, its
+ * health, its counters, and the key of page tokens. Created once by app (or a test) and passed to
+ * every method as service->env. Belongs to the loop: methods on the writer thread or the pool may
+ * only read the two keys, which never change, and offer rule sets to its cache.
  */
 #ifndef ERRATA_SERVER_PIPELINE_ENV_H
 #define ERRATA_SERVER_PIPELINE_ENV_H
@@ -16,10 +16,11 @@
 #include <errata/v1/admin_service.fields.h>
 
 #define ENV_PAGE_TOKEN_KEY_BYTES 32
-/* Numbers that one source reports to GetServerInfo at most; net has about twenty. */
+/* Maximum counters that one source reports to GetServerInfo; net has about twenty. */
 #define ENV_COUNTERS_MAX 64
 
-/* The event log may be ahead of the clock by so much before that is a warning: clocks are set by seconds. */
+/* The event log may be ahead of the clock by this much without a warning, since adjustments of
+ * clocks by seconds are common. */
 #define ENV_LOG_AHEAD_US_MAX (INT64_C(60) * 1000000)
 
 /* Numbers of grpc.health.v1.HealthCheckResponse.ServingStatus. */
@@ -66,10 +67,11 @@ struct service_env {
     enum health_status health[HEALTH_PART_COUNT];
     /* Calls by method_info.index and status code; `method_counts[index * ENV_CODES + code]`. */
     uint64_t *method_counts;
-    struct settings_cache settings_cache; /* of the loop */
-    struct rule_cache rule_cache; /* the same, except for rule_cache_offer */
+    struct settings_cache settings_cache; /* used only on the loop */
+    struct rule_cache rule_cache; /* likewise, except for rule_cache_offer */
     uint64_t refusal_counts[REFUSAL_KIND_COUNT]; /* of ended calls */
-    /* The transport's numbers: fills at most `max`, gives how many. NULL where there is none. */
+    /* Reads the transport's counters: writes at most `max`, returns their number. NULL if there is
+     * no transport. */
     size_t (*read_counters)(void *user, struct env_counter *counters, size_t max);
     void *read_counters_user;
 };
@@ -77,15 +79,15 @@ struct service_env {
 /* Status codes (store/base/status_codes.def). */
 #define ENV_CODES (STATUS_UNAUTHENTICATED + 1)
 
-/* Fills a zeroed env: counters in `arena` (which lives as long as the server), the key from META,
- * made there on the first start. Writes to the store: before the writer starts. */
+/* Fills a zeroed env: counters in `arena` (which exists as long as the server), the keys from META,
+ * where the first start creates them. Writes to the store, so call it before the writer starts. */
 MUST_CHECK enum err env_init(struct service_env *env, struct arena *arena, struct ctx *ctx,
                              struct store_backend *backend);
 /* Frees what the env owns; after the pool has ended. Accepts a zeroed env. */
 void env_deinit(struct service_env *env);
-/* Sets a part's health; true where that changed something. */
+/* Sets a part's health; returns whether that changed it. */
 bool env_set_health(struct service_env *env, enum health_part part, enum health_status status);
-/* The part by its name in grpc.health.v1; false for an unknown one. */
+/* Finds a part by its name in grpc.health.v1; returns false for an unknown one. */
 bool env_find_part(struct slice name, enum health_part *ret_part);
 /* Returns the time by which the newest event of all organisations is ahead of the clock; 0: it is
  * not ahead. */

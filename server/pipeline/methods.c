@@ -1,7 +1,7 @@
 /*
- * methods.c: a call from its headers to its status, the same for every method: who may call, when it
- * has come whole, which of stage, read, write and stream follows, and how it ends. Everything about
- * a method comes from the generated tables; nothing here knows one by name.
+ * methods.c: handles a call from its headers to its status, for all methods alike: checks who may
+ * call, waits for the complete request, then runs the stage and the read, write or stream, and ends
+ * the call. All properties of methods come from the generated tables.
  */
 #include "server/domain/text/sanitise.h"
 #include "server/pipeline/rpc.h"
@@ -21,7 +21,8 @@ static const char *const role_names[] = {
 
 enum err pipeline_begin_read(struct pipeline *pipeline, struct store_txn **ret_txn)
 {
-    /* Read before the snapshot is taken: it may seem old too early, never too late. */
+    /* Read before the snapshot is taken, so that an entry may be considered stale too early, but
+     * never too late. */
     uint64_t commits = writer_commit_count(pipeline->config.writer);
     enum err err = OK;
 
@@ -45,8 +46,8 @@ void pipeline_end_read(struct pipeline *pipeline)
     pipeline->reading = false;
 }
 
-/* Texts that became empty because they could not be made safe: in any thread and for any
- * method, so one line a turn reports them. */
+/* Logs texts that became empty because they could not be made safe: one line per turn of the loop,
+ * since this happens in any thread and method. */
 static void report_fallbacks(struct pipeline *pipeline)
 {
     uint64_t count = sanitise_fallback_count();
@@ -95,7 +96,7 @@ void pipeline_give_arena(struct pipeline *pipeline, struct arena *arena)
     pipeline->arenas[pipeline->arena_count++] = *arena;
 }
 
-/* The identity by the store, where the cache does not have it. */
+/* Authenticates by the store if the cache does not have the identity. */
 static enum err look_up_identity(struct rpc *rpc, uint64_t version, struct auth_identity *identity)
 {
     struct pipeline *pipeline = rpc->pipeline;
@@ -114,7 +115,8 @@ static enum err look_up_identity(struct rpc *rpc, uint64_t version, struct auth_
 enum err rpc_authenticate(struct rpc *rpc)
 {
     struct pipeline *pipeline = rpc->pipeline;
-    /* Read before the snapshot is taken: an entry may seem stale too early, never too late. */
+    /* Read before the snapshot is taken, so that an entry may be considered stale too early, but
+     * never too late. */
     uint64_t version = writer_table_version(pipeline->config.writer, TABLE_TOKEN);
     struct auth_identity identity;
     enum err err = OK;
@@ -148,8 +150,8 @@ bool rpc_has_expired(const struct rpc *rpc)
            rpc->token_expire_at_us <= clock_wall_us(rpc->pipeline->config.clock);
 }
 
-/* Between the headers and the end of a request a minute may pass: a token that was revoked or has
- * ended meanwhile admits no more. */
+/* Checks the token again at the end of the request: a minute may pass after the headers, in which
+ * the token may be revoked or expire. */
 static enum err authenticate_again(struct rpc *rpc)
 {
     uint64_t version = writer_table_version(rpc->pipeline->config.writer, TABLE_TOKEN);
@@ -304,7 +306,7 @@ static void on_message(void *user, struct call *call, struct slice message)
     rpc->has_message = true;
 }
 
-/* A request without a message: the transport lets only a streamed one through. */
+/* A request without a message; the transport accepts this only for streamed ones. */
 static enum err refuse_empty(struct rpc *rpc)
 {
     if (UNEXPECTED(rpc->method->stream != METHOD_CLIENT_STREAM)) {
@@ -407,7 +409,7 @@ static enum err write_reply(struct rpc *rpc, struct store_txn *txn)
     return err;
 }
 
-/* A read, or a method without a transaction: answered now, on the loop, unless it is long. */
+/* Runs a read, or a method without a transaction, on the loop, unless it is long. */
 static enum err answer_read(struct rpc *rpc, enum read_cost *ret_cost)
 {
     struct pipeline *pipeline = rpc->pipeline;
@@ -446,7 +448,7 @@ void rpc_continue(struct rpc *rpc, enum err result)
 {
     enum err err = result;
 
-    call_end_message(rpc->call); /* the message was decoded, or will not be */
+    call_end_message(rpc->call); /* the message was decoded, or is not needed */
     if (rpc->cancel_why != OK) {
         err = rpc->cancel_why;
     }
@@ -467,7 +469,7 @@ static bool is_slow(const struct rpc *rpc)
 {
     int64_t now_us = clock_monotonic_coarse_us(rpc->pipeline->config.clock);
 
-    /* Documents wait for their turn, and streams last: that is expected. */
+    /* Documents wait for their turn, and streams last long, so neither counts as slow. */
     return now_us - rpc->call->started_us > PIPELINE_SLOW_US &&
            rpc->method->stream == METHOD_UNARY && !rpc_takes_document(rpc);
 }

@@ -1,9 +1,9 @@
 /*
- * pipeline.h: what is between calls and methods. Makes the handlers that the protocols deliver
- * calls to (server/call/call.h), and takes each call through who may call, decoding, preparing, its
- * transaction, and its status, by the tables that are generated from the contract. No sockets and
- * no libuv: the pool and the turn of the loop are asked for through two callbacks. Belongs to the
- * loop's thread; what runs elsewhere is said in rpc.h.
+ * pipeline.h: the layer between calls and methods. Provides the handlers to which the protocols
+ * deliver calls (server/call/call.h), and performs for each call, by the tables generated from the
+ * contract: authorisation, decoding, preparation, its transaction, and its status. No sockets and
+ * no libuv: it uses the pool and the loop through callbacks. Used on the loop's thread; rpc.h
+ * states what runs on other threads.
  */
 #ifndef ERRATA_SERVER_PIPELINE_PIPELINE_H
 #define ERRATA_SERVER_PIPELINE_PIPELINE_H
@@ -26,18 +26,18 @@
 #define PIPELINE_TURN_BYTES_MAX (8u << 20)
 /* Memory limit of one read on the pool, including its response. */
 #define PIPELINE_READ_BYTES_MAX (64u << 20)
-/* Reads on the pool at once: each has a thread that is kept for it, and holds a snapshot: one of the
- * store's places for readers, and pages that can't be used again meanwhile. */
+/* Maximum concurrent reads on the pool. Each has a reserved thread and holds a snapshot: one of the
+ * store's slots for readers, and pages that cannot be reused meanwhile. */
 #define PIPELINE_POOL_READS_MAX 2
-/* Reads that wait for the pool, of which an organisation has half at most: at a few milliseconds each,
- * what two threads do in a second. */
+/* Maximum reads that wait for the pool, at most half of them of one organisation: at a few
+ * milliseconds each, the work of two threads in a second. */
 #define PIPELINE_POOL_READS_WAITING_MAX 256
-/* Arenas kept for the next calls: about as many as a batch has requests. */
+/* Maximum arenas kept for reuse: about as many as a batch has requests. */
 #define PIPELINE_ARENAS_MAX 256
-/* Streams at once, of all organisations: each keeps a connection's stream busy for long. */
+/* Maximum concurrent streams of all organisations; each occupies a connection's stream for long. */
 #define PIPELINE_STREAMS_MAX 4096
-/* Streams served in one turn of the loop, and messages of each: 1,000 watchers that wake at once
- * take some 60 turns, between which lookups are answered. */
+/* Maximum streams served in one turn of the loop, and messages of each: 1,000 watchers that wake at
+ * once take about 60 turns, between which lookups are answered. */
 #define PIPELINE_TURN_STREAMS_MAX 16
 #define PIPELINE_TURN_MESSAGES_MAX 32
 /* A call that takes longer than this is logged. */
@@ -55,14 +55,14 @@ struct pipeline_config {
     const struct document_jobs *documents; /* NULL: no PDF worker is configured */
     const struct verify_jobs *verify; /* NULL: this server verifies nothing */
     const struct backup_jobs *backup; /* NULL: this server makes no backups */
-    /* Runs `work` on the pool, then `done` on the loop; ERR_BUSY when the pool's queue is full. */
+    /* Runs `work` on the pool, then `done` on the loop; ERR_BUSY if the pool's queue is full. */
     enum err (*run_on_pool)(void *user, void (*work)(void *job), void (*done)(void *job, enum err),
                             void *job);
-    /* The same in a place of the pool that is kept for reads: it begins at once. At most
-     * PIPELINE_POOL_READS_MAX are under way. */
+    /* Does the same in a slot of the pool that is reserved for reads, where it begins at once. At
+     * most PIPELINE_POOL_READS_MAX run at a time. */
     enum err (*run_read)(void *user, void (*work)(void *job), void (*done)(void *job, enum err),
                          void *job);
-    /* Asks for pipeline_turn at the next turn of the loop. */
+    /* Requests a call of pipeline_turn at the next turn of the loop. */
     void (*want_turn)(void *user);
     void *user;
 };
@@ -74,31 +74,31 @@ MUST_CHECK enum err pipeline_new(struct arena *arena, const struct pipeline_conf
 void pipeline_free(struct pipeline *pipeline);
 /* Returns the handlers to which the protocols deliver calls. */
 const struct call_handlers *pipeline_handlers(struct pipeline *pipeline);
-/* Serves streams that have something to send; true where more are left for the next turn. */
+/* Serves streams that have something to send; returns whether more are left for the next turn. */
 bool pipeline_turn(struct pipeline *pipeline);
 /* Wakes the waiting streams of an organisation, after a commit to its log or another event that
  * they wait for. */
 void pipeline_wake(struct pipeline *pipeline, struct org_id org);
 /* Wakes only the stream of the verification, since its state changes many times per second. */
 void pipeline_wake_verify(struct pipeline *pipeline, struct org_id org);
-/* The same of the backup. */
+/* Wakes only the stream of the backup. */
 void pipeline_wake_backup(struct pipeline *pipeline, struct org_id org);
-/* The backup has failed: its stream has its turn even if its peer does not read. */
+/* Reports that the backup has failed: its stream gets a turn even if its peer does not read. */
 void pipeline_end_backup(struct pipeline *pipeline);
-/* Lets go of the snapshot that the reads of this turn shared; to be called before the loop waits. */
+/* Releases the snapshot that the reads of this turn shared; call it before the loop waits. */
 void pipeline_end_turn(struct pipeline *pipeline);
-/* Sets a part's health, and notifies those who watch it. */
+/* Sets a part's health, and notifies its watchers. */
 void pipeline_set_health(struct pipeline *pipeline, enum health_part part,
                          enum health_status status);
-/* Compares the event log with the clock: sets the health of "errata.clock", and has the log say what
- * changed. To be called now and then. */
+/* Compares the event log with the clock: sets the health of "errata.clock", and logs changes. Call
+ * it periodically. */
 void pipeline_check_clock(struct pipeline *pipeline);
-/* Ends the streams of expired tokens; call it from time to time. */
+/* Ends the streams of expired tokens; call it periodically. */
 void pipeline_end_expired(struct pipeline *pipeline);
-/* Refuses new calls and ends streamed answers once they have caught up; unary calls and streamed
- * requests go on. */
+/* Refuses new calls and ends streamed responses once they have caught up; unary calls and streamed
+ * requests continue. */
 void pipeline_drain(struct pipeline *pipeline);
-/* Calls that have not ended. */
+/* Returns the number of calls that have not ended. */
 size_t pipeline_live_count(const struct pipeline *pipeline);
 
 #endif

@@ -1,14 +1,14 @@
 /*
- * pool_read.c: reads that would hold up the loop. They run on threads of the pool that are kept for
- * them, a few at once, each in a transaction of its own; the others wait in a line, from which the
- * oldest of an organisation that has none running comes next. What is read is written into the
- * stage's arena there, and sent by the loop.
+ * pool_read.c: reads that are too long for the loop. A few at a time run on reserved threads of the
+ * pool, each in a transaction of its own; the others wait in a queue, from which the oldest read of
+ * an organisation without a running read is taken next. The response is written into the stage's
+ * arena on the pool, and sent by the loop.
  */
 #include "server/pipeline/rpc.h"
 
 #include "store/base/assert.h"
 
-/* An organisation's share of the line. */
+/* An organisation's share of the queue. */
 #define ORG_WAITING_MAX (PIPELINE_POOL_READS_WAITING_MAX / 2)
 
 static bool is_of(const struct rpc *rpc, const struct rpc *other)
@@ -16,7 +16,7 @@ static bool is_of(const struct rpc *rpc, const struct rpc *other)
     return uuid_equal(rpc->principal.org.uuid, other->principal.org.uuid);
 }
 
-/* A place among those that run; NULL where all are taken. */
+/* Returns a free slot; NULL if all are in use. */
 static struct rpc **find_place(struct rpc_reads *reads, const struct rpc *taken_by)
 {
     for (size_t i = 0; i < PIPELINE_POOL_READS_MAX; i++) {
@@ -73,7 +73,7 @@ void rpc_pool_read_leave(struct rpc *rpc)
     rpc->state = RPC_RECEIVING;
 }
 
-/* The next to run, out of the line. */
+/* Takes the next read to run from the queue. */
 static struct rpc *take_next(struct rpc_reads *reads)
 {
     struct rpc *next = reads->first;
@@ -151,7 +151,7 @@ static void read_done(void *job, enum err result)
     start_waiting(pipeline);
 }
 
-/* Into a free place. What the stage prepared stays where it is. */
+/* Puts the read into a free slot. The results of the stage are kept. */
 static enum err start(struct rpc *rpc, struct rpc **place)
 {
     struct pipeline *pipeline = rpc->pipeline;

@@ -1,6 +1,7 @@
 /*
- * read.c: what all reads share around the method's own function: the time that `as_of` gives, the page of a
- * list and its token, and what a VIEWER may not see. The generator says where a request has its fields.
+ * read.c: the common parts of all reads around the method's own function: the point in time of
+ * `as_of`, the page of a list and its token, and the redaction for a VIEWER. Generated tables have
+ * the offsets of the fields in requests.
  */
 #include "server/pipeline/page_token.h"
 #include "server/pipeline/rpc.h"
@@ -10,10 +11,11 @@
 #include "store/base/wire.h"
 
 #define PAGE_SIZE_DEFAULT 50
-/* A larger page_size counts as this (AIP-158): a page ends at PAGE_BYTES_MAX anyway. */
+/* Maximum page_size; larger values are reduced to it (AIP-158). A page also ends at
+ * PAGE_BYTES_MAX. */
 #define PAGE_SIZE_MAX 1000
 
-/* The member of a request at an offset that the generator gives. */
+/* Returns the member of a request at a generated offset. */
 static const void *member(const void *request, size_t offset)
 {
     return (const uint8_t *)request + offset;
@@ -29,7 +31,8 @@ static uint32_t page_size_of(int32_t page_size)
     return page_size < PAGE_SIZE_MAX ? (uint32_t)page_size : PAGE_SIZE_MAX;
 }
 
-/* Clears the organisation of a request if it is the caller's own, which an empty one means too. */
+/* Clears the organisation of a request if it is the caller's own, since an empty one means the
+ * same. */
 static void clear_own_org(const struct rpc *rpc, const char **org_id)
 {
     struct uuid uuid;
@@ -118,7 +121,7 @@ static enum err read_list(struct rpc *rpc, struct method_call *call)
     return err;
 }
 
-/* The `as_of` of the request: a seq, or a time, whose last event is looked up. */
+/* Reads `as_of` of the request: a seq, or a time, for which the last event is looked up. */
 static enum err find_as_of(const struct rpc *rpc, struct store_txn *txn, struct as_of *ret_as_of)
 {
     const struct method_as_of *fields = &rpc->handler->as_of;

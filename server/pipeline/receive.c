@@ -1,7 +1,8 @@
 /*
- * receive.c: streamed requests. What they need is opened at the call's start, so that one which has
- * no place is refused before its bytes come; each message is decoded, a large one on the pool, into an arena
- * of its turn, which the method may keep something of; the end of the request goes on as that of a unary call does.
+ * receive.c: streamed requests. Resources are reserved at the call's start, so that a request for
+ * which there is no room is refused before its bytes arrive. Each message is decoded, a large one
+ * on the pool, into an arena that is freed after it; the method may copy values from it. The end of
+ * the request is handled like that of a unary call.
  */
 #include "server/pipeline/rpc.h"
 
@@ -21,7 +22,7 @@ void rpc_receive_start(struct rpc *rpc)
     }
 }
 
-/* Gives what was decoded to the method; an error ends the call. */
+/* Passes the decoded message to the method; an error ends the call. */
 static enum err receive(struct rpc *rpc)
 {
     struct method_call call = rpc_method_call(rpc, NULL, NULL);
@@ -31,7 +32,7 @@ static enum err receive(struct rpc *rpc)
     return err;
 }
 
-/* The message is done with: what it was decoded into goes. */
+/* The message was handled: frees the decoded form. */
 static void forget_message(struct rpc *rpc)
 {
     rpc->request = NULL;
@@ -91,7 +92,7 @@ static void receive_done(void *job, enum err result)
     call_end_message(rpc->call); /* the next steps may end the call */
 }
 
-/* A large one would delay every other call, so it is decoded on the pool and its call waits. */
+/* Decodes a large message on the pool, since it would delay all other calls; its call waits. */
 static void receive_on_pool(struct rpc *rpc, struct slice message)
 {
     const struct pipeline_config *config = &rpc->pipeline->config;

@@ -1,6 +1,6 @@
 /*
- * refusals.c: refusals that an operator should know of and that may come in floods: each is counted,
- * and one line at level info for each kind, now and then, says how many there were. Never a secret.
+ * refusals.c: logs refusals that are relevant for an operator and may be frequent: each is counted,
+ * and one line at level info per kind and interval has their number. Lines never contain secrets.
  */
 #include "server/pipeline/rpc.h"
 
@@ -8,8 +8,8 @@
 
 #include <stdio.h>
 
-/* Between two lines of a kind. A flood of refusals fills no disk, and the first of one is in the log at
- * once. */
+/* Minimum interval between two lines of a kind, so that many refusals do not fill the disk. The
+ * first one is logged at once. */
 #define REFUSALS_LINE_US 10000000
 /* Eight hex digits and NUL. */
 #define KEY_ID_TEXT_BYTES 9

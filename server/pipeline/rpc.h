@@ -1,15 +1,16 @@
 /*
- * rpc.h: one call inside the services, only for the pipeline's files (methods.c, receive.c, stage.c,
- * documents.c, read.c, pool_read.c, write.c, stream.c). Lives in the call's arena until rpc_finish.
+ * rpc.h: one call in the services; private to the pipeline's files (methods.c, receive.c, stage.c,
+ * documents.c, read.c, pool_read.c, write.c, stream.c). In the call's arena, until rpc_finish.
  *
  *   RECEIVING --a large message of a stream--> ON_POOL --> RECEIVING
  *   RECEIVING --half-close--> [ON_POOL] --> [READ_WAITING] --> [ON_POOL] --> read and answered --> ENDED
  *                                       --> WRITING  --commit-->          ENDED
  *                                       --> STREAMING --finish, cancel--> ENDED
  *
- * READ_WAITING: until a read on the pool may begin; the call is the loop's. ON_POOL and WRITING: the pool or the writer owns `ctx`, `service`, the request and the arenas named
- * below; the loop may only set `cancel_why` and the write's cancelled flag, and cancel the document
- * job, until the completion. A document job is open from its call's start (a streamed request) or
+ * READ_WAITING: waits until a read on the pool may begin; the loop owns the call. ON_POOL and
+ * WRITING: the pool or the writer owns `ctx`, `service`, the request and the arenas named below;
+ * the loop may only set `cancel_why` and the write's cancelled flag, and cancel the document job,
+ * until the completion. A document job is open from its call's start (a streamed request) or
  * half-close on, and closed as soon as the pool is done with it, or with the call.
  */
 #ifndef ERRATA_SERVER_PIPELINE_RPC_H
@@ -23,14 +24,14 @@ enum rpc_state {
     RPC_READ_WAITING, /* the limit of reads on the pool is reached */
     RPC_ON_POOL, /* the pool checks, decodes and prepares, or reads; or decodes a streamed message */
     RPC_WRITING, /* the writer has it */
-    RPC_STREAMING, /* a streamed answer is under way */
+    RPC_STREAMING, /* a streamed response is being sent */
     RPC_ENDED
 };
 
-/* The place of a stream among those of its services. */
+/* The state of a stream among the pipeline's streams. */
 enum rpc_queue {
-    RPC_IN_NONE, /* the peer has to read first, or a request has to come */
-    RPC_IN_WAITING, /* a bucket: until a commit to its organisation */
+    RPC_IN_NONE, /* waits for the peer to read, or to send a request */
+    RPC_IN_WAITING, /* in a bucket: waits for a commit to its organisation */
     RPC_IN_READY /* waits for its turn */
 };
 
@@ -52,7 +53,8 @@ struct rpc {
     struct ctx ctx;
     struct fault fault;
     struct slice
-        message; /* the request's bytes, the call's; of a streamed request those on the pool, or empty */
+        message; /* bytes of the request, owned by the call; for a streamed request those on the
+                  * pool, or empty */
     bool has_message;
     void *
         request; /* decoded request, in the arena of the call or of the stage; NULL for streamed requests */
@@ -69,7 +71,7 @@ struct rpc {
     struct rpc *queue_next; /* next in the queue identified by `queue` */
     struct rpc *queue_previous;
     unsigned turn_messages; /* messages sent in this turn */
-    struct buffer *stream_body; /* the call's, with the message that is being written */
+    struct buffer *stream_body; /* the call's buffer of the message that is being written */
     size_t stream_start; /* start of that message in it */
     bool started; /* X_start succeeded, so X_stopped must be called */
     bool wants_events; /* stream_wait_for_events was called in this turn */
@@ -93,7 +95,7 @@ struct rpc_reads {
 
 /* The last log line about the clock (clock_check.c). */
 struct clock_line {
-    bool is_ahead; /* the event log is, by more than ENV_LOG_AHEAD_US_MAX */
+    bool is_ahead; /* the event log is ahead of the clock by more than ENV_LOG_AHEAD_US_MAX */
     bool was_written;
     int64_t written_us; /* monotonic */
 };
@@ -128,31 +130,32 @@ struct pipeline {
 };
 
 /* methods.c */
-/* The identity of the caller, into rpc->principal. */
+/* Sets rpc->principal, the identity of the caller. */
 MUST_CHECK enum err rpc_authenticate(struct rpc *rpc);
-/* The token has ended since then. */
+/* Returns whether the token has expired since then. */
 bool rpc_has_expired(const struct rpc *rpc);
-/* Ends the call with a status made of `result` and the fault. The rpc must not be used
+/* Ends the call with a status built from `result` and the fault. The rpc must not be used
  * afterwards. */
 void rpc_finish(struct rpc *rpc, enum err result);
 /* Returns the arguments for a function of the method; `body` and `txn` may be NULL. */
 struct method_call rpc_method_call(struct rpc *rpc, struct store_txn *txn, struct buffer *body);
-/* The stage is over (on the loop): into the transaction. */
+/* Continues with the transaction, after the stage; on the loop. */
 void rpc_continue(struct rpc *rpc, enum err result);
-/* The kept read transaction, with a snapshot that has all that was committed when it is asked for: the
- * reads of a turn share one until something is. Every begin has its end before the next. */
+/* Returns the shared read transaction, whose snapshot has everything that is committed now: the
+ * reads of a turn share a snapshot until the next commit. Each begin must be followed by its end
+ * before the next begin. */
 MUST_CHECK enum err pipeline_begin_read(struct pipeline *pipeline, struct store_txn **ret_txn);
 void pipeline_end_read(struct pipeline *pipeline);
-/* An empty arena, and its way back. */
+/* Take an empty arena, and give it back. */
 struct arena pipeline_take_arena(struct pipeline *pipeline, size_t limit_bytes);
 void pipeline_give_arena(struct pipeline *pipeline, struct arena *arena);
 
 /* refusals.c */
-/* Counts the end of a call, and writes a line now and then, if it is a refusal of a kind above. */
+/* Counts the end of a call, and logs it at intervals if it is a refusal of one of these kinds. */
 void rpc_note_refusal(const struct rpc *rpc, enum err result);
 
 /* receive.c */
-/* A streamed request begins: what its messages need is opened. May end the call. */
+/* Begins a streamed request: opens the resources that its messages need. May end the call. */
 void rpc_receive_start(struct rpc *rpc);
 /* Handles one message of a streamed request; an error ends the call. */
 void rpc_receive_message(struct rpc *rpc, struct slice message);
@@ -169,12 +172,12 @@ MUST_CHECK enum err rpc_document_open(struct rpc *rpc, size_t size);
 /* Queues `work` as the job's; after an error neither runs. */
 MUST_CHECK enum err rpc_document_submit(struct rpc *rpc, void (*work)(void *job),
                                         void (*done)(void *job, enum err result));
-/* The job has ended with an error, its work's or its own: the same error, with a sentence where it has
+/* Returns the error of a job or of its work, after adding a message to the fault if there is
  * none. */
 enum err rpc_document_explain(struct rpc *rpc, enum err err);
 /* Makes a queued or running job end soon. */
 void rpc_document_cancel(struct rpc *rpc);
-/* Closes the job, where there is one; the pool does not have it. */
+/* Closes the job, if there is one; it must not be on the pool. */
 void rpc_document_close(struct rpc *rpc);
 
 /* stage.c */
@@ -188,30 +191,32 @@ MUST_CHECK enum err rpc_decode(struct rpc *rpc, struct slice message);
 MUST_CHECK enum err rpc_read(struct rpc *rpc, struct store_txn *txn, struct buffer *body);
 /* Determines whether the read is long; if it is short, keeps the data that X_cost prepared. */
 MUST_CHECK enum err rpc_find_cost(struct rpc *rpc, struct store_txn *txn, enum read_cost *ret_cost);
-/* Removes from a reply, which `body` has from `start` on, what the caller's role may not see. */
+/* Removes from a response, which starts at `start` in `body`, the fields that the caller's role may
+ * not see. */
 MUST_CHECK enum err rpc_redact(const struct rpc *rpc, struct buffer *body, size_t start);
 
 /* pool_read.c */
-/* Runs the read on the pool, immediately or when others have ended. Ends the call. */
+/* Runs the read on the pool, immediately or after others have ended. Ends the call. */
 void rpc_pool_read(struct rpc *rpc);
-/* Takes a read that waits out of the line. */
+/* Removes a waiting read from the queue. */
 void rpc_pool_read_leave(struct rpc *rpc);
 
 /* write.c */
-/* Makes rpc->write, with the idempotency key of the call's metadata, checked; on the loop. */
+/* Creates rpc->write, with the checked idempotency key of the call's metadata; on the loop. */
 MUST_CHECK enum err rpc_write_begin(struct rpc *rpc);
 /* Hashes the key and the request; in the stage, after the preparation of a streamed request. */
 void rpc_write_hash(struct rpc *rpc);
-/* Hands the write to the writer; its completion ends the call. */
+/* Passes the write to the writer; its completion ends the call. */
 void rpc_write_submit(struct rpc *rpc);
 void rpc_write_cancel(struct rpc *rpc);
-/* The arena of the write, to be given back after the call's end; a zeroed one where there is none. */
+/* Returns the arena of the write, which must be given back after the call's end; a zeroed one if
+ * there is none. */
 struct arena rpc_write_take_arena(struct rpc *rpc);
 
 /* stream.c */
 void rpc_stream_start(struct rpc *rpc);
 void rpc_stream_message(struct rpc *rpc, struct slice message);
-/* The peer has read: more may be sent. */
+/* Reports that the peer has read, so that more may be sent. */
 void rpc_stream_writable(struct rpc *rpc);
 /* Takes a stream out of its queue and reports its end to its method. */
 void rpc_stream_stop(struct rpc *rpc);

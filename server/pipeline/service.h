@@ -1,7 +1,7 @@
 /*
- * service.h: what a method's author writes against. A method is one to four plain functions, which the
- * generator names and declares. Each takes the method's own struct, `struct X_call`, whose members are those
- * that the method needs:
+ * service.h: the interface for the implementation of methods. A method has one to four plain
+ * functions, which the generator names and declares. Each takes the method's own struct, `struct
+ * X_call`, whose members are those that the method needs:
  *
  *   | method                   | function   | reads                          | sets, or appends to |
  *   |--------------------------|------------|--------------------------------|---------------------|
@@ -16,16 +16,17 @@
  *   |                          | X_stopped  |                                | stream              |
  *   | bidi stream              | X_message  | each request; after X_start    | stream              |
  *
- * A list also has `page`, the page that the request asks for, to which X_read appends; the pipeline writes
- * next_page_token. A method with an `as_of` has it in `as_of`.
- * X is the service and method in snake case: prompt_service_get_examples (with the package for services
- * that are not ours: grpc_health_v1_health_check). The request has passed check_request, so formats, limits
- * and required fields hold. A function explains its error in ctx->fault if that helps the caller.
+ * A list also has `page`, the page that the request asks for, to which X_read appends; the pipeline
+ * writes next_page_token. A method with an `as_of` has it in `as_of`. X is the service and method
+ * in snake case: prompt_service_get_examples (with the package for services that are not ours:
+ * grpc_health_v1_health_check). The request has passed check_request, so its formats, limits and
+ * required fields are valid. A function explains errors in ctx->fault.
  *
- * _prepare may run on the pool: it touches nothing but its struct. _receive runs on the loop, in an arena
+ * _prepare may run on the pool: it must only use its struct. _receive runs on the loop, in an arena
  * that is freed after each request. _write runs on the writer thread, and may run more than once
- * (store/work.h). _answer makes the reply from the events that _write appended; a repeat under the same
- * idempotency key calls only _answer, with result->repeated. _answer refuses what must not be answered twice.
+ * (store/work.h). _answer builds the response from the events that _write appended. A repeated
+ * request with the same idempotency key calls only _answer, with result->repeated. A response that
+ * must not be sent twice is an error there.
  */
 #ifndef ERRATA_SERVER_PIPELINE_SERVICE_H
 #define ERRATA_SERVER_PIPELINE_SERVICE_H
@@ -52,11 +53,11 @@ struct principal {
     struct slice user_id; /* the user it is bound to, or empty */
 };
 
-/* A read that takes longer than about a millisecond would hold up the loop, and so every other call: it
- * runs on the pool. X_cost decides on the loop, in the transaction that X_read gets if it is short; it may
- * keep its results in `prepared`. A long read has a snapshot of its own, taken after the call came; it finds
- * `prepared` as it was before X_cost, reads only constant members of the env, and checks
- * service_is_cancelled now and then if it walks far. */
+/* A read that takes longer than about a millisecond would delay all other calls, so it runs on the
+ * pool. X_cost decides on the loop, in the transaction that X_read gets if it is short; it may keep
+ * its results in `prepared`. A long read has a snapshot of its own, taken after the call arrived;
+ * it gets `prepared` as it was before X_cost, reads only constant members of the env, and must
+ * check service_is_cancelled regularly if it reads many rows. */
 enum read_cost {
     READ_IS_SHORT,
     READ_IS_LONG
@@ -65,7 +66,7 @@ enum read_cost {
 /* The `as_of` of a request: by a seq, by a time, or not given. */
 struct as_of {
     bool is_given;
-    uint64_t seq; /* the last event that the answer can know of; UINT64_MAX: not given */
+    uint64_t seq; /* the last event that the response may depend on; UINT64_MAX: not given */
 };
 
 struct service_env; /* health, counters, page-token key: server/pipeline/env.h */
@@ -82,7 +83,7 @@ struct service {
     /* For writes among the same methods: the hash to which an idempotency key is bound; set by
      * X_prepare. */
     struct sha256_digest request_sha256;
-    /* What X_prepare keeps for X_answer, in bytes: counted while the write is queued. */
+    /* Bytes that X_prepare keeps for X_answer; counted while the write is queued. */
     size_t prepared_bytes;
     const struct principal *principal; /* NULL for open methods */
     const struct method_info *method;
@@ -106,19 +107,21 @@ MUST_CHECK enum err service_keep_document(struct service *service, struct slice 
 /* Returns the actor: the token's user, or `token:KEYID`; empty if memory is exhausted. */
 struct slice service_actor(const struct service *service);
 
-/* A streamed answer. */
+/* A streamed response. */
 struct stream {
     const struct service *service;
     void *state; /* the method's own, in the call's arena */
 };
 
-/* Room for another message, and no one stopped it. A producer asks before each. */
+/* Returns whether there is room for another message and the stream was not stopped. Call it before
+ * each message. */
 bool stream_wants(const struct stream *stream);
 /* Starts and ends one message of the stream; its bytes are appended in between. */
 struct buffer *stream_reply_begin(struct stream *stream, size_t likely_bytes);
 MUST_CHECK enum err stream_reply_end(struct stream *stream);
-/* Asks for X_writable again after the next commit to the organisation's log, pipeline_wake, or (the streams
- * of a verification and of a backup) pipeline_wake_verify and pipeline_wake_backup. */
+/* Requests another call of X_writable after the next commit to the organisation's log,
+ * pipeline_wake, or (the streams of a verification and of a backup) pipeline_wake_verify and
+ * pipeline_wake_backup. */
 void stream_wait_for_events(struct stream *stream);
 /* Ends the stream with the status OK, after X_writable has returned. */
 void stream_finish(struct stream *stream);

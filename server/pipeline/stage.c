@@ -1,8 +1,8 @@
 /*
- * stage.c: what happens to a request before its transaction: checked against the contract, decoded
- * into an arena with a cap, prepared by its method. Small ones at once on the loop, large ones and
- * methods marked so on the pool, which touches nothing of the loop's; those that take a document as
- * its job, which waits for its turn.
+ * stage.c: processes a request before its transaction: checks it against the contract, decodes it
+ * into an arena with a limit, and calls the method's _prepare. Small requests are processed at once
+ * on the loop; large ones, and methods marked so, on the pool, which must not use data of the loop;
+ * requests with a document as the document's job, which waits for its turn.
  */
 #include "server/pipeline/rpc.h"
 

@@ -1,5 +1,5 @@
 /*
- * status.c: an error and its fault as the status of a call.
+ * status.c: converts an error and its fault to the status of a call.
  */
 #include "server/pipeline/status.h"
 
@@ -8,9 +8,9 @@
 
 #include <google/rpc/error_details.views.h>
 
-/* The bytes around the bad fields: an Any, its type's URL, and the heads of both. */
+/* Bytes of the details besides the invalid fields: an Any, its type's URL, and both headers. */
 #define BAD_REQUEST_FRAME_BYTES 80
-/* `... (more than 100 fields in all)`, or the digits of a smaller number. */
+/* `... (more than 100 fields in all)`, or a smaller number. */
 #define MORE_FIELDS_BYTES 48
 
 /* Lists the invalid fields that fit into the details; the message has the number of all. */
@@ -39,7 +39,7 @@ static void put_bad_request(struct arena *arena, struct buffer *status, const st
     }
 }
 
-/* The sentence for people: the fault's own, the bad fields, or the error's text. */
+/* Returns the message: the fault's own, the list of invalid fields, or the error's default text. */
 static struct slice message_of(struct arena *arena, enum err result, const struct fault *fault)
 {
     struct buffer message;
@@ -76,7 +76,7 @@ static struct slice message_of(struct arena *arena, enum err result, const struc
     return buffer_slice(&message);
 }
 
-/* The fault's own code in upper case, as ErrorInfo wants it; empty where it has none. */
+/* Returns the fault's own code in upper case, as ErrorInfo requires; empty if it has none. */
 static struct slice reason_of(struct arena *arena, const struct fault *fault)
 {
     struct buffer reason;

@@ -1,9 +1,9 @@
 /*
- * status.h: how a failure is reported to the caller: the status code, one sentence, and google.rpc.Status
- * with the details that clients look for (google/rpc/error_details.proto): BadRequest with every bad
- * field, RetryInfo where a retry makes sense, ErrorInfo with the fault's reason or the error's name. Over
- * gRPC the trailer grpc-retry-pushback-ms repeats the delay (gRFC A6), or is -1 for a request that no
- * retry helps.
+ * status.h: how a failure is reported to the caller: the status code, one sentence, and
+ * google.rpc.Status with the details that clients look for (google/rpc/error_details.proto):
+ * BadRequest with every invalid field, RetryInfo if a retry makes sense, ErrorInfo with the fault's
+ * reason or the error's name. Over gRPC the trailer grpc-retry-pushback-ms repeats the delay (gRFC
+ * A6), or is -1 if a retry cannot succeed.
  */
 #ifndef ERRATA_SERVER_PIPELINE_STATUS_H
 #define ERRATA_SERVER_PIPELINE_STATUS_H
@@ -11,7 +11,7 @@
 #include "server/call/call.h"
 #include "store/base/fault.h"
 
-/* The status of `result`; its slices live in `arena`. `fault` may be NULL. */
+/* Returns the status of `result`; its slices are in `arena`. `fault` may be NULL. */
 struct status status_of(struct arena *arena, enum err result, const struct fault *fault);
 
 #endif

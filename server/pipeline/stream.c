@@ -1,8 +1,8 @@
 /*
- * stream.c: streamed answers. A stream has its turn when it starts, when its peer has read, and when
- * something was committed to its organisation's log; a turn is bounded, and so is what all streams
- * of a turn of the loop may do, so that a thousand watchers do not stall a lookup. What a stream
- * sends stays under the mark of its connection: a slow peer is waited for, never buffered for.
+ * stream.c: streamed responses. A stream gets a turn when it starts, when its peer has read, and
+ * after a commit to its organisation's log. The work of a turn is bounded, and so is that of all
+ * streams in one turn of the loop, so that a thousand watchers do not delay a lookup. The output of
+ * a stream is limited by its connection: the stream waits for a slow peer and does not buffer.
  */
 #include "server/pipeline/rpc.h"
 
@@ -16,7 +16,7 @@ static struct rpc_list *bucket_of(struct pipeline *pipeline, struct org_id org)
     return &pipeline->waiting[org.uuid.bytes[UUID_BYTES - 1] % PIPELINE_BUCKETS];
 }
 
-/* The queue's own list; a stream in none has none. */
+/* Returns the list of a queue; NULL for a stream in no queue. */
 static struct rpc_list *list_of(const struct rpc *rpc, enum rpc_queue queue)
 {
     return queue == RPC_IN_READY ? &rpc->pipeline->ready
@@ -45,7 +45,7 @@ static void leave_queue(struct rpc *rpc)
     rpc->queue = RPC_IN_NONE;
 }
 
-/* Into the list of a queue that is one, at its end. */
+/* Appends the stream to the list of a queue. */
 static void enter_queue(struct rpc *rpc, enum rpc_queue queue)
 {
     struct rpc_list *list = list_of(rpc, queue);
@@ -62,7 +62,7 @@ static void enter_queue(struct rpc *rpc, enum rpc_queue queue)
     list->last = rpc;
 }
 
-/* The stream gets a turn soon. */
+/* Schedules a turn of the stream. */
 static void make_ready(struct rpc *rpc)
 {
     if (rpc->queue != RPC_IN_READY) {
@@ -99,10 +99,10 @@ static enum err run_writable(struct rpc *rpc)
     return err;
 }
 
-/* A turn, and where the stream goes on after it; an error ends it. */
+/* Runs a turn, and puts the stream into the queue where it waits next; an error ends it. */
 static enum err take_turn(struct rpc *rpc)
 {
-    /* A token that has ended or was revoked meanwhile ends the stream. */
+    /* A token that has expired or was revoked meanwhile ends the stream. */
     enum err err = rpc->method->open ? OK : rpc_authenticate(rpc);
 
     if (err == OK) {
@@ -231,7 +231,7 @@ void rpc_stream_stop(struct rpc *rpc)
     }
 }
 
-/* Wakes the streams of an organisation that wait; of one method, where one is given. */
+/* Wakes the waiting streams of an organisation; only those of one method, if one is given. */
 static void wake(struct pipeline *pipeline, struct org_id org, const struct method_handler *method)
 {
     struct rpc *rpc = bucket_of(pipeline, org)->first;
@@ -289,7 +289,7 @@ bool pipeline_turn(struct pipeline *pipeline)
 void pipeline_set_health(struct pipeline *pipeline, enum health_part part,
                          enum health_status status)
 {
-    /* Open methods have no organisation: their streams wait under the zero one. */
+    /* Open methods have no organisation; their streams wait in the bucket of the zero id. */
     static const struct org_id no_org;
 
     if (env_set_health(pipeline->config.env, part, status)) {

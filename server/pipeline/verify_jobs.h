@@ -1,7 +1,7 @@
 /*
- * verify_jobs.h: how the whole store is verified, without knowing how that is done: the app gives the
- * services these functions (implemented by a copy and a child process), tests give their own. One
- * verification at a time; it belongs to the stream that started it, until cancel.
+ * verify_jobs.h: how the whole store is verified, as a table of functions: the app provides them
+ * (implemented by a copy and a child process), tests provide their own. One verification at a time;
+ * it belongs to the stream that started it, until cancel.
  */
 #ifndef ERRATA_SERVER_PIPELINE_VERIFY_JOBS_H
 #define ERRATA_SERVER_PIPELINE_VERIFY_JOBS_H
@@ -42,7 +42,7 @@ struct verify_jobs {
      * is woken, but never inside this call. ERR_PRECONDITION: another one is running or ending;
      * ERR_DISK_FULL: not enough disk space; `fault` contains the reason. */
     enum err (*start)(void *user, struct org_id org, struct fault *fault);
-    /* Between start and cancel. */
+    /* May be called between start and cancel. */
     const struct verify_state *(*state)(void *user);
     /* Cancels the verification, which ends soon; call it on the loop, once for each successful
      * start. */

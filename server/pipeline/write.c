@@ -1,9 +1,9 @@
 /*
- * write.c: a method's write as a unit of work (store/work.h). On the loop: the idempotency key is taken
- * and the request handed to the writer. On the writer thread: the method's decision and its events, or
- * those of an earlier write under the key; then the answer, into the write's own arena, so that nothing
- * of the loop's is touched. On the loop again, once the commit is durable: the answer is sent, and
- * those who watch the log are woken.
+ * write.c: a method's write as a unit of work (store/work.h). On the loop: reads the idempotency
+ * key and passes the request to the writer. On the writer thread: runs the method's decision, or
+ * finds the events of an earlier write with the same key; then writes the response into the write's
+ * own arena, so that no data of the loop is used. On the loop again, after the commit is durable:
+ * sends the response, and wakes the watchers of the log.
  */
 #include "server/pipeline/rpc.h"
 
@@ -17,7 +17,7 @@
 #define WRITE_DOCUMENT_BYTES 16384
 
 struct rpc_write {
-    struct work_request work; /* the writer's until its completion */
+    struct work_request work; /* owned by the writer until its completion */
     struct rpc *rpc;
     struct slice key_text; /* idempotency key of the metadata; empty: none */
     struct arena arena; /* memory of `run`: emptied before each run, read by the completion */

@@ -1,6 +1,6 @@
 /*
- * admin_backup.c: AdminService/Backup: the bytes of a backup as they come, as fast as the peer reads, and
- * at last their size and checksum.
+ * admin_backup.c: AdminService/Backup: streams the bytes of a backup as fast as the peer reads, and
+ * finally their size and checksum.
  */
 #include "server/pipeline/service.h"
 

@@ -49,7 +49,7 @@ admin_service_create_organization_answer(struct admin_service_create_organizatio
     return err;
 }
 
-/* The token that is asked for, or all that is wrong with it. */
+/* Reads the requested token; adds a fault for each invalid field. */
 static enum err read_token(const struct service *service, const Errata__V1__Token *token,
                            struct admin_token_draft *draft)
 {

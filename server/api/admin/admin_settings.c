@@ -1,5 +1,5 @@
 /*
- * admin_settings.c: AdminService's GetSettings and UpdateSettings: what an organisation has chosen.
+ * admin_settings.c: AdminService's GetSettings and UpdateSettings: the settings of an organisation.
  */
 #include "server/api/annotators.h"
 #include "server/domain/settings/settings.h"

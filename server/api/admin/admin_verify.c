@@ -1,6 +1,7 @@
 /*
- * admin_verify.c: AdminService/Verify: a stream that reports the progress of the verification whenever that
- * has changed, and ends with what was found. A slow reader misses steps in between, never the report.
+ * admin_verify.c: AdminService/Verify: a stream that reports the progress of the verification
+ * whenever it has changed, and ends with the report. A slow reader may miss progress messages, but
+ * never the report.
  */
 #include "server/pipeline/service.h"
 

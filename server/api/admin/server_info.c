@@ -1,7 +1,7 @@
 /*
- * server_info.c: AdminService/GetServerInfo: what the server is, and what it has done since it
- * started. Numbers are of all organisations together, so only a token with the `server` flag sees
- * them: to others what a neighbour does would show.
+ * server_info.c: AdminService/GetServerInfo: the server's version and its counters since the start.
+ * The counters cover all organisations, so only a token with the `server` flag sees them; they
+ * would reveal the activity of other organisations.
  */
 #include "server/domain/text/sanitise.h"
 #include "server/pipeline/env.h"
@@ -33,7 +33,7 @@ static enum err encode_methods(const struct service *service,
     return buffer_ok(&run) ? OK : ERR_MEMORY;
 }
 
-/* The sanitiser's, the writer's and the store's numbers; gives how many. */
+/* Reads the counters of the sanitiser, the writer and the store; returns their number. */
 static size_t read_own_counters(const struct service_env *env, const struct clock *clock,
                                 struct env_counter *counters)
 {

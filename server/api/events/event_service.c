@@ -1,6 +1,6 @@
 /*
- * event_service.c: EventService/GetEvent, ListEvents and RetractEvent: the log as it was written, and taking
- * back what one of its events did. Watching it is watch_events.c.
+ * event_service.c: EventService/GetEvent, ListEvents and RetractEvent: reads the log, and retracts
+ * events. WatchEvents is in watch_events.c.
  */
 #include "server/api/events/event_wire.h"
 #include "server/domain/events/event_list.h"

@@ -1,5 +1,5 @@
 /*
- * event_wire.c: a stored event as errata.v1.Event.
+ * event_wire.c: see event_wire.h.
  */
 #include "server/api/events/event_wire.h"
 
@@ -45,7 +45,7 @@ static struct slice digest_slice(const struct sha256_digest *digest)
     return slice_of(digest->bytes, SHA256_BYTES);
 }
 
-/* How the event was retracted, if it was. */
+/* Encodes the event's retraction, if it was retracted. */
 static enum err fill_retraction(struct store_txn *txn, const struct event *event,
                                 struct event_view *view)
 {
@@ -64,7 +64,7 @@ static enum err fill_retraction(struct store_txn *txn, const struct event *event
     return OK;
 }
 
-/* The event without its payload. */
+/* Encodes the event without its payload. */
 static enum err fill_envelope(struct arena *arena, struct store_txn *txn, const struct event *event,
                               struct event_view *view)
 {
@@ -91,8 +91,8 @@ static enum err fill_envelope(struct arena *arena, struct store_txn *txn, const 
     return err != OK ? err : fill_retraction(txn, event, view);
 }
 
-/* The payload's message: facts and content are two runs that together are the message; of a document,
- * the message within it. A token's hash is left out. */
+/* Appends the payload's message: facts and content, which concatenated are the message or, for a
+ * document, the message within it. A token's hash is omitted. */
 static enum err read_payload(struct arena *arena, const struct event *event,
                              struct slice *ret_payload)
 {
@@ -122,8 +122,8 @@ static enum err read_payload(struct arena *arena, const struct event *event,
     return buffer_ok(&whole) ? OK : ERR_MEMORY;
 }
 
-/* The payload's field: the kinds' numbers are in the order of the fields (the generator checks it), which
- * are the last ones of an event. */
+/* Returns the payload's field number: the fields of payloads are the last ones of an event, in the
+ * order of the numbers of the kinds (the generator checks this). */
 static uint32_t payload_field(enum event_kind_number kind)
 {
     return EVENT_FEEDBACK_EVENT_FIELD + (uint32_t)kind - EVENT_FEEDBACK;

@@ -1,6 +1,6 @@
 /*
- * event_wire.h: a stored event as errata.v1.Event on the wire. The payload's bytes pass through as
- * they were stored, unparsed; a token's hash never does.
+ * event_wire.h: encodes a stored event as errata.v1.Event. The payload's bytes are copied unparsed,
+ * except a token's hash, which is never sent.
  */
 #ifndef ERRATA_SERVER_API_EVENT_WIRE_H
 #define ERRATA_SERVER_API_EVENT_WIRE_H

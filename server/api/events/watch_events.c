@@ -1,6 +1,7 @@
 /*
- * watch_events.c: EventService/WatchEvents: the log as it grows. A watcher's place in the log is
- * its only state, so a slow one costs nothing, and one that comes back goes on where it was.
+ * watch_events.c: EventService/WatchEvents: streams the log as it grows. The only state of a
+ * watcher is its position in the log, so a slow watcher costs nothing, and one that reconnects
+ * continues where it was.
  */
 #include "server/api/events/event_wire.h"
 #include "server/pipeline/service.h"
@@ -10,7 +11,8 @@
 #include <errata/v1/event_service.fields.h>
 #include <errata/v1/event_service.handlers.h>
 
-/* Events looked at in one turn, sent or not: a filter that lets nothing through stays bounded. */
+/* Maximum events examined in one turn, sent or not, so that a filter that matches nothing is
+ * bounded. */
 #define WATCH_ROWS_MAX 256
 /* Kinds are bits of a set. */
 #define WATCH_KINDS_MAX 64
@@ -94,5 +96,5 @@ enum err event_service_watch_events_writable(struct event_service_watch_events_c
 
 void event_service_watch_events_stopped(struct event_service_watch_events_call *call)
 {
-    call->stream->state = NULL; /* the call's arena has it */
+    call->stream->state = NULL; /* allocated in the call's arena */
 }

@@ -1,7 +1,7 @@
 /*
- * feedback_service.c: FeedbackService's writes: CaptureFeedbackEvent and BatchCaptureFeedbackEvents.
- * Wire messages become values for the domain, and stored events become answers; the rules are the
- * domain's. The reads are in feedback_reads.c.
+ * feedback_service.c: FeedbackService's writes: CaptureFeedbackEvent and
+ * BatchCaptureFeedbackEvents. Converts wire messages to values for the domain, and stored events to
+ * responses; the rules are in the domain. The reads are in feedback_reads.c.
  */
 #include "server/api/feedback/feedback_wire.h"
 #include "server/domain/corrections/capture.h"
@@ -121,7 +121,7 @@ enum err feedback_service_batch_capture_feedback_events_prepare(
     struct prepared_events *prepared = new_events(call->ctx->arena, call->request->n_events);
     enum err result = prepared == NULL ? ERR_MEMORY : OK;
 
-    /* Reports every bad event, not only the first; an error that is not a field's ends the loop. */
+    /* Reports every invalid event, not only the first; any other error ends the loop. */
     for (size_t i = 0; i < call->request->n_events && (result == OK || result == ERR_INVALID);
          i++) {
         struct slice path = arena_printf(call->ctx->arena, "events[%zu]", i);
@@ -142,7 +142,8 @@ enum err feedback_service_batch_capture_feedback_events_write(
     return store_events(call->service, call->txn, call->prepared, call->result);
 }
 
-/* Writes one event of a batch's reply: its id and time, and what the server found out about it. */
+/* Writes one event of a batch's response: its id, its time and the values that the server
+ * derived. */
 static enum err answer_one(const struct event *event, struct buffer *body)
 {
     struct feedback_event_view stored;

@@ -1,5 +1,5 @@
 /*
- * feedback_wire.h: a stored feedback event as errata.v1.FeedbackEvent.
+ * feedback_wire.h: encodes a stored feedback event as errata.v1.FeedbackEvent.
  */
 #ifndef ERRATA_SERVER_API_FEEDBACK_WIRE_H
 #define ERRATA_SERVER_API_FEEDBACK_WIRE_H
@@ -11,8 +11,8 @@
 /* Appends an event as field `field`: its facts and content, which together are the message. */
 MUST_CHECK enum err feedback_wire_put(const struct event *event, uint32_t field,
                                       struct buffer *body);
-/* The same with the difference of its before and after, and its retraction, made in the arena. `view` is the
- * event's. */
+/* Appends it with the difference between `before` and `after`, and its retraction, which are built
+ * in the arena. `view` is the event's. */
 MUST_CHECK enum err feedback_wire_put_whole(struct arena *arena, struct store_txn *txn,
                                             const struct event *event,
                                             const struct feedback_event_view *view, uint32_t field,

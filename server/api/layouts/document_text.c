@@ -10,12 +10,12 @@
 #include <errata/v1/warning.fields.h>
 #include <errata/v1/warning.views.h>
 
-/* Beside the text: its numbers and a warning. */
+/* Room for the members other than the text: numbers and a warning. */
 #define OTHER_BYTES 512
 
 _Static_assert(PDF_PAGES_TEXT_BYTES_MAX == 1 << 20, "a text below says so");
 
-/* Why the text does not cover all of the document; empty if it does. */
+/* Returns why the text does not cover the whole document; empty if it does. */
 static struct slice warning_of(struct arena *arena, const struct pdf_answer *answer)
 {
     switch (answer->pages.end) {

@@ -1,5 +1,5 @@
 /*
- * family_service.c: LayoutService's methods of layout families: reads, and changes by a person.
+ * family_service.c: LayoutService's methods of layout families: reads, and changes by users.
  */
 #include "server/domain/layouts/families.h"
 #include "server/domain/layouts/family_change.h"

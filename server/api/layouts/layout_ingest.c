@@ -1,8 +1,8 @@
 /*
- * layout_ingest.c: LayoutService/IngestDocument and IngestDocumentStream. The bytes of a PDF go to its
- * document job, what the job measured becomes values for the domain, and the stored event the answer.
- * A password is handed to the job and goes no further. The text of all pages, if it was requested, is
- * only in the answer. The reads are in layout_service.c.
+ * layout_ingest.c: LayoutService/IngestDocument and IngestDocumentStream. Passes the bytes of a PDF
+ * to a document job, converts the measured values to values for the domain, and the stored event to
+ * the response. Only the job receives a password. The text of all pages, if it was requested, is
+ * only in the response. The reads are in layout_service.c.
  */
 #include "server/api/layouts/document_text.h"
 #include "server/domain/events/actor.h"
@@ -16,7 +16,7 @@
 #include <errata/v1/layout_service.fields.h>
 #include <errata/v1/layout_service.handlers.h>
 
-/* Both answers have the same fields, so one function writes them. */
+/* Both responses have the same fields, so one function writes them. */
 _Static_assert((int)INGEST_DOCUMENT_RESPONSE_DOCUMENT_FIELD ==
                    (int)INGEST_DOCUMENT_STREAM_RESPONSE_DOCUMENT_FIELD,
                "both methods answer alike");
@@ -30,7 +30,7 @@ _Static_assert((int)INGEST_DOCUMENT_RESPONSE_TEXT_FIELD ==
                    (int)INGEST_DOCUMENT_STREAM_RESPONSE_TEXT_FIELD,
                "both methods answer alike");
 
-/* What the caller says about a document. */
+/* The caller's values of a document. */
 struct named_document {
     struct slice document_id;
     struct slice password;
@@ -38,22 +38,22 @@ struct named_document {
     bool include_text;
 };
 
-/* What an answer has beside lists and text: its numbers, ids and a snippet. */
+/* Room for the members of a response other than lists and text: numbers, ids and a snippet. */
 #define ANSWER_OTHER_BYTES 8192
 
-/* The received part of a stream. Lives as long as the call. */
+/* The received part of a stream. Exists as long as the call. */
 struct upload {
     struct named_document named;
     uint64_t bytes; /* of content */
 };
 
-/* What was prepared. */
+/* The prepared document. */
 struct ingest {
     struct document_event *event;
     struct slice text; /* a DocumentText; empty: not requested */
 };
 
-/* What is wrong with the document, and what would be right. */
+/* The defect of the document, and the expected form. */
 static enum err refuse(struct ctx *ctx, enum pdf_reason reason, bool has_password)
 {
     const char *why = "";
@@ -115,7 +115,7 @@ static enum err copy_pages(struct arena *arena, const struct pdf_text *text,
     return OK;
 }
 
-/* What was measured as the domain's values, in the arena. */
+/* Converts the measured values to the domain's, in the arena. */
 static enum err translate(struct arena *arena, const struct document_measured *measured,
                           struct slice document_id, struct document_measures *measures)
 {
@@ -142,16 +142,17 @@ static enum err translate(struct arena *arena, const struct document_measured *m
     return measures->fp_version.size > 0 ? copy_pages(arena, text, measures) : ERR_MEMORY;
 }
 
-/* What an idempotency key binds to: the document's id, time and bytes, and whether its text is
- * returned. The password is left out: a stored
- * hash of it, with what is known of the document, would let it be guessed; and the same bytes are the same
- * document, with any password. */
+/* Hashes the parts of a request that an idempotency key identifies: the document's id, time and
+ * bytes, and whether its text is returned. The password is excluded, since a stored hash that
+ * depends on it would make it possible to guess it; and the same bytes are the same document with
+ * any password. */
 static struct sha256_digest hash_document(const struct named_document *named,
                                           const struct sha256_digest *content)
 {
     const uint8_t flags = named->include_text ? 1 : 0;
     uint8_t time[sizeof(uint64_t)];
-    /* The id is followed by one of two fixed numbers of bytes, so no two requests give the same. */
+    /* The id is followed by one of two fixed numbers of bytes, so different requests have different
+     * texts. */
     const struct slice pieces[] = {
         named->document_id, slice_of(time, named->time.is_given ? sizeof(time) : 0),
         slice_of(&flags, sizeof(flags)), slice_of(content->bytes, SHA256_BYTES)};
@@ -160,7 +161,7 @@ static struct sha256_digest hash_document(const struct named_document *named,
     return sha256_pieces(pieces, sizeof(pieces) / sizeof(pieces[0]));
 }
 
-/* Checks whether the caller may date the document so; if so, gives the event's actor. */
+/* Checks whether the caller may set this time; if so, returns the event's actor. */
 static enum err check_caller(struct service *service, const struct event_time *time,
                              struct slice *ret_actor)
 {
@@ -237,12 +238,12 @@ static enum err store(struct service *service, struct store_txn *txn, void *prep
                                   &result->first_seq);
 
     if (err == OK) {
-        result->count = 1; /* the answer's event, which may be an earlier one */
+        result->count = 1; /* the event of the response, which may be an earlier one */
     }
     return err;
 }
 
-/* Answers with the stored event, and the text that this call extracted. */
+/* Responds with the stored event, and the text that this call extracted. */
 static enum err answer(struct store_txn *txn, const struct work_result *result,
                        const void *prepared, struct buffer *body)
 {

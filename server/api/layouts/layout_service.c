@@ -1,7 +1,6 @@
 /*
- * layout_service.c: LayoutService's reads: documents and profiles;
- * and ComputeFingerprint, a pure function of the request, computed in the stage before. Ingestion is
- * in layout_ingest.c.
+ * layout_service.c: LayoutService's reads: documents and profiles; and ComputeFingerprint, a pure
+ * function of the request, computed in the stage before the read. Ingestion is in layout_ingest.c.
  */
 #include "server/domain/fingerprint/fingerprint.h"
 #include "server/domain/layouts/documents.h"
@@ -60,8 +59,8 @@ enum err layout_service_get_document_read(struct layout_service_get_document_cal
     return err;
 }
 
-/* The family that a list is filtered by; NULL for the empty id. ERR_NOT_FOUND for one that the
- * organisation does not have: the list is empty. */
+/* Finds the family by which a list is filtered; NULL for the empty id. ERR_NOT_FOUND if the
+ * organisation does not have it; the list is then empty. */
 static enum err find_family(struct store_txn *txn, struct org_id org, const char *text,
                             struct family_members *members,
                             const struct family_members **ret_family)

@@ -59,7 +59,7 @@ mapping_service_batch_judge_mappings_prepare(struct mapping_service_batch_judge_
         return ERR_MEMORY;
     }
     *batch = (struct mapping_batch){items, count};
-    /* Reports every invalid judgement, not only the first; an error that is not a field's ends the loop. */
+    /* Reports every invalid judgement, not only the first; any other error ends the loop. */
     for (size_t i = 0; i < count && (result == OK || result == ERR_INVALID); i++) {
         struct slice place = arena_printf(call->ctx->arena, "judgements[%zu]", i);
         enum err err = read_item(call->ctx, place, call->request->judgements[i], &items[i]);

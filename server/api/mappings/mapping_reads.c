@@ -1,6 +1,6 @@
 /*
- * mapping_reads.c: MappingService's reads: MatchLines, GetMapping, ListMappings. The lines are folded in
- * the stage before; the domain finds what is known of them.
+ * mapping_reads.c: MappingService's reads: MatchLines, GetMapping, ListMappings. The lines are
+ * folded in the stage before the read; the domain finds their mappings.
  */
 #include "server/domain/mappings/change.h"
 #include "server/domain/mappings/list.h"
@@ -19,7 +19,7 @@
 /* Typical size of a candidate: a UUID and two SKUs of 20 characters. */
 #define CANDIDATE_BYTES 128
 
-/* The lines with their SKUs as they are compared. */
+/* Returns the lines with their SKUs in the form in which they are compared. */
 static enum err fold_lines(struct service *service, const Errata__V1__MatchLinesRequest *request,
                            struct match *match)
 {
@@ -118,7 +118,7 @@ static enum err put_line(struct arena *scratch, const struct match_found *found,
     return buffer_ok(&run) ? OK : ERR_MEMORY;
 }
 
-/* Each line needs memory of its own, and no more than one at a time. */
+/* The memory of a line is reused for the next one. */
 static enum err put_lines(struct service *service, struct store_txn *txn, struct match *match,
                           struct buffer *body)
 {
@@ -147,7 +147,8 @@ static enum err look_up(struct mapping_service_match_lines_call *call, struct ma
     return err != OK ? err : match_look_up(call->ctx->arena, call->txn, match);
 }
 
-/* Time travel follows events back; else the lines are looked up, and those without a mapping counted. */
+/* A read of the past follows events backwards; otherwise the lines are looked up, and those without
+ * a mapping counted. */
 enum err mapping_service_match_lines_cost(struct mapping_service_match_lines_call *call)
 {
     struct match *match = arena_alloc(call->ctx->arena, sizeof(*match));

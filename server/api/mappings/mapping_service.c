@@ -1,7 +1,7 @@
 /*
  * mapping_service.c: MappingService's writes: SuggestMapping, ConfirmMapping, RejectMapping and
- * RecordMatches. Wire messages become values for the domain, and stored events become answers; the rules
- * are the domain's. The reads are in mapping_reads.c.
+ * RecordMatches. Converts wire messages to values for the domain, and stored events to responses;
+ * the rules are in the domain. The reads are in mapping_reads.c.
  */
 #include "server/api/mappings/mapping_wire.h"
 #include "server/domain/mappings/uses.h"
@@ -15,7 +15,7 @@
 #include <errata/v1/mapping_service.handlers.h>
 #include <errata/v1/mapping_service.views.h>
 
-/* Both judgements answer alike, so one function writes them. */
+/* Both judgements have the same response, so one function writes it. */
 _Static_assert((int)CONFIRM_MAPPING_RESPONSE_MAPPING_FIELD ==
                    (int)REJECT_MAPPING_RESPONSE_MAPPING_FIELD,
                "both methods answer alike");
@@ -181,7 +181,7 @@ enum err mapping_service_record_matches_write(struct mapping_service_record_matc
     return mapping_record_matches(call->ctx, call->txn, &outcome, call->result);
 }
 
-/* The last event of the write is the one that counted; the first may be the exposure's. */
+/* The last event of the write counts the uses; the first may be the exposure's. */
 enum err mapping_service_record_matches_answer(struct mapping_service_record_matches_call *call)
 {
     struct event event;

@@ -34,7 +34,7 @@ enum err mapping_wire_read_suggestion(struct ctx *ctx, struct slice path,
     return err;
 }
 
-/* The members by which a request names a mapping; NULL: absent. */
+/* The members by which a request identifies a mapping; NULL: absent. */
 struct named {
     const char *id;
     const char *customer_id;

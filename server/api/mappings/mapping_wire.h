@@ -1,7 +1,7 @@
 /*
- * mapping_wire.h: requests of MappingService as values of the domain. Each function checks one message, adds all
- * that is wrong to ctx->fault as fields of `path` (empty: the request itself), and returns ERR_INVALID then. The
- * values borrow from the message.
+ * mapping_wire.h: converts requests of MappingService to values of the domain. Each function checks
+ * one message, adds each invalid field to ctx->fault with its path below `path` (empty: the request
+ * itself), and then returns ERR_INVALID. The values borrow from the message.
  */
 #ifndef ERRATA_SERVER_API_MAPPINGS_MAPPING_WIRE_H
 #define ERRATA_SERVER_API_MAPPINGS_MAPPING_WIRE_H

@@ -1,6 +1,7 @@
 /*
- * get_examples.c: PromptService/GetExamples. The request becomes values for the domain, which appends the
- * reply's bytes itself: the one exception to views, because it is the hot path (corrections/examples.h).
+ * get_examples.c: PromptService/GetExamples. Converts the request to values for the domain, which
+ * appends the response's bytes itself. This is the only exception to the use of views, because it
+ * is the hot path (corrections/examples.h).
  */
 #include "server/api/annotators.h"
 #include "server/domain/corrections/example_layout.h"
@@ -11,8 +12,8 @@
 #include <errata/v1/prompt_service.fields.h>
 #include <errata/v1/prompt_service.handlers.h>
 
-/* Returns whether a request may take long: an answer as of an earlier time may pass over many rows that are newer, and
- * examples of documents by other filters than the usual ones are made of up to 50 events each. */
+/* Returns whether a request may take long: a lookup of the past may skip many newer rows, and with
+ * other filters than the default ones each example of a document is built from up to 50 events. */
 static bool is_long(const struct prompt_service_get_examples_call *call)
 {
     const Errata__V1__GetExamplesRequest *request = call->request;
@@ -42,7 +43,7 @@ enum err prompt_service_get_examples_read(struct prompt_service_get_examples_cal
         .as_of_seq = call->as_of.seq,
         .exposure_key = &call->service->env->exposure_key,
         .now_us = clock_wall_us(call->ctx->clock),
-        /* A long read runs on the pool; the cache is the loop's. */
+        /* A long read runs on the pool, which may not use the loop's cache. */
         .settings_cache = is_long(call) ? NULL : &call->service->env->settings_cache,
         .arena = call->ctx->arena,
     };

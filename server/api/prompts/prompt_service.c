@@ -1,6 +1,6 @@
 /*
- * prompt_service.c: PromptService's templates and prompts: templates put, read and listed, and a prompt made
- * of one. Wire messages become values for the domain, and its results become answers.
+ * prompt_service.c: PromptService's templates and prompts: stores, reads and lists templates, and
+ * renders prompts. Converts wire messages to values for the domain, and its results to responses.
  * GetExamples is in get_examples.c.
  */
 #include "server/api/annotators.h"
@@ -14,7 +14,8 @@
 #include <errata/v1/prompt_service.views.h>
 #include <errata/v1/warning.views.h>
 
-/* A prompt of more bytes than this, made of text to sanitise and to hash, takes about a millisecond. */
+/* Rendering a prompt of this size, whose text is sanitised and hashed, takes about a
+ * millisecond. */
 #define PROMPT_ON_LOOP_BYTES_MAX ((size_t)64 * 1024)
 
 enum err
@@ -114,7 +115,7 @@ prompt_service_list_prompt_templates_read(struct prompt_service_list_prompt_temp
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
-/* A map of the request as values of the domain, in the arena. */
+/* Converts a map of the request to values of the domain, in the arena. */
 static enum err read_values(struct arena *arena,
                             Errata__V1__PreparePromptRequest__ContextEntry *const *entries,
                             size_t count, struct prompt_values *ret_values)
@@ -132,7 +133,7 @@ static enum err read_values(struct arena *arena,
     return OK;
 }
 
-/* Entries of the two maps are the same message but for its name. */
+/* The entries of the two maps are messages that differ only in their names. */
 static enum err read_trusted(struct arena *arena, const Errata__V1__PreparePromptRequest *request,
                              struct prompt_values *ret_values)
 {
@@ -150,7 +151,7 @@ static enum err read_trusted(struct arena *arena, const Errata__V1__PreparePromp
     return OK;
 }
 
-/* Where the template comes from: one of the two, and a version only of a stored one. */
+/* Checks the source of the template: exactly one of the two, and a version only of a stored one. */
 static void read_source(struct fault *fault, const Errata__V1__PreparePromptRequest *request,
                         struct prompt_query *query)
 {
@@ -215,7 +216,7 @@ static enum err read_query(struct prompt_service_prepare_prompt_call *call,
     return prompt_check(call->ctx, &query);
 }
 
-/* The bytes that are sanitised and put in, before it is known where and how often. */
+/* Returns the bytes to sanitise and insert, before it is known where and how often. */
 static size_t bytes_given(const struct prompt_query *query)
 {
     size_t bytes = query->template_text.size;
@@ -308,7 +309,7 @@ static enum err answer_prompt(struct arena *arena, const struct prompt_query *qu
                : ERR_MEMORY;
 }
 
-/* A prompt that X_cost has found out about. */
+/* The values that the cost function has determined for a prompt. */
 struct made_prompt {
     struct prompt_query query;
     struct prompt prompt;
@@ -329,14 +330,14 @@ static enum err make_prompt(struct service *service, struct store_txn *txn,
     return err;
 }
 
-/* Returns whether examples of documents have to be made, of up to 50 events each. */
+/* Returns whether examples of documents have to be built, from up to 50 events each. */
 static bool makes_documents(const struct examples_query *query)
 {
     return query->grouping == EXAMPLE_GROUPING_DOCUMENT &&
            (query->include_superseded || query->annotator_kinds != 0);
 }
 
-/* By the bytes that are given, then by those of the prompt. */
+/* Computes the cost from the bytes of the request, then from those of the prompt. */
 enum err prompt_service_prepare_prompt_cost(struct prompt_service_prepare_prompt_call *call)
 {
     struct made_prompt *made = NULL;

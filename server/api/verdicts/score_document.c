@@ -1,6 +1,6 @@
 /*
- * score_document.c: VerdictService/ScoreDocument. The loop answers with the organisation's rule set; one that has to be
- * loaded is loaded on the pool.
+ * score_document.c: VerdictService/ScoreDocument. The call runs on the loop if the organisation's
+ * rule set is loaded; otherwise on the pool, which loads it.
  */
 #include "server/domain/scoring/scoring.h"
 #include "server/pipeline/env.h"

@@ -1,6 +1,7 @@
 /*
- * verdict_service.c: VerdictService's writes: SubmitVerdict and SetLearnedRuleEnabled. Wire messages become values for
- * the domain, and stored events become responses; the rules are the domain's.
+ * verdict_service.c: VerdictService's writes: SubmitVerdict and SetLearnedRuleEnabled. Wire
+ * messages become values for the domain, and stored events become responses; the rules are in the
+ * domain.
  */
 #include "server/domain/verdicts/verdicts.h"
 #include "server/pipeline/caller.h"
@@ -34,7 +35,7 @@ static bool has_indicator(const struct verdict_indicators *indicators, struct sl
     return false;
 }
 
-/* Reads one list; an indicator that is in an earlier list is named in the fault. */
+/* Reads one list; adds a fault for an indicator that an earlier list has. */
 static void read_list(struct ctx *ctx, const struct named_list *lists, size_t list)
 {
     struct verdict_indicators *indicators = lists[list].indicators;
@@ -76,7 +77,7 @@ static void read_indicators(struct ctx *ctx, const Errata__V1__VerdictSubmission
     }
 }
 
-/* The corrections as they are stored: the encoded field of the message. */
+/* Returns the corrections in their stored form: the encoded field of the message. */
 static enum err read_corrections(struct ctx *ctx, const Errata__V1__VerdictSubmission *submission,
                                  struct slice *ret_corrections)
 {
@@ -182,7 +183,7 @@ enum err verdict_service_submit_verdict_write(struct verdict_service_submit_verd
     return verdict_submit(call->ctx, call->txn, &request, call->result);
 }
 
-/* The changed rules that have one pattern. */
+/* The changed rules with one pattern. */
 struct sharing {
     struct slice pattern;
     struct buffer ids;

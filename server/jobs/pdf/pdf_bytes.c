@@ -1,6 +1,6 @@
 /*
  * pdf_bytes.c: a document's bytes in a memfd (memfd_create(2)), which is sealed once it is
- * complete: the worker reads exactly the bytes that were hashed, and they can't change.
+ * complete: the worker reads exactly the bytes that were hashed, and they cannot change.
  */
 #include "server/jobs/pdf/pdf_worker.h"
 

@@ -28,7 +28,7 @@
 #define PDF_RESTART_MS_MIN 100
 #define PDF_RESTART_MS_MAX 30000
 /* Jobs stay queued while the worker's next start is due within this time after it was lost, so that
- * callers do not notice a short restart. If the worker can't be started, jobs do not wait: queued
+ * callers do not notice a short restart. If the worker cannot be started, jobs do not wait: queued
  * ones end with ERR_UNAVAILABLE, and no new one is accepted until it is ready. */
 #define PDF_OUTAGE_MS 3000
 

@@ -76,7 +76,7 @@ struct pdf_worker {
 bool pdf_worker_find_program(char *ret_path, size_t size);
 /* Starts `program`, which inherits only its control socket and standard error, in a separate
  * process group (so that a terminal's Ctrl-C does not reach it). Does not wait for READY.
- * ERR_UNAVAILABLE with a message if it can't be started. */
+ * ERR_UNAVAILABLE with a message if it cannot be started. */
 MUST_CHECK enum err pdf_worker_start(const char *program, struct fault *fault,
                                      struct pdf_worker *ret_worker);
 /* Reads READY if it has arrived (the control socket is readable): OK; ERR_NOT_FOUND if not;

@@ -19,7 +19,7 @@
 struct measure_document;
 
 /* Reads fonts and similar data once, before the first document; opened files stay open. False if
- * poppler-data can't be read. Call once per process. */
+ * poppler-data cannot be read. Call once per process. */
 bool measure_warm_up(void);
 /* Returns the version of the loaded Poppler; a literal. */
 const char *measure_poppler_version(void);
@@ -29,7 +29,7 @@ const char *measure_poppler_version(void);
 enum pdf_reason measure_open(int fd, struct slice password, struct measure_document **ret_document);
 /* Accepts NULL. */
 void measure_close(struct measure_document *document);
-/* Sets a callback for a cut during the second phase: Poppler can't be stopped within a page, and
+/* Sets a callback for a cut during the second phase: Poppler cannot be stopped within a page, and
  * the rest of it may take long. `on_cut` may end the process; if it returns, the page is rendered
  * to its end without being measured, and measure_tables returns the same cut. */
 void measure_on_cut(struct measure_document *document, void (*on_cut)(void *user, enum pdf_cut cut),
@@ -40,7 +40,7 @@ enum pdf_reason measure_text(struct measure_document *document, struct pdf_text 
 void measure_keep_pages(struct measure_document *document);
 /* Returns the next piece of the text of all pages (struct pdf_pages), after measure_text: first that
  * of the pages it read, then page by page. The piece is valid until the next call or measure_close.
- * False after the piece that has an end, or if a page can't be read. */
+ * False after the piece that has an end, or if a page cannot be read. */
 bool measure_next_pages(struct measure_document *document, struct pdf_pages *ret_piece);
 /* Runs the second phase for page `page` (from 0; a document's tables are those of page 0).
  * PDF_CUT_NONE with `ret_explanation`, which is valid until the next call or measure_close; the

@@ -32,7 +32,7 @@ struct measure_document {
     void *user;
 };
 
-/* Returns page 1, borrowed; NULL if it can't be opened. */
+/* Returns page 1, borrowed; NULL if it cannot be opened. */
 PopplerPage *document_first_page(struct measure_document *document);
 /* Returns the size of a page as displayed; sizes that are NaN or negative become 0. */
 struct pdf_page_size page_size(PopplerPage *page);

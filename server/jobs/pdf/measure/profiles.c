@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Declared as in lcms2.h, which has these types; a NULL profile means that it can't be read. */
+/* Declared as in lcms2.h, which has these types; a NULL profile means that it cannot be read. */
 // NOLINTNEXTLINE(readability-identifier-naming): the name is that of the function taken over
 void *cmsOpenProfileFromMem(const void *bytes, uint32_t size);
 

@@ -26,7 +26,7 @@ struct tap {
     struct rulings *rulings;
     uint32_t operations_max;
     uint32_t operations; /* number of strokes, fills and patches of meshes so far */
-    /* Called once, if there are more: Poppler can't be stopped within a page. May be NULL. */
+    /* Called once, if there are more: Poppler cannot be stopped within a page. May be NULL. */
     void (*on_cut)(void *user, enum pdf_cut cut);
     void *user;
     bool cut_reported; /* on_cut has been called */

@@ -1,7 +1,7 @@
 /*
  * fork_server.c: one poll over the control socket, the signals' descriptor and one socket per job.
  * A child has a slot from the fork until it is reaped; a slot whose socket is closed reports to no
- * one. Nothing here waits for a child: one that the kernel can't end only keeps its slot.
+ * one. Nothing here waits for a child: one that the kernel cannot end only keeps its slot.
  */
 #include "server/jobs/pdf/worker/fork_server.h"
 
@@ -118,7 +118,7 @@ static void slot_kill(struct slot *slot)
     slot->deadline_us = NEVER;
 }
 
-/* Reads the beginning of /proc/PID/`name`, with a NUL; false if it can't be read. */
+/* Reads the beginning of /proc/PID/`name`, with a NUL; false if it cannot be read. */
 static bool read_proc(pid_t pid, const char *name, char *ret_text, size_t size)
 {
     char path[40];
@@ -153,7 +153,7 @@ static struct cpu_times read_cpu_times(pid_t pid)
 }
 
 /* Returns whether a child sleeps or is stopped, by the letter after its name in /proc/PID/stat.
- * False if it can't be read, and for a child that runs, is runnable, or waits for memory or a
+ * False if it cannot be read, and for a child that runs, is runnable, or waits for memory or a
  * disk. */
 static bool read_is_idle(pid_t pid)
 {

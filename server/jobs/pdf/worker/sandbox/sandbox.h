@@ -45,7 +45,7 @@ struct sandbox {
 };
 
 /* Prepares the rules; without `landlock` as on a kernel without it. ERR_UNAVAILABLE if the kernel
- * does not support a sandbox, ERR_INTERNAL if the filter can't be compiled: no hostile bytes may be
+ * does not support a sandbox, ERR_INTERNAL if the filter cannot be compiled: no hostile bytes may be
  * read then. */
 MUST_CHECK enum err sandbox_init(struct sandbox *sandbox, bool landlock);
 /* Accepts a zeroed or initialised struct. */

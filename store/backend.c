@@ -1,6 +1,6 @@
 /*
- * backend.c: the rules of backend.h that hold for every back end: limits of keys and values,
- * access, what invalidates a cursor, and where a prefix ends.
+ * backend.c: the rules of backend.h that apply to every back end: limits of keys and values,
+ * access, invalidation of cursors, and ends of prefixes.
  */
 #include "store/backend.h"
 

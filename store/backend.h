@@ -15,7 +15,7 @@
 #include "store/base/uuid.h"
 
 #define STORE_KEY_BYTES_MAX 64
-/* The largest value: whole events, never megabytes. */
+/* Maximum bytes of a value: whole events, never megabytes. */
 #define STORE_VALUE_BYTES_MAX (256 * 1024)
 
 enum store_table_class {
@@ -44,13 +44,13 @@ enum store_order {
     STORE_DESCENDING
 };
 
-/* Figures of a back end, for people. */
+/* Figures of a back end for monitoring. */
 struct store_stats {
     uint64_t map_bytes; /* size of the map; 0 without one */
     uint64_t map_used_bytes; /* pages in use, in bytes */
     uint32_t reader_count; /* slots of readers that are or have been in use */
     uint64_t reader_lag_commits; /* commits since the oldest snapshot; pages freed since then
-                                  * can't be reused. 0 without a snapshot */
+                                  * cannot be reused. 0 without a snapshot */
 };
 
 struct store_backend; /* created and closed by lmdb/lmdb.h or memory/memory.h */
@@ -66,22 +66,22 @@ void store_abort(struct store_txn *take_txn);
 void store_reset(struct store_txn *txn);
 MUST_CHECK enum err store_renew(struct store_txn *txn);
 
-/* ERR_NOT_FOUND if there is no such key. */
+/* Reads a value. ERR_NOT_FOUND if there is no such key. */
 MUST_CHECK enum err store_get(struct store_txn *txn, enum store_table table, struct slice key,
                               struct slice *ret_value);
-/* Adds or replaces. */
+/* Adds or replaces a value. */
 MUST_CHECK enum err store_put(struct store_txn *txn, enum store_table table, struct slice key,
                               struct slice value);
-/* The same for a key above all keys with its first 16 bytes (appending is cheaper). */
+/* Adds a value whose key is above all keys with the same first 16 bytes (appending is cheaper). */
 MUST_CHECK enum err store_append(struct store_txn *txn, enum store_table table, struct slice key,
                                  struct slice value);
-/* ERR_NOT_FOUND if there is no such key. */
+/* Removes a key. ERR_NOT_FOUND if there is no such key. */
 MUST_CHECK enum err store_del(struct store_txn *txn, enum store_table table, struct slice key);
 MUST_CHECK enum err store_stats(struct store_backend *backend, struct store_stats *ret_stats);
 
-/* After a full disk: recreates what it took (the reserve). OK if nothing is missing or there is
- * room for it, ERR_DISK_FULL if not. The writer calls it before each probe, and after a batch that
- * partly met a full disk. */
+/* Recreates the reserve that was released when the disk was full. OK if it exists or there is room
+ * for it, else ERR_DISK_FULL. The writer calls it before each probe, and after a batch that partly
+ * met a full disk. */
 MUST_CHECK enum err store_restore(struct store_backend *backend);
 
 /* A walk over the keys that begin with a prefix. In a write transaction a put or del to the same
@@ -105,7 +105,7 @@ struct store_cursor {
 MUST_CHECK enum err store_cursor_init(struct store_cursor *cursor, struct store_txn *txn,
                                       enum store_table table, struct slice prefix,
                                       struct slice from, enum store_order order);
-/* ERR_NOT_FOUND at the end of the prefix. */
+/* Moves to the next row. ERR_NOT_FOUND at the end of the prefix. */
 MUST_CHECK enum err store_cursor_next(struct store_cursor *cursor, struct slice *ret_key,
                                       struct slice *ret_value);
 /* Accepts a zeroed cursor. */

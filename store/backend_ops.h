@@ -35,7 +35,8 @@ struct txn_key_time {
     bool ahead_counts;
 };
 
-/* Organisations to whose logs one transaction may append: two for each request of a batch. */
+/* Maximum organisations to whose logs one transaction may append: two for each request of a
+ * batch. */
 #define TXN_LOG_RANGES_MAX 512
 
 /* Limit of the memory for events that one transaction reads: a list reads at most 2,000, and few have more than a
@@ -85,7 +86,7 @@ struct store_backend_ops {
     enum err (*cursor_next)(void *handle, struct slice *ret_key, struct slice *ret_value);
     enum err (*cursor_prev)(void *handle, struct slice *ret_key, struct slice *ret_value);
     enum err (*stats)(struct store_backend *backend, struct store_stats *ret_stats);
-    /* Recreates what a full disk took (the reserve); OK if nothing is missing. */
+    /* Recreates the reserve that was released when the disk was full; OK if it exists. */
     enum err (*restore)(struct store_backend *backend);
 };
 

@@ -1,7 +1,7 @@
 /*
- * id_prefix.h: the first characters of an id that people typed: a UUID's canonical text, or hexadecimal
- * digits. Rows that are in the order of the id's bytes are found by one seek; only half of the last byte
- * may be left to compare.
+ * id_prefix.h: the first characters of an id as typed by a user: a UUID's canonical text, or
+ * hexadecimal digits. Rows that are in the order of the id's bytes are found by one seek; only half
+ * of the last byte may be left to compare.
  */
 #ifndef ERRATA_STORE_ID_PREFIX_H
 #define ERRATA_STORE_ID_PREFIX_H
@@ -13,9 +13,10 @@ struct id_prefix {
     size_t digit_count; /* number of hexadecimal digits; 0: every id matches */
 };
 
-/* False for text that no UUID begins with. Accepts the empty text, and either case. */
+/* Parses the beginning of a UUID, in either case; the empty text is valid. Returns false for text
+ * with which no UUID begins. */
 MUST_CHECK bool id_prefix_parse_uuid(struct slice text, struct id_prefix *ret_prefix);
-/* False for text that is not at most `bytes_max` bytes in hexadecimal digits. */
+/* Parses at most `bytes_max` bytes in hexadecimal digits; returns false for other text. */
 MUST_CHECK bool id_prefix_parse_hex(struct slice text, size_t bytes_max,
                                     struct id_prefix *ret_prefix);
 /* Returns whether an id, given as bytes, begins with the prefix. */
@@ -27,7 +28,7 @@ void id_prefix_put(const struct id_prefix *prefix, struct key *key);
 MUST_CHECK enum err id_prefix_open_page(const struct id_prefix *prefix, struct store_txn *txn,
                                         enum store_table table, struct key organization,
                                         struct page *page);
-/* The next row; errors as page_next. */
+/* Returns the next row; errors as page_next. */
 MUST_CHECK enum err id_prefix_next_row(const struct id_prefix *prefix, struct page *page,
                                        struct slice *ret_key, struct slice *ret_value);
 

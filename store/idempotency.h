@@ -1,5 +1,6 @@
 /*
- * idempotency.h: how the writer expires idempotency keys. work.h has finding and keeping them.
+ * idempotency.h: how the writer expires idempotency keys. The functions that find and store them
+ * are in work.h.
  */
 #ifndef ERRATA_STORE_IDEMPOTENCY_H
 #define ERRATA_STORE_IDEMPOTENCY_H
@@ -8,7 +9,7 @@
 #include "store/base/clock.h"
 #include "store/base/uuid.h"
 
-/* Hours before the current one in which a key is looked for: a day may reach into that many. */
+/* Hours before the current one in which a key is searched: a day may overlap this many. */
 #define IDEMPOTENCY_HOURS_BACK 24
 /* Rows are kept twice as long as they are valid: a repeated write must not be stored twice if the
  * program started with a clock that was ahead by less than a day. */

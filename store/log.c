@@ -1,6 +1,6 @@
 /*
- * log.c: events are appended, read and found. What an append and a replay have in common, the rows
- * that any event has, of any kind, is in log_apply_envelope.
+ * log.c: appends, reads and finds events. log_apply_envelope writes the generic rows of events of
+ * any kind, for appends and replays.
  */
 #include "store/log.h"
 
@@ -30,7 +30,7 @@ static enum err read_head(struct store_txn *txn, struct org_id org, struct log_h
     if (err != OK) {
         return err;
     }
-    /* No event can follow these values, so they are corrupt. */
+    /* No event can follow a head with these values, so it is corrupt. */
     if (record.last_seq == UINT64_MAX || record.last_recorded_at_us == INT64_MAX) {
         return ERR_CORRUPT;
     }
@@ -122,7 +122,7 @@ static struct sha256_digest content_digest(struct slice salt, struct slice conte
     return sha256_pieces(pieces, sizeof(pieces) / sizeof(pieces[0]));
 }
 
-/* Makes the envelope of a draft. */
+/* Builds the envelope of a draft. */
 static enum err seal(struct ctx *ctx, const struct store_txn *txn, const struct event_draft *draft,
                      const struct log_head *head, struct event_record *record)
 {
@@ -158,7 +158,7 @@ static enum err seal(struct ctx *ctx, const struct store_txn *txn, const struct 
     return record_encode_envelope(ctx->arena, &envelope, &record->envelope_bytes);
 }
 
-/* Notes the event for the log's engine. */
+/* Records the event for the log's engine. */
 static enum err note_range(struct store_txn *txn, struct org_id org, uint64_t seq)
 {
     struct log_range *range = NULL;

@@ -1,10 +1,10 @@
 /*
  * log.h: the event log of an organisation. The only thing that callers write are events: numbered
  * gapless from 1, chained by hash, never changed. A write reads state, decides, appends, applies,
- * all through one transaction. Where the log is kept is the engine's (log_engine.h); reading and
- * appending look the same for all.
+ * all through one transaction. The engine (log_engine.h) determines where the log is stored;
+ * reading and appending are the same for all engines.
  *
- * Three representations of one event: the draft that decide hands over, the record in the table
+ * An event has three representations: the draft that a decision passes, the record in the table
  * (records.h), and `struct event`, a view of the record whose slices are borrowed from the
  * transaction.
  */
@@ -32,7 +32,7 @@ enum log_source {
 #define EVENT_SUBJECTS_MAX 4
 
 struct event_subject {
-    uint8_t kind; /* a number of the domain's (server/domain/events/subject.h); from 1 */
+    uint8_t kind; /* a number defined by the domain (server/domain/events/subject.h); from 1 */
     struct slice id; /* must not be empty */
 };
 
@@ -52,7 +52,7 @@ struct log_stamp {
     uint64_t seq;
     struct uuid id;
     int64_t recorded_at_us; /* the wall clock's, or the last event's if the clock is earlier */
-    int64_t created_at_us; /* the wall clock's: what a live event is dated */
+    int64_t created_at_us; /* time of the wall clock, the created_at of live events */
 };
 
 /* The event to append. Slices are borrowed for the duration of the call. */
@@ -123,54 +123,56 @@ struct log_head {
 /* An organisation without events has a zero head, OK. */
 MUST_CHECK enum err log_read_head(struct store_txn *txn, struct org_id org,
                                   struct log_head *ret_head);
-/* The latest recorded_at of all organisations; 0 without events. A head that can't be read is passed over:
- * a writer to that log gets the error. */
+/* Returns the latest recorded_at of all organisations; 0 without events. A head that cannot be read
+ * is skipped; a writer to that log gets the error. */
 MUST_CHECK enum err log_read_newest(struct store_txn *txn, int64_t *ret_recorded_at_us);
 /* Starts a write of one or more events in this transaction: the next append is its first event and
- * carries the key (NULL: none), the following ones count on in write_index. */
+ * has the key (NULL: none); write_index numbers the following ones. */
 void log_begin_write(struct store_txn *txn, const struct event_idempotency *key);
-/* The number, id and times of the next event. recorded_at is the later of the wall clock's time and the
- * last event's recorded_at, so it never decreases; while it does not grow, the next id is the last one plus
- * a random step, so ids of an organisation grow as their numbers do. created_at is the wall clock's in any
- * case. Reads the clock and randomness of `ctx`: decide calls it, apply never. */
+/* Returns the number, id and times of the next event. recorded_at is the later of the wall clock's
+ * time and the last event's recorded_at, so it never decreases; while it does not grow, the next id
+ * is the last one plus a random step, so ids of an organisation have the order of their numbers.
+ * created_at is always the wall clock's. Reads the clock and randomness of `ctx`, so decisions call
+ * it, but apply never does. */
 MUST_CHECK enum err log_next_stamp(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                    struct log_stamp *ret_stamp);
 /* Appends one event with its generic index rows (head, id, main subject, backfill). The salt comes
- * from ctx->random where there is content. `ret_event` is a view that lives in ctx->arena, so that
- * apply may write through the same transaction. */
+ * from ctx->random if there is content. `ret_event` is a view in ctx->arena, so that apply may
+ * write in the same transaction. */
 MUST_CHECK enum err log_append(struct ctx *ctx, struct store_txn *txn,
                                const struct event_draft *draft, struct event *ret_event);
-/* ERR_NOT_FOUND beyond the head; seq from 1. */
+/* Reads an event by its seq, from 1. ERR_NOT_FOUND beyond the head. */
 MUST_CHECK enum err log_read(struct store_txn *txn, struct org_id org, uint64_t seq,
                              struct event *ret_event);
-/* Reads the value of an EVENT_ID row. ERR_CORRUPT for another shape. */
+/* Reads the value of an EVENT_ID row. ERR_CORRUPT for another form. */
 MUST_CHECK enum err log_read_id_row(struct slice value, uint64_t *ret_seq);
 MUST_CHECK enum err log_find(struct store_txn *txn, struct org_id org, struct uuid id,
                              uint64_t *ret_seq);
-/* The seq of the last event with recorded_at at or before the time; 0 where there is none. */
+/* Returns the seq of the last event with recorded_at at or before the time; 0 if there is none. */
 MUST_CHECK enum err log_seq_at(struct store_txn *txn, struct org_id org, int64_t time_us,
                                uint64_t *ret_seq);
 /* Decodes the value of an EVENT row, in part into the arena; ERR_CORRUPT for bytes that are not one, ERR_MEMORY. */
 MUST_CHECK enum err log_decode(struct arena *arena, struct org_id org, uint64_t seq,
                                struct slice record, struct event *ret_event);
-/* Facts and content (where retention left it) have the hashes that the envelope gives them. */
+/* Returns whether facts and content (unless retention removed it) have the hashes in the
+ * envelope. */
 bool log_event_holds(const struct event *event);
-/* The generic rows of an event that is in the log already: what a replay does before apply. */
+/* Writes the generic rows of an event that is already in the log, for a replay before apply. */
 MUST_CHECK enum err log_apply_envelope(struct ctx *ctx, struct store_txn *txn,
                                        const struct event *event);
 
-/* A walk over an organisation's events, by number. Ends with its transaction. */
+/* An iteration over an organisation's events, by number. Valid until its transaction ends. */
 struct log_walk {
     struct store_cursor cursor;
     struct org_id org;
 };
 
-/* Starts at `from_seq`, upwards or downwards; 0 is the order's own end. */
+/* Starts at `from_seq`, ascending or descending; 0: at the first event in this order. */
 MUST_CHECK enum err log_walk_init(struct log_walk *walk, struct store_txn *txn, struct org_id org,
                                   uint64_t from_seq, enum store_order order);
-/* ERR_NOT_FOUND after the last. */
+/* Returns the next event. ERR_NOT_FOUND after the last one. */
 MUST_CHECK enum err log_walk_next(struct log_walk *walk, struct event *ret_event);
-/* Takes a zeroed walk too. */
+/* Accepts a zeroed walk too. */
 void log_walk_deinit(struct log_walk *walk);
 
 /* Progress of a check of the chain. Zero it before the start. The check may continue in a later
@@ -180,9 +182,9 @@ struct log_check {
     struct sha256_digest last_envelope_sha256;
 };
 
-/* Checks up to `limit` events after check->last_seq: numbers without gaps, hashes of facts, of
- * content where it is still there, of the envelope before; and the head when it gets there. OK (done
- * when last_seq is the head's), or ERR_CORRUPT at event last_seq + 1. */
+/* Checks up to `limit` events after check->last_seq: numbers without gaps; hashes of the facts, of
+ * the content if it was not removed, and of the previous envelope; and the head, when it is
+ * reached. OK (done when last_seq is the head's), or ERR_CORRUPT at event last_seq + 1. */
 MUST_CHECK enum err log_verify_chain(struct store_txn *txn, struct org_id org, uint64_t limit,
                                      struct log_check *check);
 

@@ -26,7 +26,7 @@ struct record_check {
 /* Returns a decoded slice. One outside of the input fails the check (a field of another wire type
  * leaves a pointer into nanopb's stack). */
 struct slice record_take(struct record_check *check, struct slice part);
-/* The same for a slice that must have exactly `size` bytes or none. */
+/* Does the same for a slice that must have exactly `size` bytes or none. */
 struct slice record_take_sized(struct record_check *check, struct slice part, size_t size);
 void record_need(struct record_check *check, bool fact);
 bool record_is_zero(const uint8_t *bytes, size_t size);

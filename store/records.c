@@ -119,15 +119,15 @@ enum err record_encode_envelope(struct arena *arena, const struct envelope_recor
     return record_pb_encode(arena, &errata_record_Envelope_msg, &message, ret_bytes);
 }
 
-/* The organisation, which the key has, is the dictionary of the packed envelope. Not the seq: it is read from the row, so
- * that a row in another's place is detected. */
+/* Returns the dictionary of the packed envelope: the organisation, which is in the key. The seq is
+ * not part of it, since it is read from the row to detect misplaced rows. */
 static struct slice envelope_dictionary(const struct uuid *org)
 {
     return slice_of(org->bytes, sizeof(org->bytes));
 }
 
-/* Texts of facts that the envelope has, in the forms in which facts have them: the dictionary of the packed facts. What
- * facts begin with is last, where it is nearest. */
+/* Builds the dictionary of the packed facts: the values of the envelope in the forms in which facts
+ * contain them. Values at the start of facts are last, at the smallest distance. */
 static enum err make_facts_dictionary(struct arena *arena, const struct event_record *record,
                                       struct slice *ret_dictionary)
 {
@@ -147,7 +147,7 @@ static enum err make_facts_dictionary(struct arena *arena, const struct event_re
     return buffer_ok(&buffer) ? OK : ERR_MEMORY;
 }
 
-/* Unpacks into the arena. */
+/* Unpacks bytes into the arena. */
 static enum err unpack(struct arena *arena, struct slice dictionary, struct slice packed,
                        struct slice *ret_bytes)
 {
@@ -219,7 +219,7 @@ enum err record_decode_event(struct arena *arena, struct uuid org, struct slice 
     return err;
 }
 
-/* Sets one of the two fields: packed, unless that is longer. */
+/* Sets one of the two fields: the packed one, unless it would be longer. */
 static enum err pack_shorter(struct arena *arena, struct slice dictionary, struct slice bytes,
                              struct slice *ret_packed, struct slice *ret_plain)
 {
@@ -262,7 +262,8 @@ enum err record_encode_event(struct arena *arena, const struct event_record *rec
                      : record_pb_encode(arena, &errata_record_EventRecord_msg, &message, ret_bytes);
 }
 
-/* The head as our encoder writes it, which every lookup reads; false for any other. */
+/* Reads a head in the field order of our encoder, as every lookup does; returns false for any other
+ * order. */
 static bool read_org_head_in_order(struct slice bytes, struct org_head_record *ret_record)
 {
     struct record_fast reader = record_fast_of(bytes);

@@ -2,10 +2,11 @@
  * records.h: the values of the store's own tables as plain C, and their bytes: messages of
  * proto/record/store.proto. FORMAT.md shows each with an example that a golden test reads.
  *
- * Decoding allocates and copies nothing, except for what an event's row has packed: slices point into the bytes that
- * were given (a page of the store: they die as those do). What does not decode, or misses what it must have, is ERR_CORRUPT.
- * Encoding writes into the arena; it fails with ERR_MEMORY, or with ERR_INTERNAL for a record that
- * breaks its own rules (a mistake of ours that must not reach the disk).
+ * Decoding allocates and copies nothing, except for the packed parts of an event's row: slices
+ * point into the given bytes (a page of the store) and are valid as long as these. Bytes that do
+ * not decode, or that lack a required member, are ERR_CORRUPT. Encoding writes into the arena; it
+ * fails with ERR_MEMORY, or with ERR_INTERNAL for a record that violates its own rules (a bug,
+ * whose result must not reach the disk).
  */
 #ifndef ERRATA_STORE_RECORDS_H
 #define ERRATA_STORE_RECORDS_H
@@ -13,7 +14,7 @@
 #include "store/base/arena.h"
 #include "store/key.h"
 
-/* Subjects of an event, the main one first. */
+/* Maximum subjects of an event; the main one is first. */
 #define RECORD_SUBJECTS_MAX 4
 #define RECORD_SALT_BYTES 16
 
@@ -28,7 +29,7 @@ struct envelope_idempotency {
     struct sha256_digest request_sha256;
 };
 
-/* The part of an event that the chain of hashes is over. */
+/* The part of an event that the chain of hashes covers. */
 struct envelope_record {
     struct uuid org;
     uint64_t seq; /* sequence number, from 1 */
@@ -68,7 +69,7 @@ struct org_head_record {
     struct sha256_digest last_envelope_sha256;
 };
 
-/* IDEMPOTENCY: what a write under a key appended. */
+/* IDEMPOTENCY: the events that a write with a key appended. */
 struct idempotency_record {
     struct sha256_digest request_sha256;
     struct uuid log_org; /* owner of the log */
@@ -76,7 +77,7 @@ struct idempotency_record {
     uint32_t count;
 };
 
-/* META: one of this node's own values. */
+/* META: a value that belongs to this node. */
 struct meta_record {
     uint64_t number;
     struct slice bytes;

@@ -1,6 +1,6 @@
 /*
- * scan.h: the one bounded walk over the rows of a prefix. It looks at a named number of rows at most and
- * reports whether it left any out. Pages of lists (page.h) are made of it.
+ * scan.h: a bounded scan of the rows of a prefix. It examines a limited number of rows and reports
+ * whether there are more. Pages of lists (page.h) are based on it.
  */
 #ifndef ERRATA_STORE_SCAN_H
 #define ERRATA_STORE_SCAN_H
@@ -27,8 +27,8 @@ struct scan {
 /* ERR_INTERNAL if `after` does not begin with the prefix. */
 MUST_CHECK enum err scan_init(struct scan *scan, struct store_txn *txn,
                               const struct scan_range *range);
-/* The next row, borrowed from the transaction. ERR_NOT_FOUND after the last one, or after rows_max;
- * ERR_CORRUPT for a key that no key builder makes. */
+/* Returns the next row, borrowed from the transaction. ERR_NOT_FOUND after the last one, or after
+ * rows_max; ERR_CORRUPT for an invalid key. */
 MUST_CHECK enum err scan_next(struct scan *scan, struct slice *ret_key, struct slice *ret_value);
 /* Accepts a zeroed scan too. */
 void scan_deinit(struct scan *scan);

@@ -1,6 +1,6 @@
 /*
- * work.c: one unit of work: runs the write of a request, or finds the one that was made under its
- * idempotency key before.
+ * work.c: one unit of work: runs the write of a request, or finds the earlier write with its
+ * idempotency key.
  */
 #include "store/work.h"
 

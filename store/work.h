@@ -1,16 +1,15 @@
 /*
- * work.h: the way of writes to the store. A write is submitted to the writer, waits in a bounded
+ * work.h: the path of writes to the store. A write is submitted to the writer, waits in a bounded
  * queue that is fair by organisation, runs on the writer thread in a group commit, and is answered
  * after the commit is durable. No libuv: `wake` notifies the loop that completions wait, and
- * writer_complete runs them on the loop.
- * A request's `run` is a command of the domain, (ctx, txn, org, actor, input) -> events: it decides
- * and puts through the transaction; it may refuse only before its first put (check first, then
- * put). A late failure (full map) aborts the batch and runs its members again one by one, so `run`
- * may be called several times: it starts over each time, and its results count only once `done` is
- * called with OK. Any component may submit a request: a call, a timer, a consumer of a stream, an
- * import.
- * A request may have an idempotency key. The first one with a key runs; a repeat within 24 hours
- * does not run, but has the events of the first; a different request with the same key is refused.
+ * writer_complete runs them on the loop. A request's `run` is a command of the domain, (ctx, txn,
+ * org, actor, input) -> events: it decides and puts through the transaction; it may refuse only
+ * before its first put (check first, then put). A late failure (full map) aborts the batch and runs
+ * its members again one by one, so `run` may be called several times: it starts over each time, and
+ * its results count only once `done` is called with OK. Any component may submit a request: a call,
+ * a timer, a consumer of a stream, an import. A request may have an idempotency key. The first one
+ * with a key runs; a repeat within 24 hours does not run, but has the events of the first; a
+ * different request with the same key is refused.
  */
 #ifndef ERRATA_STORE_WORK_H
 #define ERRATA_STORE_WORK_H
@@ -51,7 +50,7 @@ struct work_request {
     struct org_id org; /* organisation whose share of the queue it uses */
     size_t bytes; /* size counted for the queue's limit */
     /* Monotonic; INT64_MAX: none. After it the request is not started: ERR_DEADLINE. It is refused
-     * before if the last commits show that it can't be met: ERR_BUSY. */
+     * before if the last commits show that it cannot be met: ERR_BUSY. */
     int64_t deadline_us;
     _Atomic bool
         cancelled; /* set by the loop; the request then ends with ERR_CANCELLED instead of being started */
@@ -139,7 +138,7 @@ MUST_CHECK enum err idempotency_find(struct ctx *ctx, struct store_txn *txn,
 MUST_CHECK enum err idempotency_keep(struct ctx *ctx, struct store_txn *txn,
                                      const struct event_idempotency *key,
                                      const struct work_result *result);
-/* The same for a write at another time: used by a replay of the log. */
+/* Does the same for a write at another time, for a replay of the log. */
 MUST_CHECK enum err idempotency_keep_at(struct ctx *ctx, struct store_txn *txn,
                                         const struct event_idempotency *key,
                                         const struct work_result *result, int64_t time_us);

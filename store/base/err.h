@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-/* The retry hint of an error that a repeat of the same request would get again. */
+/* The retry hint of an error that a repeated request would cause again. */
 #define RETRY_NEVER (-1)
 
 /* Status codes of gRPC, the second column of errors.def. */

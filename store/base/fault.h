@@ -9,7 +9,8 @@
 #include "store/base/arena.h"
 #include "store/base/err.h"
 
-/* More invalid fields are counted, but not listed, so that a reply stays small. */
+/* Maximum listed invalid fields. Further ones are counted, but not listed, so that a reply stays
+ * small. */
 #define FAULT_ENTRIES_MAX 100
 
 struct fault_entry {

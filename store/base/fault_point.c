@@ -1,6 +1,6 @@
 /*
- * fault_point.c: who decides whether a place fails, in builds with ERRATA_FAULTS. The driver is
- * outside of every function, since a place that can fail is anywhere and is handed nothing.
+ * fault_point.c: the driver that decides whether a point fails, in builds with ERRATA_FAULTS. It is
+ * a global variable, since points can be anywhere and have no parameter for it.
  */
 #include "store/base/fault_point.h"
 

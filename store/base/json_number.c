@@ -1,5 +1,6 @@
 /*
- * json_number.c: decimal numbers of any size, and integers among them. Exact: no double is used.
+ * json_number.c: decimal numbers of any size, and integers among them. Exact: no floating point is
+ * used.
  */
 #include "store/base/json_internal.h"
 

@@ -169,7 +169,7 @@ static void write_line(struct line *line)
     }
     line->bytes[line->size++] = '\n';
     written = write(STDERR_FILENO, line->bytes, line->size);
-    (void)written; /* a failure of the log can't be reported anywhere */
+    (void)written; /* a failure of the log cannot be reported anywhere */
 }
 
 void logger_write(enum logger_level level, const char *message, const struct logger_field *fields,

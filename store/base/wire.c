@@ -178,7 +178,7 @@ static size_t read_long_varint(struct slice rest, uint64_t *ret_value)
     return 0;
 }
 
-/* The same, inline for the most frequent ones, of one byte. */
+/* Reads a varint; inline for the most frequent ones, of one byte. */
 static inline size_t read_varint(struct slice rest, uint64_t *ret_value)
 {
     if (rest.size > 0 && rest.data[0] < 0x80) {

@@ -16,7 +16,7 @@ enum wire_type {
     WIRE_FIXED32 = 5
 };
 
-/* The most bytes that a field needs besides its content, or a number without its tag: a buffer for
+/* Maximum bytes that a field needs besides its content, or a number without its tag: a buffer for
  * `n` fields of `size` bytes is large enough with n * (size + WIRE_OVERHEAD_BYTES). */
 #define WIRE_OVERHEAD_BYTES 15
 /* A field of a Timestamp with a tag of one byte. */
@@ -45,7 +45,7 @@ size_t wire_varint_bytes(uint64_t value);
 /* Returns the size of the message that wire_put_timestamp writes, without tag and length. */
 size_t wire_timestamp_bytes(int64_t time_us);
 
-/* The most bytes of a varint. */
+/* Maximum bytes of a varint. */
 #define WIRE_VARINT_BYTES_MAX 10
 
 /* Writes a varint to `at`, which has room for WIRE_VARINT_BYTES_MAX; returns its size. */

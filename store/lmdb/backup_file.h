@@ -35,7 +35,7 @@ void backup_head_write(const struct backup_info *info, uint8_t head[BACKUP_HEAD_
 /* Writes the end except for the digest; `state` has the hash of the head and the data. */
 void backup_end_write(uint64_t file_bytes, struct sha256_state *state,
                       uint8_t end[BACKUP_END_BYTES]);
-/* ERR_INVALID if it is not a backup, or one that this program can't restore; `fault` has the
+/* ERR_INVALID if it is not a backup, or one that this program cannot restore; `fault` has the
  * reason, with `name`. */
 MUST_CHECK enum err backup_head_read(const uint8_t head[BACKUP_HEAD_BYTES], const char *name,
                                      struct fault *fault, struct backup_info *ret_info);

@@ -35,7 +35,7 @@ struct store_lmdb_config {
     /* Also opens a store of an older format to rebuild its tables. Only its log and the node's own
      * values (classes LOG and LOCAL) may be read. */
     bool takes_older;
-    /* Called when LMDB met a damaged page and can't continue: must not return. NULL: the program
+    /* Called when LMDB met a damaged page and cannot continue: must not return. NULL: the program
      * aborts. */
     void (*on_damage)(const char *fact);
 };
@@ -66,7 +66,7 @@ bool store_lmdb_is_broken(const struct store_backend *backend);
  * full disk, but says nothing about the disk. Any thread. */
 bool store_lmdb_met_full_map(const struct store_backend *backend);
 /* Returns the address range of the mapped file. A damaged page that the check at open did not read,
- * or that the disk can't return, causes a fault (SIGBUS, SIGSEGV) within it. */
+ * or that the disk cannot return, causes a fault (SIGBUS, SIGSEGV) within it. */
 struct slice store_lmdb_map(const struct store_backend *backend);
 /* Returns whether the calling thread is in a call of LMDB that follows pages of the file. LMDB
  * trusts every number of a page, so damage can also cause a fault elsewhere: at NULL if a node has

@@ -22,7 +22,7 @@
 /* In a large store, the part of the allowed pages that is reserved for leaves. */
 #define LEAVES_PART 4
 /* Pages freed in the commit that allocated them are never written: a file may end before its last
- * page. It can't by more than this: LMDB counts 2^17 changed pages in a transaction. */
+ * page. It cannot by more than this: LMDB counts 2^17 changed pages in a transaction. */
 #define UNWRITTEN_PAGES_MAX (1u << 18)
 /* Numbers of the free list read at once. */
 #define IDS_AT_ONCE 512
@@ -112,7 +112,7 @@ static bool take_page(struct check *check)
     return false;
 }
 
-/* Marks a page as used; returns the problem if it can't be. */
+/* Marks a page as used; returns the problem if it cannot be. */
 static const char *note_page(struct check *check, uint64_t number)
 {
     uint8_t bit = (uint8_t)(1u << (number % 8));

@@ -1,11 +1,11 @@
 /*
- * lmdb_check.h: whether LMDB's data file is what it should be, before LMDB opens it: LMDB follows
- * any number in a page, so that a damaged one crashes the program or, worse, is written
- * over what is whole. Reads the file by itself, page by page, through no map.
+ * lmdb_check.h: checks LMDB's data file before LMDB opens it: LMDB trusts any number in a page, so
+ * a damaged one may crash the program or, worse, cause undamaged pages to be overwritten. Reads the
+ * file by itself, page by page, through no map.
  *   checked   both meta pages; the file's end; the free list; every page of every tree that is
  *             reached: its place, kind and entries, the order of its keys, the runs of long values,
  *             no page used twice, none used and free
- *   not seen  what is in keys and values: a bit that changed there is found only by verify
+ *   not checked the contents of keys and values: a changed bit there is found only by verify
  * At open a store of ordinary size is read whole; of a larger one the free list, then the branch
  * pages, then leaves spread over each table, until the limits are reached.
  */
@@ -32,8 +32,8 @@ struct store_lmdb_check_report {
 };
 
 /* Checks the file DIR/db/data.mdb (or a copy of it). No one may write it meanwhile. ERR_CORRUPT if
- * something is wrong: `fault` says which page, of which table, and how; ERR_IO if it can't be read,
- * ERR_MEMORY. The report may be NULL. */
+ * something is wrong: `fault` names the page, its table and the defect; ERR_IO if it cannot be
+ * read, ERR_MEMORY. The report may be NULL. */
 MUST_CHECK enum err store_lmdb_check(const char *path, const struct store_lmdb_check_limits *limits,
                                      struct fault *fault,
                                      struct store_lmdb_check_report *ret_report);

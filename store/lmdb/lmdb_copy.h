@@ -10,7 +10,7 @@
 #include "store/backend.h"
 #include "store/base/clock.h"
 
-/* Bytes handed on at once. */
+/* Maximum bytes passed on at once. */
 #define STORE_COPY_PIECE_BYTES ((size_t)256 << 10)
 /* Rate limit: a copy that used all of the disk would delay commits. */
 #define STORE_COPY_BYTES_A_SECOND (256ull << 20)

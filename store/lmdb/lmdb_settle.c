@@ -13,7 +13,7 @@
 
 #include <errno.h>
 
-/* The most that a batch writes: with less free, writing is pointless. */
+/* Maximum bytes that a batch writes; with less free space, writing is pointless. */
 #define RESERVE_BYTES_LEAST (16ull << 20)
 
 /* Writes the row that the writer's probes use. */

@@ -23,7 +23,7 @@ static void pad(struct state_text *text, int size)
     text->text[sizeof(text->text) - 1] = '\n';
 }
 
-/* File systems without a time of birth yield 0. False: the file can't be queried. */
+/* File systems without a time of birth yield 0. False: the file cannot be queried. */
 static bool describe_open(int data_file, struct state_text *ret_text)
 {
     struct statx info;

@@ -1,5 +1,5 @@
 /*
- * memory.h: the back end without persistence: the test double, and the proof that backend.h does
+ * memory.h: the back end without persistence: a test double, which also shows that backend.h does
  * not depend on LMDB. A commit publishes immutable maps.
  */
 #ifndef ERRATA_STORE_MEMORY_MEMORY_H

@@ -15,7 +15,7 @@
 #define CLI_ARENA_BYTES_MAX ((size_t)1024 * 1024 * 1024)
 
 struct cli {
-    const struct command *command; /* NULL until it is found */
+    const struct command *command; /* NULL until the command is found */
     const struct command_group
         *group; /* group of the command; NULL for a command without a group */
     struct options options;

@@ -91,7 +91,8 @@ static struct slice commands_named(struct cli *cli, const char *name)
     return buffer_slice(&list);
 }
 
-/* `next` is the word after it, or NULL: the two may be in the wrong order. */
+/* Reports an unknown name. `next` is the following word or NULL, since the two may be in the wrong
+ * order. */
 static enum cli_exit unknown_first(struct cli *cli, const char *typed, const char *next,
                                    bool topics)
 {
@@ -160,8 +161,8 @@ static enum cli_exit read_second(struct cli *cli, struct options_input *input)
     return cli->command != NULL ? CLI_OK : unknown_second(cli, cli->group->name, word);
 }
 
-/* Takes the words that name a command. Leaves cli->command NULL if there are none: help is printed
- * then. */
+/* Reads the words that name a command. Leaves cli->command NULL if there are none; help is then
+ * printed. */
 static enum cli_exit read_name(struct cli *cli, struct options_input *input, struct named *named)
 {
     const char *word = NULL;
@@ -203,7 +204,7 @@ static bool wants(const struct cli *cli, const char *flag)
     return false;
 }
 
-/* Answers --version, help at every level, and a command line that names no command. */
+/* Prints the version or the requested help; also handles a command line without a command. */
 static void answer(struct cli *cli, const struct named *named)
 {
     const struct command *command = cli->command;
@@ -224,7 +225,7 @@ static void answer(struct cli *cli, const struct named *named)
     }
 }
 
-/* The name of the first value that was not given. */
+/* Returns the name of the first missing value. */
 static struct slice missing_value(const struct cli *cli)
 {
     struct command_values values = {.rest = cli->command->arguments};

@@ -1,6 +1,6 @@
 /*
- * commands.h: all commands of `errata`, one list a group, and how a command line finds its command. A
- * list ends with a command without a name.
+ * commands.h: all commands of `errata`, one list per group, and the search for the command of a
+ * command line. A list ends with a command without a name.
  */
 #ifndef ERRATA_TOOLS_ERRATA_COMMANDS_H
 #define ERRATA_TOOLS_ERRATA_COMMANDS_H
@@ -35,8 +35,8 @@ extern const struct command_topic command_topics[];
 /* All commands of the program. */
 extern const struct command_set command_set;
 
-/* Reads the whole command line into cli->options, and finds its command. CLI_OK with cli->command
- * NULL where help or the version was asked for and has been given. */
+/* Reads the whole command line into cli->options, and finds its command. Returns CLI_OK with
+ * cli->command NULL if help or the version was requested and printed. */
 MUST_CHECK enum cli_exit command_read(struct cli *cli, int count, char **words);
 
 #endif

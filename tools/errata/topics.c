@@ -1,5 +1,5 @@
 /*
- * topics.c: pages of `errata help` about more than one command; the manual page has them too.
+ * topics.c: pages of `errata help` about more than one command; also part of the manual page.
  */
 #include "tools/errata/commands.h"
 

@@ -42,7 +42,7 @@ static bool ends_with(struct slice text, const char *end)
     return text.size >= size && memcmp(text.data + text.size - size, end, size) == 0;
 }
 
-/* Large bytes and microseconds in words; their names end in their units. */
+/* Formats counters of bytes and microseconds, whose names end in their units. */
 struct slice cell_counter_meaning(struct cli *cli, struct json_value object, const char *empty)
 {
     struct slice name = reply_text(cli, object, "name");
@@ -63,7 +63,7 @@ struct slice cell_counter_meaning(struct cli *cli, struct json_value object, con
     return slice_of(NULL, 0);
 }
 
-/* The warning about the clock, if there is one. */
+/* Prints the warning about the clock, if there is one. */
 static void print_log_ahead(struct cli *cli, struct json_value reply)
 {
     struct slice ahead = reply_text(cli, reply, "logAheadUs");
@@ -115,7 +115,7 @@ static const char *warning_of(const char *part)
     return NULL;
 }
 
-/* Asks for one part's health; gives whether it serves. */
+/* Requests the health of one part; returns whether it serves. */
 static enum cli_exit check_part(struct cli *cli, const char *part, struct slice *ret_json,
                                 struct slice *ret_word)
 {
@@ -135,7 +135,7 @@ static enum cli_exit check_part(struct cli *cli, const char *part, struct slice 
     return result;
 }
 
-/* Waits a while for the PDF worker, which a server that has just started is still starting. */
+/* Waits for the PDF worker, which may still be starting if the server was just started. */
 static enum cli_exit check_patiently(struct cli *cli, const char *part, struct slice *ret_json,
                                      struct slice *ret_word)
 {
@@ -153,7 +153,7 @@ static enum cli_exit check_patiently(struct cli *cli, const char *part, struct s
     return result;
 }
 
-/* Asks for the health of one part and prints it, or appends it to the JSON list. */
+/* Requests the health of one part and prints it, or appends it to the JSON list. */
 static enum cli_exit report_part(struct cli *cli, const char *part, struct buffer *json,
                                  bool *ret_serves)
 {

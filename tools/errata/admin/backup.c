@@ -1,7 +1,7 @@
 /*
- * backup.c: see backup.h. One stream: its data goes to FILE.part, which becomes FILE once size and
- * checksum are those that the server reports, and the bytes are on the disk. Replies are read as wire
- * bytes: there is no use for JSON of them.
+ * backup.c: see backup.h. One stream: its data is written to FILE.part, which is renamed to FILE
+ * after size and checksum match the server's report and the bytes are synced. Replies are decoded
+ * from wire bytes, without JSON.
  */
 #include "tools/errata/admin/backup.h"
 
@@ -134,7 +134,7 @@ static bool write_data(struct backing_up *backing_up, struct slice data)
     return true;
 }
 
-/* The folder of the file, so that its new name survives a power cut. */
+/* Syncs the folder of the file, so that its new name survives a power failure. */
 static bool sync_folder(const char *path)
 {
     char copy[PATH_MAX];
@@ -150,7 +150,7 @@ static bool sync_folder(const char *path)
     return synced;
 }
 
-/* The part is whole: where it can't take its name, it stays. */
+/* Renames the complete .part file; if that fails, the .part file is kept. */
 static enum cli_exit take_place(struct backing_up *backing_up)
 {
     struct cli *cli = backing_up->cli;

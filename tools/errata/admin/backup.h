@@ -1,5 +1,5 @@
 /*
- * backup.h: `errata admin backup`: the server's store as one file, checked while it comes.
+ * backup.h: `errata admin backup`: downloads the server's store as one file, and verifies it.
  */
 #ifndef ERRATA_TOOLS_ERRATA_ADMIN_BACKUP_H
 #define ERRATA_TOOLS_ERRATA_ADMIN_BACKUP_H

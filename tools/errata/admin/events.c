@@ -1,5 +1,5 @@
 /*
- * events.c: `errata events`: the log itself: list, show, and watch as events are written.
+ * events.c: `errata events`: lists, shows and watches events of the log.
  */
 #include "client/header.h"
 #include "tools/errata/commands.h"
@@ -17,15 +17,15 @@
 #include <stdio.h>
 #include <time.h>
 
-/* Between two tries to connect again: doubled from the first to the last. */
+/* Pause between two attempts to reconnect: doubled from the first value to the last. */
 #define RETRY_FIRST_MS 250
 #define RETRY_LAST_MS 8000
-/* Tries that bring nothing before the watch gives up: some thirteen minutes. */
+/* Consecutive attempts without an event before the watch gives up, after about thirteen minutes. */
 #define RETRY_COUNT_MAX 100
 /* Memory limit for the status of a stream: texts and metadata. */
 #define STATUS_ARENA_BYTES_MAX ((size_t)1024 * 1024)
 
-/* Ranks subjects by usefulness: people know documents by their names. */
+/* Ranks subjects by usefulness: people know documents by their ids. */
 static unsigned kind_rank(struct slice kind)
 {
     static const char *const known[] = {"DOCUMENT", "DRAFT_ORDER", "ENTITY"};
@@ -39,7 +39,8 @@ static unsigned kind_rank(struct slice kind)
     return 0;
 }
 
-/* A word of the contract as people write it here: draft_order for DRAFT_ORDER. The same the other way. */
+/* Converts a word of the contract to the form of the command line, draft_order for DRAFT_ORDER, and
+ * back. */
 static struct slice in_case(struct cli *cli, struct slice word, int (*convert)(int))
 {
     uint8_t *copy = arena_alloc(&cli->arena, word.size + 1);
@@ -50,7 +51,7 @@ static struct slice in_case(struct cli *cli, struct slice word, int (*convert)(i
     return slice_of(copy, copy != NULL ? word.size : 0);
 }
 
-/* `kind:id` of the most useful subject; the first one of equals. */
+/* Returns `kind:id` of the most useful subject; of equal ones the first. */
 struct slice cell_subject(struct cli *cli, struct json_value object, const char *name)
 {
     struct reply_walk walk = reply_walk(object, name);
@@ -79,7 +80,7 @@ static struct slice two_skus(struct cli *cli, struct json_value mapping)
     return arena_printf(&cli->arena, "%.*s as %.*s", SLICE_ARGS(theirs), SLICE_ARGS(ours));
 }
 
-/* `FAKE to REAL` */
+/* Formats a change as `FAKE to REAL`. */
 static struct slice cell_verdicts(struct cli *cli, struct json_value submission)
 {
     struct slice original = reply_word(cli, submission, "originalVerdict", "VERDICT_");
@@ -88,7 +89,7 @@ static struct slice cell_verdicts(struct cli *cli, struct json_value submission)
     return arena_printf(&cli->arena, "%.*s to %.*s", SLICE_ARGS(original), SLICE_ARGS(correct));
 }
 
-/* A word or two on what was recorded; empty where its kind says it. */
+/* Returns a short description of what was recorded; empty if the kind is sufficient. */
 struct slice cell_event_summary(struct cli *cli, struct json_value object, const char *name)
 {
     struct slice what =
@@ -121,7 +122,7 @@ struct slice cell_digits(struct cli *cli, struct json_value object, const char *
     return reply_text(cli, object, name);
 }
 
-/* --subject KIND:ID becomes a member of its own. */
+/* Adds the member of --subject KIND:ID. */
 static enum cli_exit add_subject(struct request *request, struct cli *cli)
 {
     const char *subject = options_get(&cli->options, "subject");
@@ -175,7 +176,7 @@ static enum cli_exit run_show(struct cli *cli)
 struct watching {
     struct cli *cli;
     const struct method_info *method;
-    int64_t next_seq; /* the first that is wanted */
+    int64_t next_seq; /* number of the first event to print */
     int64_t left; /* number of events left to print; -1: unlimited */
     unsigned failures; /* consecutive attempts without an event */
     enum cli_exit result;
@@ -184,7 +185,7 @@ struct watching {
     struct view view;
 };
 
-/* Each event is a page of its own, in the columns of those before. */
+/* Prints each event as a page of its own, in the columns of the previous ones. */
 static enum cli_exit print_row(struct watching *watching, struct json_value event)
 {
     struct cli *cli = watching->cli;

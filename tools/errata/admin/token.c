@@ -12,7 +12,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* Into the file that run_create has made. */
+/* Writes the token into the file that run_create has created. */
 static enum cli_exit write_secret(struct cli *cli, const char *path, struct json_value reply)
 {
     struct slice secret = reply_text(cli, reply, "secret");
@@ -44,7 +44,8 @@ static enum cli_exit print_secret(struct cli *cli, struct json_value reply)
     return CLI_OK;
 }
 
-/* The file is made before the token, which must not be lost for want of a place. */
+/* The file is created before the token, so that the token cannot be lost because the file cannot be
+ * created. */
 static enum cli_exit create_into(struct cli *cli, const struct command_call *call, const char *path)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -74,7 +75,7 @@ static enum cli_exit run_create(struct cli *cli)
     return path != NULL ? create_into(cli, &call, path) : command_call_once(cli, &call);
 }
 
-/* Tokens that end this soon are worth a look. */
+/* Tokens that expire within this time are highlighted. */
 #define ENDS_SOON_SECONDS (7 * 86400)
 
 enum token_state {
@@ -145,7 +146,7 @@ static enum cli_exit print_revoked(struct cli *cli, struct json_value reply)
     return CLI_OK;
 }
 
-/* Every command of the group takes it. */
+/* An option of all commands of the group. */
 #define ORG_OPTION                                                                                 \
     {                                                                                              \
         "org", "ORG", "another organisation's id; needs a token with the server flag"              \

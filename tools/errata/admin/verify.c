@@ -17,11 +17,11 @@ struct verifying {
     struct cli *cli;
     const struct method_info *method;
     enum cli_exit result;
-    bool reported; /* the report has come */
+    bool reported; /* the report was received */
     int64_t start_us;
 };
 
-/* A number of the message; 0 where it is left out. */
+/* Returns a number of the message; 0 if it is absent. */
 static uint64_t number_of(struct cli *cli, struct json_value object, const char *name)
 {
     struct slice copy = {NULL, 0};
@@ -58,7 +58,7 @@ static void show_progress(struct cli *cli, struct json_value progress)
     progress_show(&cli->progress, &state);
 }
 
-/* A finding's first words, and the rest of its sentence. */
+/* The beginning of a finding's sentence, and the rest of it. */
 static void print_finding(struct cli *cli, const char *what, struct slice why)
 {
     struct slice clean = print_clean(&cli->arena, why);
@@ -83,7 +83,7 @@ static void print_broken(struct cli *cli, struct json_value report)
                                SLICE_ARGS(count)));
 }
 
-/* Rows, events, organisations, and how long it took. */
+/* Prints the numbers of rows, events and organisations, and the duration. */
 static void print_counts(struct cli *cli, const char *what, struct json_value report,
                          int64_t took_us)
 {

@@ -1,5 +1,5 @@
 /*
- * verify.h: `errata admin verify`: the server's whole store checked, with progress while it lasts.
+ * verify.h: `errata admin verify`: verifies the server's whole store, with progress.
  */
 #ifndef ERRATA_TOOLS_ERRATA_ADMIN_VERIFY_H
 #define ERRATA_TOOLS_ERRATA_ADMIN_VERIFY_H

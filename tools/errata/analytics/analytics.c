@@ -1,5 +1,6 @@
 /*
- * analytics.c: see analytics.h: the commands, how their figures read, and `errata analytics coverage`.
+ * analytics.c: see analytics.h: the commands, the formats of their figures, and `errata analytics
+ * coverage`.
  */
 #include "tools/errata/analytics/analytics.h"
 

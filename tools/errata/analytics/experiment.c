@@ -8,10 +8,10 @@
 #include "tools/errata/layouts/measures.h"
 #include "tools/errata/terminal/wrap.h"
 
-/* A difference with a smaller p-value is not taken for chance. */
+/* A difference with a smaller p-value is considered significant. */
 #define P_VALUE_MAX 0.05
-/* The interval and the p-value are approximations for many extractions: below this on one side they
- * are not used. */
+/* The interval and the p-value are approximations for many extractions: below this number in one
+ * arm they are not used. */
 #define ARM_EXTRACTIONS_MIN 10
 /* Smaller values are printed as `< 0.0001`. */
 #define P_VALUE_SHOWN_MIN 0.0001
@@ -146,7 +146,7 @@ static struct slice compared(struct cli *cli, struct json_value comparison, enum
                         SLICE_ARGS(interval), SLICE_ARGS(p_value), conclusion(verdict, reached));
 }
 
-/* The same where only one side, or no ratio, is there. */
+/* Prints the sentence if only one arm has extractions, or if there is no ratio. */
 static struct slice not_compared(struct cli *cli, struct json_value comparison,
                                  enum verdict verdict)
 {

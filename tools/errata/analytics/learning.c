@@ -11,16 +11,16 @@
 
 #include <stdlib.h>
 
-/* The longest bar of a table, on a narrow screen and on others. */
+/* Maximum length of a bar in a table, on a narrow screen and on others. */
 #define BAR_CELLS_NARROW 20
 #define BAR_CELLS 30
 #define NARROW_COLUMNS 80
-/* Layouts that are shown to people; coverage has them all. */
+/* Maximum layouts that are shown; `coverage` lists all of them. */
 #define LAYOUT_ROWS 10
 
 /* --- plots --- */
 
-/* The figures of one array of days. */
+/* The values of one array of days. */
 struct days {
     struct plot_point *points;
     struct slice *labels;
@@ -36,7 +36,7 @@ static double number_of(struct cli *cli, struct json_value row, const char *name
     return value;
 }
 
-/* Takes the value of each day, and its weight in a mean: of `weight_name`, or 1. */
+/* Reads the value of each day, and its weight in a mean: the member `weight_name`, or 1. */
 static bool read_days(struct cli *cli, struct reply_walk walk, const char *value_name,
                       const char *weight_name, struct days *ret_days)
 {
@@ -126,7 +126,7 @@ static enum cli_exit print_confidence(struct cli *cli, struct json_value reply)
 
 /* --- tables with bars --- */
 
-/* The count of the first row, which is the most frequent one. */
+/* Returns the count of the first row, which is the largest. */
 static double greatest(struct cli *cli, struct json_value reply, const char *name)
 {
     struct reply_walk walk = reply_walk(reply, name);
@@ -153,7 +153,7 @@ static enum cli_exit print_types(struct cli *cli, struct json_value reply)
     struct table table;
 
     if (most == 0) {
-        return CLI_OK; /* the plot has said that there are none */
+        return CLI_OK; /* the plot has reported that there are none */
     }
     print_title(cli, "By type");
     table_init(&table, &cli->arena, columns, sizeof(columns) / sizeof(columns[0]));
@@ -192,7 +192,7 @@ static uint64_t count_of(struct cli *cli, struct json_value row)
                : 0;
 }
 
-/* The count of a field in one kind's list; false where it is not there. */
+/* Finds the count of a field in the list of one kind; returns false if it is not listed. */
 static bool find_field(struct cli *cli, struct json_value reply, const char *list,
                        struct slice name, uint64_t *ret_count)
 {
@@ -211,7 +211,7 @@ static struct field read_field(struct cli *cli, struct json_value reply, struct 
 {
     struct field field = {.name = reply_text(cli, row, "field"), .count = count_of(cli, row)};
 
-    /* The two kinds add up to the total: the other one follows. */
+    /* The counts of both kinds add up to the total, so the other one follows. */
     if (find_field(cli, reply, "correctedLineFields", field.name, &field.lines) &&
         field.lines <= field.count) {
         field.headers = field.count - field.lines;
@@ -338,7 +338,7 @@ static const struct part {
 
 #define PART_COUNT (sizeof(parts) / sizeof(parts[0]))
 
-/* The part of --table; NULL with CLI_OK: none was named. */
+/* Finds the table that --table names; NULL with CLI_OK if it is not given. */
 static enum cli_exit find_part(struct cli *cli, const struct part **ret_part)
 {
     const char *name = options_get(&cli->options, "table");

@@ -1,6 +1,6 @@
 /*
  * config_file.c: see config_file.h. The lock is on the file's folder, since the file itself is
- * replaced. A link is followed: the file it leads to is the one that is replaced.
+ * replaced. A symbolic link is followed: its target is replaced.
  */
 #include "tools/errata/config/config_file.h"
 
@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Between two tries to get the lock. */
+/* Pause between two attempts to get the lock. */
 #define LOCK_STEP_MS 20
 
 enum err config_file_path(struct arena *arena, const char *xdg_config_home, const char *home,
@@ -22,7 +22,7 @@ enum err config_file_path(struct arena *arena, const char *xdg_config_home, cons
 {
     struct slice path = {NULL, 0};
 
-    /* The XDG specification has relative paths ignored. */
+    /* Relative paths are ignored, as required by the XDG specification. */
     if (xdg_config_home != NULL && xdg_config_home[0] == '/') {
         path = arena_printf(arena, "%s/errata/config.json", xdg_config_home);
     } else if (home != NULL && home[0] == '/') {
@@ -153,7 +153,7 @@ static enum err make_folders(const char *path, struct arena *arena, struct fault
     return OK;
 }
 
-/* The target of a symbolic link; the path itself if there is no file yet. */
+/* Returns the target of a symbolic link; the path itself if there is no file yet. */
 static enum err follow_link(const char *path, struct arena *arena, const char **ret_path)
 {
     char real[PATH_MAX];
@@ -177,7 +177,7 @@ static void rest_ms(long span_ms)
     (void)nanosleep(&span, NULL);
 }
 
-/* Opens the folder and locks it; the lock goes with the descriptor. */
+/* Opens the folder and locks it; closing the descriptor releases the lock. */
 static enum err lock_folder(const char *folder, struct fault *fault, int *ret_fd)
 {
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -230,7 +230,7 @@ static bool write_all(int fd, struct slice text)
     return fsync(fd) == 0;
 }
 
-/* Writes a new file beside the old one and puts it in its place. */
+/* Writes a new file beside the old one, and renames it to the old name. */
 static enum err replace(const char *path, int folder, struct slice text, struct arena *arena,
                         struct fault *fault)
 {

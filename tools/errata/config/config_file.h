@@ -8,29 +8,30 @@
 
 #include "tools/errata/config/contexts.h"
 
-/* A larger file is something else. */
+/* Maximum bytes of the file; a larger one is refused. */
 #define CONFIG_BYTES_MAX ((size_t)1024 * 1024)
 /* Maximum wait for another process's change, which normally takes milliseconds. */
 #define CONFIG_LOCK_MS 5000
 
-/* `$XDG_CONFIG_HOME/errata/config.json`, or `$HOME/.config/errata/config.json`, from the values of
- * these variables (NULL: not set); in the arena. ERR_NOT_FOUND where neither names a folder. */
+/* Returns the path `$XDG_CONFIG_HOME/errata/config.json`, or `$HOME/.config/errata/config.json`,
+ * from the values of these variables (NULL: not set); in the arena. ERR_NOT_FOUND if neither names
+ * a folder. */
 MUST_CHECK enum err config_file_path(struct arena *arena, const char *xdg_config_home,
                                      const char *home, const char **ret_path);
 
-/* Reads the file into contexts that live in the arena; none where there is no file. ERR_DENIED where
- * others may read it or it is not ours, ERR_INVALID for what it holds, ERR_IO, ERR_MEMORY: with a
- * sentence in `fault`. */
+/* Reads the file into contexts that are in the arena; none if there is no file. ERR_DENIED if
+ * others may read it or another user owns it, ERR_INVALID for invalid content, ERR_IO, ERR_MEMORY;
+ * with a message in `fault`. */
 MUST_CHECK enum err config_file_read(const char *path, struct arena *arena, struct fault *fault,
                                      struct contexts *ret_contexts);
 
-/* Changes the contexts it is given; its failures change nothing. */
+/* Changes the given contexts; if it fails, the file is unchanged. */
 typedef enum err (*config_file_change_function)(void *user, struct contexts *contexts,
                                                 struct fault *fault);
 
 /* Reads the file, calls `change` and replaces the file atomically; creates missing folders, private
- * to the user. Errors as config_file_read, ERR_BUSY if another change does not end, and those of
- * `change`. */
+ * to the user. Errors as config_file_read, ERR_BUSY if another process holds the lock too long, and
+ * those of `change`. */
 MUST_CHECK enum err config_file_change(const char *path, struct arena *arena, struct fault *fault,
                                        config_file_change_function change, void *user);
 

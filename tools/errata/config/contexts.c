@@ -5,7 +5,7 @@
 
 #include "store/base/json.h"
 
-/* A member as it is written: kept, and written again. */
+/* An unknown member as it was read; it is written back unchanged. */
 struct contexts_member {
     struct contexts_member *next;
     struct slice key; /* key with its quotes */

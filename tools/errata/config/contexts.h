@@ -6,7 +6,7 @@
  *                   "office": {"server": "errata.example:7443", "token": "errata_..."}}}
  *
  * Unknown members are kept as they are, at every level. Pure: config_file.h reads and writes the file.
- * Everything lives in the arena of contexts_init.
+ * Everything is in the arena of contexts_init.
  */
 #ifndef ERRATA_TOOLS_ERRATA_CONFIG_CONTEXTS_H
 #define ERRATA_TOOLS_ERRATA_CONFIG_CONTEXTS_H
@@ -14,9 +14,9 @@
 #include "store/base/buffer.h"
 #include "store/base/fault.h"
 
-/* People have a handful; a file with more is something else. */
+/* Maximum contexts, far more than people have; a file with more is refused. */
 #define CONTEXTS_MAX 256
-/* Names are typed and printed in tables. */
+/* Maximum bytes of a name, since names are typed and printed in tables. */
 #define CONTEXT_NAME_BYTES_MAX 64
 
 struct contexts_member; /* an unknown member of a context, which is preserved */
@@ -39,26 +39,29 @@ struct contexts {
 
 /* Initializes an empty set of contexts. Returns OK or ERR_MEMORY. */
 MUST_CHECK enum err contexts_init(struct contexts *contexts, struct arena *arena);
-/* Reads the text, which outlives the contexts. ERR_INVALID with a sentence in `fault`; ERR_MEMORY. */
+/* Reads the text, which must outlive the contexts. ERR_INVALID with a message in `fault`;
+ * ERR_MEMORY. */
 MUST_CHECK enum err contexts_read(struct contexts *contexts, struct arena *arena, struct slice text,
                                   struct fault *fault);
-/* Appends the text, indented and with a line feed at its end; look at buffer_ok. */
+/* Appends the text, indented and with a line feed at its end; the caller checks buffer_ok. */
 void contexts_write(const struct contexts *contexts, struct buffer *text);
 
-/* 1 to 64 letters, digits and ._- of ASCII, with no dash in front. */
+/* Returns whether the name has 1 to 64 ASCII letters, digits and characters of `._-`, and does not
+ * start with a dash. */
 bool context_name_valid(struct slice name);
-/* True if the token is one line of printable ASCII without spaces. */
+/* Returns whether the token is one line of printable ASCII without spaces. */
 bool context_token_valid(struct slice token);
-/* The eight hex digits that name a token, `errata_<key id>_<secret>`; empty where it has another
- * shape. */
+/* Returns the key id of a token `errata_<key id>_<secret>`, eight hex digits; empty if the token
+ * has another form. */
 struct slice context_token_key_id(struct slice token);
 
-/* NULL if there is none of this name. */
+/* Finds a context by name; NULL if there is none. */
 struct context *contexts_find(const struct contexts *contexts, struct slice name);
-/* The one of this name, or a new one at the end. ERR_TOO_LARGE above CONTEXTS_MAX. */
+/* Returns the context with this name; adds one at the end if there is none. ERR_TOO_LARGE above
+ * CONTEXTS_MAX. */
 MUST_CHECK enum err contexts_put(struct contexts *contexts, struct slice name,
                                  struct context **ret_context);
-/* Removes it; if it was the current one, there is no current context. */
+/* Removes a context; if it was the current one, there is no current context any more. */
 void contexts_remove(struct contexts *contexts, struct context *context);
 
 #endif

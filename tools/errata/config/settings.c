@@ -123,7 +123,7 @@ enum err settings_resolve(const struct settings_given *given, const struct conte
 
 /* --- addresses --- */
 
-/* The colon before the port; NULL if there is none. */
+/* Finds the colon before the port; NULL if there is none. */
 static const uint8_t *find_port(struct slice server)
 {
     const uint8_t *first = server.size > 0 ? memchr(server.data, ':', server.size) : NULL;
@@ -136,7 +136,7 @@ static const uint8_t *find_port(struct slice server)
     return bracketed && last[-1] != ']' ? NULL : last;
 }
 
-/* 1 to 65535 in decimal; 0 if it is malformed. */
+/* Parses a port from 1 to 65535 in decimal; returns 0 if it is malformed. */
 static uint16_t read_port(struct slice text)
 {
     uint32_t port = 0;

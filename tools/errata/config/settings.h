@@ -8,7 +8,7 @@
 
 #include "tools/errata/config/contexts.h"
 
-/* The port of a server that is given without one. */
+/* The default port. */
 #define SETTINGS_PORT_DEFAULT "7443"
 #define SETTINGS_SERVER_DEFAULT "127.0.0.1:" SETTINGS_PORT_DEFAULT
 

@@ -1,5 +1,5 @@
 /*
- * corrections.c: `errata corrections`: capture, list and show what people corrected. Importing is in
+ * corrections.c: `errata corrections`: captures, lists and shows corrections. Importing is in
  * import.c.
  */
 #include "tools/errata/corrections/corrections.h"
@@ -16,7 +16,7 @@
 
 /* --- capture --- */
 
-/* --snippet is --meta with its one best-known member. */
+/* --snippet is short for --meta with the member input_snippet. */
 static enum cli_exit add_snippet(struct request *request, struct cli *cli)
 {
     const char *given = options_get(&cli->options, "snippet");
@@ -43,7 +43,7 @@ static enum cli_exit add_snippet(struct request *request, struct cli *cli)
     return CLI_OK;
 }
 
-/* A word that can't be an event is rather an option without its name. */
+/* Reports a word that cannot be an event, most likely an option without its name. */
 static bool looks_like_event(const char *word)
 {
     return word[strspn(word, " \t\r\n")] == '{' || word[0] == '@' || strcmp(word, "-") == 0;
@@ -128,7 +128,7 @@ static struct slice unquoted(struct slice json)
     return quoted ? slice_of(json.data + 1, json.size - 2) : json;
 }
 
-/* `qty 10 -> 12` of one member of a diff. */
+/* Formats one member of a diff, such as `qty 10 -> 12`. */
 static void append_change(struct cli *cli, struct buffer *text, struct json_value row)
 {
     struct slice name = reply_text(cli, row, "name");
@@ -180,7 +180,7 @@ static void print_side(struct cli *cli, struct json_value row, const char *side)
     struct slice text = reply_text(cli, row, side);
 
     if (text.size == 0) {
-        return; /* the member was not there */
+        return; /* the member was absent */
     }
     print_text(&cli->out, "  ");
     print_coloured(&cli->out, colour, before ? SLICE("- ") : SLICE("+ "));
@@ -224,7 +224,7 @@ static enum cli_exit fill_retract(struct request *request, struct cli *cli)
     return result;
 }
 
-/* The id of the retraction. Of an event that was retracted before, the first one is returned. */
+/* Prints the id of the retraction; of an event that was retracted before, that of the first one. */
 static enum cli_exit print_retraction(struct cli *cli, struct json_value reply)
 {
     struct json_value retraction = reply_member(reply, "retraction");

@@ -1,5 +1,5 @@
 /*
- * corrections.h: what the commands of `errata corrections` share.
+ * corrections.h: functions shared by the commands of `errata corrections`.
  */
 #ifndef ERRATA_TOOLS_ERRATA_CORRECTIONS_CORRECTIONS_H
 #define ERRATA_TOOLS_ERRATA_CORRECTIONS_CORRECTIONS_H
@@ -7,7 +7,8 @@
 #include "store/base/json.h"
 #include "tools/errata/engine/request.h"
 
-/* Leaves events of mappings out of a list, unless they are asked for: `errata mappings` shows mappings. */
+/* Excludes mapping events from a list unless they are requested, since `errata mappings` shows
+ * mappings. */
 MUST_CHECK enum cli_exit corrections_fill_list(struct request *request, struct cli *cli);
 /* Prints the changed members of an event, each with its value before and after. */
 void corrections_print_diff(struct cli *cli, struct json_value event);

@@ -1,5 +1,5 @@
 /*
- * examples.c: `errata examples`: what a layout's corrections give the next prompt.
+ * examples.c: `errata examples`: shows the few-shot examples of a layout.
  */
 #include "tools/errata/commands.h"
 #include "tools/errata/engine/command_call.h"

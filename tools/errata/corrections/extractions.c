@@ -1,5 +1,5 @@
 /*
- * extractions.c: `errata extractions`: what a model extracted, as far as learning needs to know it.
+ * extractions.c: `errata extractions`: records and shows extractions of a model.
  */
 #include "tools/errata/commands.h"
 #include "tools/errata/engine/command_call.h"

@@ -1,9 +1,9 @@
 /*
- * import.c: see import.h. The file is read twice: it is checked whole before anything of it is sent;
- * standard input is copied to a temporary file for that. The idempotency key of a batch is made of its
- * first line's number and its bytes, so that a repeat of an interrupted import stores nothing twice. A
- * batch is stored whole or not at all: with --skip-invalid, events that the server refuses are taken
- * out, and the rest of the batch is sent again.
+ * import.c: see import.h. The file is read twice, since it is checked completely before anything is
+ * sent; standard input is copied to a temporary file for that. The idempotency key of a batch is a
+ * digest of the number of its first line and its bytes, so that a repeat of an interrupted import
+ * stores nothing twice. A batch is stored completely or not at all: with --skip-invalid, events
+ * that the server refuses are removed, and the rest of the batch is sent again.
  */
 #include "tools/errata/corrections/import.h"
 
@@ -115,10 +115,10 @@ static bool check_event(struct import *import, struct slice event)
     return cli_try_encode(cli, method, json, &wire) == OK;
 }
 
-/* Reports every line that is not valid. */
+/* Reports every invalid line. */
 static enum cli_exit check_file(struct import *import)
 {
-    /* The file's end ends the loop. */
+    /* Bounded by the end of the file. */
     for (;;) {
         struct slice event = {NULL, 0};
         size_t bytes = 0;
@@ -168,7 +168,7 @@ static enum cli_exit fill_batch(struct import *import, struct batch *batch)
     return CLI_OK;
 }
 
-/* The request that stores the events of a batch. */
+/* Builds the request that stores the events of a batch. */
 static struct slice batch_json(struct import *import, const struct batch *batch)
 {
     struct buffer json;
@@ -350,7 +350,7 @@ static void show_progress(const struct import *import)
 
 static enum cli_exit import_all(struct import *import)
 {
-    /* The file's end ends the loop: each turn takes at least one line. */
+    /* Bounded by the end of the file: each turn takes at least one line. */
     while (!import->closed) {
         struct batch batch;
         enum cli_exit result = CLI_OK;

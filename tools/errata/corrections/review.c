@@ -1,7 +1,7 @@
 /*
- * review.c: `errata corrections review`: the newest corrections one by one, with what became of each, and a key that
- * retracts. Ids of corrections that were fetched stay in memory, so that a person can go back; what is shown is fetched
- * each time.
+ * review.c: `errata corrections review`: shows the newest corrections one by one, each with its
+ * effect, and a key to retract it. Ids of fetched corrections stay in memory, so that the user can
+ * go back; the shown details are fetched each time.
  */
 #include "client/header.h"
 #include "store/base/uuid.h"
@@ -20,10 +20,11 @@
 #define REPORT "/errata.v1.LearningService/GetArtifactReport"
 #define RETRACT "/errata.v1.EventService/RetractEvent"
 
-/* Corrections of one review: more than a person looks at. */
+/* Maximum corrections of one review, more than a person looks at. */
 #define REVIEW_EVENTS_MAX 10000
 #define REVIEW_PAGE_ROWS 50
-/* A page of a filter that few events match may be empty; the server examines thousands of events for one. */
+/* Maximum pages to read for the next correction: if few events match the filter, pages may be
+ * empty, although the server examines thousands of events for each. */
 #define REVIEW_PAGES_MAX 1000
 #define REASON_BYTES_MAX 1001
 
@@ -81,7 +82,7 @@ static struct slice id_at(const struct review *review, size_t place)
     return slice_of(review->ids[place], UUID_TEXT_BYTES);
 }
 
-/* A request with one member, a text. */
+/* Builds a request with one text member. */
 static struct slice request_of(struct cli *cli, const char *member, struct slice value)
 {
     struct request request;
@@ -181,7 +182,7 @@ static void print_retraction(struct cli *cli, struct json_value event)
     }
 }
 
-/* Shows the correction at the review's place. */
+/* Shows the correction at the review's position. */
 static enum cli_exit show(struct review *review)
 {
     struct cli *cli = review->cli;
@@ -207,7 +208,7 @@ static enum cli_exit show(struct review *review)
 
 /* --- keys --- */
 
-/* Asks for the reason of a retraction; empty: it is not given. */
+/* Asks for the reason of a retraction; empty if none is given. */
 static struct slice ask_reason(struct cli *cli)
 {
     const char *given = options_get(&cli->options, "reason");

@@ -1,5 +1,5 @@
 /*
- * calls.c: see calls.h. A loop and a lasting channel of its own, and a place for each call under way.
+ * calls.c: see calls.h. Has its own loop and channel, and a slot for each running call.
  */
 #include "tools/errata/engine/calls.h"
 
@@ -80,7 +80,7 @@ static enum err start(struct place *place, const struct calls_item *item)
                              &place->call);
 }
 
-/* Starts one in a free place; false if there is none to start now. */
+/* Starts a call in a free slot; returns false if there is none to start now. */
 static bool start_one(struct calls *calls, struct place *place)
 {
     struct calls_item item = {0};

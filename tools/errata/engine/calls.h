@@ -7,7 +7,7 @@
 
 #include "tools/errata/cli.h"
 
-/* Calls under way at a time: far below what a server takes on one connection. */
+/* Maximum concurrent calls, far below the server's limit for one connection. */
 #define CALLS_MAX 64
 
 struct calls_item {
@@ -26,13 +26,13 @@ enum calls_step {
 struct calls_handlers {
     void *user;
     enum calls_step (*next)(void *user, struct calls_item *ret_item);
-    /* The end of a call, once for each that `next` gave; `reply` where the status is OK. False: no
-     * more are to be started. */
+    /* Reports the end of a call, once for each that `next` returned; `reply` is set if the status
+     * is OK. Returns false if no more calls are to be started. */
     bool (*done)(void *user, uint64_t tag, const struct client_status *status, struct slice reply);
 };
 
-/* Runs until all calls have ended; OK even if some failed, which `done` receives. SIGINT ends those under
- * way with CANCELLED, and all with CLI_INTERRUPTED. */
+/* Runs until all calls have ended; OK even if some failed, which `done` receives. SIGINT cancels
+ * the running calls; the result is then CLI_INTERRUPTED. */
 MUST_CHECK enum cli_exit calls_run(struct cli *cli, unsigned at_once,
                                    const struct calls_handlers *handlers);
 

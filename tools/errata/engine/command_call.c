@@ -7,7 +7,8 @@
 #include "tools/errata/engine/fill.h"
 #include "tools/errata/engine/paging.h"
 
-/* The first member of a reply that is a message, or an array of them; NULL: there is none. */
+/* Returns the first member of a reply that is a message or an array of messages; NULL if there is
+ * none. */
 static const struct field_info *find_message(const struct message_info *reply, bool repeated)
 {
     for (uint32_t i = 0; i < reply->count; i++) {
@@ -28,7 +29,7 @@ const struct field_info *command_call_rows(const struct method_info *method)
     return paged ? find_message(method->reply, true) : NULL;
 }
 
-/* A read: the lines of the resource. A write: its id. */
+/* Prints the lines of the resource for a read, and its id for a write. */
 static enum cli_exit print_object(struct cli *cli, const struct method_info *method,
                                   struct json_value reply)
 {
@@ -44,7 +45,7 @@ static enum cli_exit print_object(struct cli *cli, const struct method_info *met
     return CLI_OK;
 }
 
-/* Prints the reply to a single call in the form that is wanted. */
+/* Prints the reply to a single call in the requested form. */
 static enum cli_exit print_reply(struct cli *cli, const struct command_call *call,
                                  struct slice json, struct json_value reply)
 {

@@ -1,8 +1,8 @@
 /*
- * command_call.h: a command that is one method of the contract. Its request is filled from the command
- * line by the descriptor (fill.h), its reply shown by the table of its resource (view.h): a list in
- * pages, a read as lines, a write as the id of what it wrote. Functions below replace one of these
- * steps.
+ * command_call.h: a command that is one method of the contract. Its request is filled from the
+ * command line by the descriptor (fill.h), its reply is shown by the table of its resource
+ * (view.h): a list in pages, a read as lines, a write as the id of the written resource. The
+ * functions below replace one of these steps.
  */
 #ifndef ERRATA_TOOLS_ERRATA_ENGINE_COMMAND_CALL_H
 #define ERRATA_TOOLS_ERRATA_ENGINE_COMMAND_CALL_H
@@ -18,7 +18,7 @@ struct command_call {
     enum cli_exit (*print)(struct cli *cli, struct json_value reply);
     /* Checks the reply to a single call after it is printed, in any form. */
     enum cli_exit (*check)(struct cli *cli, struct json_value reply);
-    /* Lists only: prints what the first page says beside its rows, as CSV if that is wanted. */
+    /* Lists only: prints the members of the first page other than its rows, as CSV if requested. */
     enum cli_exit (*head)(struct cli *cli, struct json_value reply);
     view_colour *colour; /* colours of the rows of a list */
     const char *nothing; /* message for a list without rows */
@@ -32,9 +32,9 @@ struct command_call {
     }
 
 MUST_CHECK enum cli_exit command_call_run(struct cli *cli);
-/* A single call as COMMAND_CALL describes it, of a command that has more to do. */
+/* Makes a single call as COMMAND_CALL describes it, for a command with further steps. */
 MUST_CHECK enum cli_exit command_call_once(struct cli *cli, const struct command_call *call);
-/* The member of a reply that holds its rows; NULL for a method that is not a list. */
+/* Returns the member of a reply that contains its rows; NULL for a method that is not a list. */
 const struct field_info *command_call_rows(const struct method_info *method);
 
 #endif

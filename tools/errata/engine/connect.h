@@ -12,10 +12,10 @@
 /* The default time limit of a unary call. */
 #define CONNECT_TIMEOUT_MS 30000
 
-/* The address and the token (where.h). The texts live as long as the program. */
+/* Sets the address and the token (where.h). The texts are valid until the program ends. */
 MUST_CHECK enum cli_exit cli_channel_config(struct cli *cli,
                                             struct client_connection_config *ret_config);
-/* The same for a channel that retries. */
+/* Does the same for a channel that retries. */
 MUST_CHECK enum cli_exit cli_lasting_config(struct cli *cli,
                                             struct client_channel_loop_config *ret_config);
 /* Opens the channel; does nothing if it is open. */
@@ -26,7 +26,7 @@ void cli_disconnect(struct cli *cli);
 /* Encodes a request's JSON; refuses unknown members. */
 MUST_CHECK enum cli_exit cli_encode(struct cli *cli, const struct method_info *method,
                                     struct slice json, struct slice *ret_wire);
-/* The same, but leaves errors in cli->fault instead of reporting them. */
+/* Does the same, but leaves errors in cli->fault instead of reporting them. */
 MUST_CHECK enum err cli_try_encode(struct cli *cli, const struct method_info *method,
                                    struct slice json, struct buffer *ret_wire);
 /* Decodes a reply into JSON, in `arena`, on one line or indented. */
@@ -36,20 +36,20 @@ MUST_CHECK enum cli_exit cli_decode(struct cli *cli, const struct method_info *m
 MUST_CHECK enum cli_exit cli_call_options(struct cli *cli, const struct method_info *method,
                                           struct client_options *ret_options);
 
-/* A unary call by path with the request's JSON; the reply as JSON on one line. */
+/* Makes a unary call by path with the request's JSON; returns the reply as JSON on one line. */
 MUST_CHECK enum cli_exit cli_call(struct cli *cli, const char *path, struct slice json,
                                   struct slice *ret_reply);
-/* The same, with the reply parsed. */
+/* Does the same, and parses the reply. */
 MUST_CHECK enum cli_exit cli_call_reply(struct cli *cli, const char *path, struct slice json,
                                         struct json_value *ret_reply);
-/* A unary call with the caller's options, all memory from `arena`; OK even if the call failed: its status
- * is not reported. */
+/* Makes a unary call with the caller's options and memory from `arena`. Returns OK even if the call
+ * failed; its status is not reported. */
 MUST_CHECK enum cli_exit cli_call_status(struct cli *cli, const struct client_request *request,
                                          struct arena *arena, struct client_result *ret_result);
-/* The same, but reports a failed call; the reply as JSON. */
+/* Does the same, but reports a failed call; returns the reply as JSON. */
 MUST_CHECK enum cli_exit cli_call_with(struct cli *cli, const struct client_request *request,
                                        struct arena *arena, struct slice *ret_reply);
-/* The method with this path. Asserts that it exists. */
+/* Returns the method with this path. Asserts that it exists. */
 const struct method_info *cli_method(const char *path);
 
 #endif

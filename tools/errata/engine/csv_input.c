@@ -113,7 +113,8 @@ static struct slice trim(struct slice text)
     return text;
 }
 
-/* Headings are typed by people: ignoring case, with a blank or a dash for an underscore. */
+/* Compares headings ignoring case, and treats a blank or dash as an underscore, since people type
+ * them. */
 static int heading_letter(uint8_t byte)
 {
     return byte == ' ' || byte == '-' ? '_' : tolower(byte);

@@ -8,7 +8,7 @@
 #include "tools/errata/cli.h"
 #include "tools/errata/terminal/csv.h"
 
-/* Columns that one command reads. */
+/* Maximum columns that one command reads. */
 #define CSV_INPUT_COLUMNS_MAX 8
 
 struct csv_input_column {
@@ -33,17 +33,18 @@ MUST_CHECK enum cli_exit csv_input_keep(struct cli *cli, FILE **file);
 MUST_CHECK enum cli_exit csv_input_rewind(struct csv_input *input);
 /* Returns whether the file has a requested column. */
 bool csv_input_has(const struct csv_input *input, size_t column);
-/* Takes the file, also where it fails, and reads the heading. */
+/* Takes ownership of the file, even if it fails, and reads the heading. */
 MUST_CHECK enum cli_exit csv_input_open(struct csv_input *input, struct cli *cli, const char *path,
                                         FILE *take_file);
-/* Finds the columns that are wanted, at most CSV_INPUT_COLUMNS_MAX. */
+/* Finds the requested columns, at most CSV_INPUT_COLUMNS_MAX. */
 MUST_CHECK enum cli_exit csv_input_find(struct csv_input *input,
                                         const struct csv_input_column *columns, size_t count);
 /* Reads the next row; false at the end. */
 MUST_CHECK enum cli_exit csv_input_next(struct csv_input *input, bool *ret_row);
-/* A column's field of the row, without blanks around it; empty where the file has no such column. */
+/* Returns a column's field of the row, without surrounding blanks; empty if the file has no such
+ * column. */
 struct slice csv_input_field(const struct csv_input *input, size_t column);
-/* The number of the line on which the row begins. */
+/* Returns the number of the line on which the row begins. */
 uint64_t csv_input_line(const struct csv_input *input);
 void csv_input_close(struct csv_input *input);
 

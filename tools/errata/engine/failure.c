@@ -1,5 +1,5 @@
 /*
- * failure.c: see failure.h. What servers say is cleaned before it is printed.
+ * failure.c: see failure.h. Texts from servers are cleaned before they are printed.
  */
 #include "tools/errata/engine/failure.h"
 
@@ -34,7 +34,8 @@ static bool says(struct slice message, const char *words)
     return message.size > 0 && memmem(message.data, message.size, words, strlen(words)) != NULL;
 }
 
-/* `the token 0123abcd of FILE, from ERRATA_TOKEN_FILE`: which one the server did not like. */
+/* `the token 0123abcd of FILE, from ERRATA_TOKEN_FILE`: describes the token that the server
+ * refused. */
 static struct slice token_name(struct cli *cli)
 {
     const struct settings *settings = &cli->settings;
@@ -109,7 +110,7 @@ static struct slice hint_unreachable(struct cli *cli, struct slice message)
     return arena_printf(&cli->arena, "%s The address is %s.", likely, where_server_phrase(cli));
 }
 
-/* A time that the server does not take may be this machine's fault. */
+/* A time that the server refuses may be caused by this machine's clock. */
 static struct slice hint_time(struct cli *cli, const struct client_details *details)
 {
     char now[TIMESTAMP_TEXT_BYTES_MAX];
@@ -168,7 +169,8 @@ static void print_details(struct cli *cli, const struct client_details *details)
     }
 }
 
-/* The message lists the bad fields too, for those who do not read details; here they follow. */
+/* The message also lists the invalid fields, for clients that do not read the details; they are
+ * printed separately here. */
 static bool message_repeats(struct slice message, const struct client_details *details)
 {
     struct slice first =
@@ -239,7 +241,7 @@ enum cli_exit failure_print_status(struct cli *cli, const struct client_status *
                                                                            : CLI_CALL_FAILED;
 }
 
-/* The same shape as a server's answer, with our own word for the code. */
+/* The same form as a server's error, with a code of this program. */
 static void write_fault_json(struct cli *cli, const char *code, struct slice message)
 {
     const struct fault *fault = &cli->fault;
@@ -269,7 +271,7 @@ enum cli_exit failure_print_fault(struct cli *cli, enum err err, const char *wha
     print_coloured(&cli->err, COLOUR_RED, SLICE("errata"));
     print_text(&cli->err, ": ");
     if (fault->count > 0 && fault->message.size == 0) {
-        print_text(&cli->err, "%s:\n", what); /* the fields say the rest */
+        print_text(&cli->err, "%s:\n", what); /* the fields contain the rest */
     } else {
         print_text(&cli->err, "%s:", what);
         wrap_message(&cli->err, (unsigned)(strlen("errata: :") + strlen(what)), 0, message);

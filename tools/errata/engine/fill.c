@@ -67,7 +67,7 @@ static bool is_free(const struct request *request, const struct field_info *fiel
 
 /* --- values --- */
 
-/* An array or a map of all values of an option. */
+/* Adds an array or a map of all values of an option. */
 static enum cli_exit add_values(struct request *request, struct cli *cli,
                                 const struct option_spec *spec, const struct field_info *field)
 {
@@ -78,7 +78,7 @@ static enum cli_exit add_values(struct request *request, struct cli *cli,
                                          strstr(spec->value, "@FILE") != NULL);
 }
 
-/* The text of a value; times and files are read by the value's name. */
+/* Returns the text of a value; the value's name selects the parsing of times and files. */
 static enum cli_exit read_value(struct cli *cli, const struct option_spec *spec,
                                 struct slice *ret_value)
 {

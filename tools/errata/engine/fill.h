@@ -1,7 +1,8 @@
 /*
- * fill.h: a request filled from the command line. The descriptor of the method says what each option and
- * word is: options.def and words.def name the members, `@FILE` in the value's name lets it be read from a
- * file, and SPAN|TIME counts from now on, TIME|SPAN back from now.
+ * fill.h: builds a request from the command line by the descriptor of the method: options.def and
+ * words.def have the members' names if they differ from the options', `@FILE` in a value's name
+ * allows reading it from a file, a span for SPAN|TIME is added to the present time, and one for
+ * TIME|SPAN subtracted from it.
  */
 #ifndef ERRATA_TOOLS_ERRATA_ENGINE_FILL_H
 #define ERRATA_TOOLS_ERRATA_ENGINE_FILL_H
@@ -13,7 +14,8 @@
  * directly in it has, and for each other option that a message in such a message has. Reports a required member that is missing. */
 MUST_CHECK enum cli_exit fill_request(struct request *request, struct cli *cli,
                                       const struct method_info *method);
-/* The same without words, with the members of `message` alone and no check of required ones. */
+/* Does the same without words, for only the members of `message`, and does not check required
+ * ones. */
 MUST_CHECK enum cli_exit fill_message(struct request *request, struct cli *cli,
                                       const struct message_info *message);
 

@@ -1,7 +1,8 @@
 /*
- * import_report.h: common parts of all imports: a file is checked whole before any of it is sent,
- * problems are reported by their lines, each call has an idempotency key made of its place in the file
- * and its request, so that a repeat stores nothing twice, and the totals are reported at the end.
+ * import_report.h: common parts of all imports: a file is checked completely before any of it is
+ * sent, problems are reported by their lines, each call has an idempotency key computed from its
+ * position in the file and its request, so that a repeat stores nothing twice, and the totals are
+ * reported at the end.
  */
 #ifndef ERRATA_TOOLS_ERRATA_ENGINE_IMPORT_REPORT_H
 #define ERRATA_TOOLS_ERRATA_ENGINE_IMPORT_REPORT_H
@@ -9,7 +10,8 @@
 #include "store/base/sha256.h"
 #include "tools/errata/cli.h"
 
-/* Problems that are reported one by one; the rest are counted. With --json all are. */
+/* Maximum problems that are reported one by one; further ones are only counted. With --json all are
+ * reported. */
 #define IMPORT_PROBLEMS_MAX 20
 #define IMPORT_ID_BYTES 36
 /* `import-` and a digest in hex. */
@@ -54,7 +56,7 @@ struct slice import_report_key(const struct import_report *report, uint64_t line
 /* Reports a problem of a line. */
 void import_report_problem(struct import_report *report, uint64_t line, const char *format, ...)
     PRINTF_LIKE(3, 4);
-/* The same of cli->fault, with all its fields. */
+/* Reports cli->fault with all its fields as a problem of a line. */
 void import_report_fault(struct import_report *report, uint64_t line);
 /* Returns whether the file may be sent after its check; sets the exit code if not. Ends a dry
  * run. */

@@ -10,12 +10,12 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* A thousand years: beyond, sums with the clock could overflow. */
+/* A thousand years; with larger spans, sums with the clock could overflow. */
 #define DURATION_MS_MAX INT64_C(31557600000000)
 /* The bytes of a time's text that are its day. */
 #define DAY_BYTES 10
 #define DAY_MS 86400000
-/* The first piece of a file. */
+/* Initial size of the buffer for a file. */
 #define READ_BYTES 65536
 
 bool input_number(const char *text, int64_t *ret_number)

@@ -10,28 +10,30 @@
 /* A request has at most 16 MiB by a server's default; JSON escapes may double it. */
 #define INPUT_BYTES_MAX ((size_t)64 * 1024 * 1024)
 
-/* A decimal number from 0; false for anything else. */
+/* Parses a decimal number from 0; returns false for anything else. */
 bool input_number(const char *text, int64_t *ret_number);
-/* 500ms, 5s, 2m, 1h, 90d, 2w; a number without a unit counts seconds. False for anything else and
- * for 0. */
+/* Parses a span such as 500ms, 5s, 2m, 1h, 90d, 2w; a number without a unit means seconds. Returns
+ * false for anything else and for 0. */
 bool input_duration(const char *text, int64_t *ret_ms);
 
-/* The whole file, at most `bytes_max`; "-" is standard input. */
+/* Reads the whole file, at most `bytes_max`; "-" is standard input. */
 MUST_CHECK enum cli_exit input_file(struct cli *cli, const char *path, size_t bytes_max,
                                     struct slice *ret_text);
-/* The password of a PDF: the whole file but for the line feed at its end, copied to `arena`. */
+/* Reads the password of a PDF: the whole file except a line feed at its end, copied to `arena`. */
 MUST_CHECK enum cli_exit input_password(struct cli *cli, const char *path, struct arena *arena,
                                         struct slice *ret_password);
-/* The argument itself, or the contents of @FILE or standard input (-). */
+/* Returns the argument itself, or the contents of @FILE or standard input (-). */
 MUST_CHECK enum cli_exit input_argument(struct cli *cli, const char *argument,
                                         struct slice *ret_text);
-/* The same without line feeds at its end, for a value that another command printed. */
+/* Does the same, but without line feeds at the end, for a value that another command printed. */
 MUST_CHECK enum cli_exit input_printed(struct cli *cli, const char *argument,
                                        struct slice *ret_text);
-/* RFC 3339 text of a time given as such, or as a duration from now (`sign` 1) or ago (-1). */
+/* Returns the RFC 3339 text of a time given as such, or as a duration from now (`sign` 1) or ago
+ * (-1). */
 MUST_CHECK enum cli_exit input_time(struct cli *cli, const char *option, const char *text, int sign,
                                     struct slice *ret_time);
-/* The UTC day, as YYYY-MM-DD, of a day given so, of `today` or `yesterday`, or of a span before now. */
+/* Returns the UTC day, as YYYY-MM-DD, of a day in this form, of `today` or `yesterday`, or of a
+ * span before now. */
 MUST_CHECK enum cli_exit input_day(struct cli *cli, const char *option, const char *text,
                                    struct slice *ret_day);
 

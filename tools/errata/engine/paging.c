@@ -7,14 +7,14 @@
 #include "tools/errata/engine/fill.h"
 #include "tools/errata/engine/input.h"
 
-/* Rows of a page by default, and at most (the contract's own limits). */
+/* Default and maximum rows of a page, as in the contract. */
 #define PAGE_ROWS_DEFAULT 50
 #define PAGE_ROWS_MAX 1000
 /* The progress of a list. */
 struct pages {
     int64_t wanted; /* rows */
     int64_t seen;
-    bool begun; /* the first page came */
+    bool begun; /* the first page was received */
     bool last; /* the last page was shown */
     bool closed; /* the reader of the output is gone */
     struct table_layout layout; /* layout shared by all pages, so that there is one heading */
@@ -76,8 +76,8 @@ bool paging_advance(struct cli *cli, struct paging_filter *filter, struct json_v
     return more;
 }
 
-/* Prints a page's rows, the first page's under a heading. Ids are shortened if they are all on one
- * page, or if few rows were asked for, which a page holds as a rule. */
+/* Prints a page's rows, the first page's under a heading. Ids are shortened if all rows are on one
+ * page, or if so few rows were requested that they usually fit on one. */
 static enum cli_exit show_page(struct cli *cli, const struct command_call *call,
                                struct json_value reply, struct pages *pages, int64_t *ret_rows)
 {
@@ -109,8 +109,8 @@ static int64_t count_rows(struct json_value reply, const char *name)
     return count;
 }
 
-/* Prints a page. In JSON, a page without rows is left out if another follows: a filter that few rows
- * match makes the server answer empty pages. */
+/* Prints a page. In JSON, an empty page is omitted if another follows: the server returns empty
+ * pages if few rows match the filter. */
 static enum cli_exit show(struct cli *cli, const struct command_call *call, struct slice json,
                           struct json_value reply, struct pages *pages, int64_t *ret_rows)
 {

@@ -1,12 +1,12 @@
 /*
- * paging.h: lists that come in pages, as one table or as one line of JSON a page.
+ * paging.h: lists that are fetched in pages, printed as one table or as one line of JSON per page.
  */
 #ifndef ERRATA_TOOLS_ERRATA_ENGINE_PAGING_H
 #define ERRATA_TOOLS_ERRATA_ENGINE_PAGING_H
 
 #include "tools/errata/engine/command_call.h"
 
-/* Pages of one list, with --all: a million rows of the default size. */
+/* Maximum pages of one list, with --all: a million rows at the default size. */
 #define PAGES_MAX 20000
 /* Options that every list has: --limit N rows in all, or --all. */
 #define PAGING_OPTIONS                                                                             \
@@ -15,7 +15,7 @@
         "all", NULL, "all rows, page by page"                                                      \
     }
 
-/* The longest page token that a request may bring. */
+/* Maximum bytes of a page token in a request. */
 #define PAGE_TOKEN_BYTES_MAX 512
 
 /* The filter of all pages of a list. Spans such as `12h` are converted once, since a page token belongs to its filter. */
@@ -26,7 +26,7 @@ struct paging_filter {
     size_t page_token_bytes;
 };
 
-/* Makes the filter of the command line. */
+/* Builds the filter from the command line. */
 MUST_CHECK enum cli_exit paging_filter_make(struct cli *cli, const struct command_call *call,
                                             struct paging_filter *filter);
 /* Fetches the next page of at most `rows` rows, as JSON in the arena of `cli`. */

@@ -1,6 +1,6 @@
 /*
- * reply.h: a reply's JSON, taken apart for tables: members as the text that a person reads. Replies
- * were written by our own codec, so what is missing is a default, not a fault.
+ * reply.h: reads a reply's JSON for tables: its members as text for people. Replies are written by
+ * the codec of this program, so a missing member has its default value.
  */
 #ifndef ERRATA_TOOLS_ERRATA_ENGINE_REPLY_H
 #define ERRATA_TOOLS_ERRATA_ENGINE_REPLY_H
@@ -16,23 +16,25 @@ struct reply_walk {
     struct json_value row; /* the current element */
 };
 
-/* Checks the text and gives its value. */
+/* Checks the text and returns its value. */
 MUST_CHECK enum cli_exit reply_parse(struct cli *cli, struct slice json,
                                      struct json_value *ret_value);
-/* A member of an object; an empty object if there is none. */
+/* Returns a member of an object; an empty object if there is none. */
 struct json_value reply_member(struct json_value object, const char *name);
-/* A member as text: a string's content, a number or a word as written, empty if there is none. */
+/* Returns a member as text: a string's content, a number or a word as written; empty if it is
+ * absent. */
 struct slice reply_text(struct cli *cli, struct json_value object, const char *name);
-/* The same for a cell of a table: on a terminal, line feeds and runs of blanks become one blank. */
+/* Does the same for a cell of a table: on a terminal, line feeds and runs of blanks become one
+ * blank. */
 struct slice reply_one_line(struct cli *cli, struct json_value object, const char *name);
-/* An enum value without its type's prefix, such as FEEDBACK_EVENT_TYPE_. */
+/* Returns an enum value without its type's prefix, such as FEEDBACK_EVENT_TYPE_. */
 struct slice reply_word(struct cli *cli, struct json_value object, const char *name,
                         const char *prefix);
-/* Digits of a number; on a terminal with commas between thousands. */
+/* Formats a number; on a terminal with commas between thousands. */
 struct slice reply_grouped(struct cli *cli, struct slice digits);
-/* The same of a member that is a count: 0 where it is left out. */
+/* Formats a member that is a count; 0 if it is absent. */
 struct slice reply_count(struct cli *cli, struct json_value object, const char *name);
-/* A time to the second, with a blank between day and time. */
+/* Formats a time to the second, with a blank between day and time. */
 struct slice reply_time(struct cli *cli, struct json_value object, const char *name);
 /* Formats the time since an event, or until it, by the local clock. */
 struct slice reply_ago(struct cli *cli, struct json_value object, const char *name);
@@ -40,9 +42,9 @@ struct slice reply_ago(struct cli *cli, struct json_value object, const char *na
 struct slice reply_moment(struct cli *cli, struct json_value object, const char *name);
 /* Formats a time for a separate line: absolute, and on a terminal also relative. */
 struct slice reply_full_time(struct cli *cli, struct json_value object, const char *name);
-/* The strings of an array, separated by commas. */
+/* Joins the strings of an array with commas. */
 struct slice reply_list(struct cli *cli, struct json_value object, const char *name);
-/* Prints a line `title  value`, cleaned; nothing where the value is empty. */
+/* Prints a line `title value`, cleaned; nothing if the value is empty. */
 void reply_print_member(struct cli *cli, const char *title, struct slice value);
 /* Prints a note if a server time stamp differs from the local clock by more than a minute, since
  * time spans on the command line use the local clock. */

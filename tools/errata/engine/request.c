@@ -154,7 +154,7 @@ enum cli_exit request_add_list(struct request *request, struct cli *cli, const c
         if (result != CLI_OK) {
             return result;
         }
-        /* The line feed at a file's end is the editor's. */
+        /* A line feed at a file's end was added by an editor. */
         while (argument && value.size > 0 && value.data[value.size - 1] == '\n') {
             value.size--;
         }

@@ -9,12 +9,13 @@
 #include "store/base/json.h"
 #include "tools/errata/cli.h"
 
-/* Members of a request itself, without those of messages in it: more than any request has. */
+/* Maximum members of a request itself, without those of nested messages; more than any request
+ * has. */
 #define REQUEST_MEMBERS_MAX 32
 
 struct request {
     struct buffer json;
-    bool has_member; /* the object that is open has one */
+    bool has_member; /* the open object has a member */
     unsigned depth; /* depth of the open object; 0: the request itself */
     const char *members[REQUEST_MEMBERS_MAX]; /* members of the request; borrowed */
     size_t member_count;
@@ -29,11 +30,12 @@ void request_raw(struct request *request, const char *member, struct slice json)
  * positions count within it. */
 MUST_CHECK enum cli_exit request_object(struct request *request, struct cli *cli,
                                         const char *member, const char *what, struct slice json);
-/* Appends an object as it is, but for objects in members such as `before_json`, which become texts. */
+/* Appends an object unchanged, except that objects in members such as `before_json` are converted
+ * to texts. */
 void request_objects_to_texts(struct json_value object, struct buffer *json);
 void request_open(struct request *request, const char *member);
 void request_close(struct request *request);
-/* Adds `entity_type` and `entity_id` of --entity TYPE/ID, where it was given. */
+/* Adds `entity_type` and `entity_id` of --entity TYPE/ID, if it was given. */
 MUST_CHECK enum cli_exit request_add_entity(struct request *request, struct cli *cli);
 /* Adds an array of the values of an option that may be repeated; with `argument`, a value may be @FILE or
  * - for standard input. */

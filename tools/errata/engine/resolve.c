@@ -10,9 +10,9 @@
 
 #include <ctype.h>
 
-/* Candidates for completion: a longer list does not help. */
+/* Maximum candidates for completion; a longer list does not help. */
 #define OFFERS_MAX 200
-/* Pages that are read for one prefix: a filter passes over 2,000 rows a page. */
+/* Maximum pages that are read for one prefix; the server examines 2,000 rows per page. */
 #define PAGES_OF_PREFIX_MAX 500
 
 #define ID_BYTES 36
@@ -35,7 +35,7 @@ static const struct word words[] = {
 #undef WORD
 };
 
-/* A list that is read: its method, and the member that holds the rows. */
+/* A list that is being read: its method, and the member that contains the rows. */
 struct list {
     const struct word *word;
     const struct method_info *method;
@@ -67,7 +67,7 @@ bool resolve_is_known(struct slice name)
     return word != NULL && word->filter[0] != '\0';
 }
 
-/* The field of a list's reply that has its rows: every list has one. */
+/* Returns the field of a list's reply that has its rows; every list has one. */
 static const struct field_info *rows_of(const struct message_info *reply)
 {
     const struct field_info *rows = NULL;

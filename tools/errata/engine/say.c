@@ -1,6 +1,6 @@
 /*
- * say.c: what a command says beside its output, see cli.h: on standard error, in words or with --json
- * as one JSON object a line.
+ * say.c: messages other than a command's output, see cli.h: on standard error, as text or with
+ * --json as one JSON object per line.
  */
 #include "store/base/json.h"
 #include "tools/errata/cli.h"
@@ -9,7 +9,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* A sentence, with values in it: the longest is a reference of 4,096 bytes, which must be whole. */
+/* Maximum bytes of a message with its values: the longest value is a reference of 4,096 bytes,
+ * which must be complete. */
 #define SENTENCE_BYTES_MAX 8192
 
 void cli_progress(struct cli *cli)

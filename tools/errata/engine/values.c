@@ -52,7 +52,7 @@ static bool enum_word(const struct enum_info *info, size_t index, struct command
     return true;
 }
 
-/* Lists of our own. */
+/* Lists of words that are not enums of the contract. */
 static const struct command_word tables[] = {
     {SLICE("days"), SLICE("events by day")},
     {SLICE("types"), SLICE("events by type")},
@@ -127,7 +127,7 @@ static bool is_end_of(struct slice given, struct slice word)
            means(given, slice_after(word, before));
 }
 
-/* The one value that the text names; NULL if there is none, or several. */
+/* Returns the only value that matches the text; NULL if there is none, or several. */
 static const struct enum_value_info *find_value(const struct enum_info *info, struct slice given)
 {
     const struct enum_value_info *found = NULL;

@@ -1,6 +1,6 @@
 /*
- * values.h: the meaning of value names in usage: the words of the contract's enums, and a few lists of
- * our own. Help, completion and requests use the same.
+ * values.h: the meaning of value names in usage: the words of the contract's enums, and a few other
+ * lists. Used by help, completion and requests.
  */
 #ifndef ERRATA_TOOLS_ERRATA_ENGINE_VALUES_H
 #define ERRATA_TOOLS_ERRATA_ENGINE_VALUES_H
@@ -9,8 +9,9 @@
 
 /* See struct command_set's `word`. */
 bool values_word(struct slice name, size_t index, struct command_word *ret_word);
-/* Finds the enum word that is given: in any case, with dashes for underscores, in short or in full, or by
- * a unique end (LINE_CORRECTED). The values of other options are returned as they are. */
+/* Finds the enum word that is given: in any case, with dashes for underscores, in its short or full
+ * form, or by a unique ending (LINE_CORRECTED). The values of other options are returned as they
+ * are. */
 MUST_CHECK enum cli_exit values_read(struct cli *cli, const char *option, const char *given,
                                      struct slice *ret_word);
 

@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-/* Ids of one page that are compared. */
+/* Maximum ids of one page that are compared. */
 #define IDS_MAX 1000
 
 struct view_column {
@@ -103,7 +103,7 @@ const struct field_info *view_field_named(const struct message_info *message, st
     return NULL;
 }
 
-/* The first component of a path, which is cut off. */
+/* Removes the first component of a path, and returns it. */
 static struct slice take_component(const char **path)
 {
     const char *dot = strchr(*path, '.');
@@ -127,7 +127,7 @@ const struct field_info *view_find_field(const struct message_info *message, con
     return field;
 }
 
-/* The object that holds the member of a path. */
+/* Returns the object that contains the member of a path. */
 static struct json_value find_holder(const struct message_info *message, struct json_value row,
                                      const char *path)
 {
@@ -271,7 +271,8 @@ void view_init(struct view *view, const struct message_info *message)
     }
 }
 
-/* Ids that the server makes, and measured fingerprints; another layout is any text. */
+/* Returns whether the value is an id that the server creates, or a measured fingerprint; other
+ * fingerprints are any text. */
 static bool may_shorten(const struct field_info *field, struct slice text)
 {
     return (is_id(field) && text.size == UUID_TEXT_BYTES) ||
@@ -333,7 +334,8 @@ static size_t common_bytes(struct slice a, struct slice b)
     return size;
 }
 
-/* The shortest length at which ids that differ differ; a prefix does not end in a dash. */
+/* Returns the shortest prefix length at which all different ids differ; a prefix does not end in a
+ * dash. */
 static size_t unique_bytes(struct slice *ids, size_t count)
 {
     size_t bytes = VIEW_ID_BYTES_MIN;
@@ -449,7 +451,7 @@ enum cli_exit view_csv_print(struct cli *cli, const struct slice *fields, size_t
     return CLI_OK;
 }
 
-/* The path with `_` for dots. */
+/* Returns the path with `_` for dots. */
 static struct slice csv_title(struct cli *cli, const char *path)
 {
     struct buffer title;
@@ -461,7 +463,8 @@ static struct slice csv_title(struct cli *cli, const char *path)
     return buffer_slice(&title);
 }
 
-/* A member as its descriptor specifies, whole: proto JSON omits zeros, false and empty lists. */
+/* Formats a member in full by its descriptor, including zeros, false and empty lists, which proto
+ * JSON omits. */
 static struct slice csv_text(struct cli *cli, struct json_value object,
                              const struct field_info *field)
 {

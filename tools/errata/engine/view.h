@@ -9,9 +9,9 @@
 #include "server/codec/contract.h"
 #include "tools/errata/engine/reply.h"
 
-/* A short id has at least so many characters. */
+/* Minimum characters of a short id. */
 #define VIEW_ID_BYTES_MIN 8
-/* Fields of a record of CSV. */
+/* Maximum fields of a record of CSV. */
 #define VIEW_CSV_FIELDS_MAX 24
 
 /* The option of every command that can print CSV. */
@@ -36,17 +36,17 @@ struct view {
 
 /* Finds the columns of a message. */
 void view_init(struct view *view, const struct message_info *message);
-/* The cells of one row; view->count of them. */
+/* Formats the cells of one row; view->count of them. */
 void view_cells(struct cli *cli, const struct view *view, struct json_value row,
                 struct slice *cells);
 /* On a terminal, shortens ids to the shortest prefix length at which the ids of all rows differ. */
 void view_shorten_ids(struct cli *cli, struct view *view, struct json_value reply,
                       const char *rows);
-/* The rows of an array member as a table, which is not printed yet. */
+/* Builds a table of the rows of an array member; does not print it. */
 MUST_CHECK enum cli_exit view_table(struct cli *cli, const struct view *view,
                                     struct json_value reply, const char *rows, view_colour *colour,
                                     struct table *ret_table);
-/* The lines of `show`. */
+/* Prints the lines of `show`. */
 void view_print_fields(struct cli *cli, const struct message_info *message,
                        struct json_value object);
 /* Prints the rows of an array member as a table after an empty line; nothing if there are none. */
@@ -69,13 +69,14 @@ MUST_CHECK enum cli_exit view_csv_heading(struct cli *cli, const struct message_
 MUST_CHECK enum cli_exit view_csv_rows(struct cli *cli, const struct message_info *message,
                                        struct json_value reply, const char *rows);
 
-/* The field of a path such as `stats.page_count`, NULL for the empty path. Asserts that it exists. */
+/* Returns the field of a path such as `stats.page_count`; NULL for the empty path. Asserts that it
+ * exists. */
 const struct field_info *view_find_field(const struct message_info *message, const char *path);
-/* The field with a name; NULL if there is none. */
+/* Returns the field with this name; NULL if there is none. */
 const struct field_info *view_field_named(const struct message_info *message, struct slice name);
-/* The message of the contract with a short name, such as SkuMapping. */
+/* Returns the message of the contract with a short name, such as SkuMapping. */
 const struct message_info *view_message(const char *name);
-/* A member formatted as its descriptor says; `full`: for a line of its own. */
+/* Formats a member by its descriptor; `full`: for a separate line. */
 struct slice view_member(struct cli *cli, struct json_value object, const struct field_info *field,
                          bool full);
 

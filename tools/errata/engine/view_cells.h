@@ -1,6 +1,7 @@
 /*
- * view_cells.h: the cells of resources.def that a descriptor does not describe, by command group. Each
- * gives the text of the member `name` of an object, or of a whole row, for which the name is empty.
+ * view_cells.h: functions for cells of resources.def whose format does not follow from a
+ * descriptor, by command group. Each returns the text of the member `name` of an object or, if the
+ * name is empty, of a whole row.
  */
 #ifndef ERRATA_TOOLS_ERRATA_ENGINE_VIEW_CELLS_H
 #define ERRATA_TOOLS_ERRATA_ENGINE_VIEW_CELLS_H

@@ -95,7 +95,8 @@ enum cli_exit where_settle(struct cli *cli)
     enum cli_exit result = CLI_OK;
     enum err err = contexts_init(&contexts, &cli->kept);
 
-    /* A program without a home, such as a service, has no contexts unless it asks for one. */
+    /* A program without a home folder, such as a service, has no contexts; an error only if one is
+     * requested. */
     if (err == OK && settings_need_contexts(&given) && (has_home || named)) {
         result = where_read_contexts(cli, &contexts);
     }

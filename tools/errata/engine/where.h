@@ -8,10 +8,10 @@
 
 #include "tools/errata/cli.h"
 
-/* A token's text is below 100 bytes; a larger file is something else. */
+/* Maximum bytes of a token file; a token has fewer than 100. */
 #define WHERE_TOKEN_BYTES_MAX 4096
 
-/* The file of contexts, in `kept`. */
+/* Returns the path of the file of contexts, in `kept`. */
 MUST_CHECK enum cli_exit where_config_path(struct cli *cli, const char **ret_path);
 /* Reads the contexts of the user into `kept`; none if there is no file. */
 MUST_CHECK enum cli_exit where_read_contexts(struct cli *cli, struct contexts *ret_contexts);
@@ -20,23 +20,23 @@ MUST_CHECK enum cli_exit where_no_context(struct cli *cli, const struct contexts
                                           const char *name);
 /* Fills cli->settings, without reading a token's file. */
 MUST_CHECK enum cli_exit where_settle(struct cli *cli);
-/* The same, and fills cli->token. */
+/* Does the same, and fills cli->token. */
 MUST_CHECK enum cli_exit where_resolve(struct cli *cli);
 /* Checks a token: one line, without trailing spaces and line feeds; `from` names its source in
  * messages. */
 MUST_CHECK enum cli_exit where_check_token(struct cli *cli, const char *from, struct slice text,
                                            struct slice *ret_token);
-/* The token of a file, in `kept`. */
+/* Reads the token of a file, into `kept`. */
 MUST_CHECK enum cli_exit where_read_token(struct cli *cli, const char *path,
                                           struct slice *ret_token);
 /* Splits HOST:PORT or [HOST]:PORT; the host is copied to `kept`. */
 MUST_CHECK enum cli_exit where_split_server(struct cli *cli, struct slice server,
                                             const char **ret_host, uint16_t *ret_port);
-/* `--server`, `ERRATA_SERVER`, `the context home`, `the default`: where the server, or the token, comes
- * from; in `kept`. */
+/* `--server`, `ERRATA_SERVER`, `the context home`, `the default`: describes the origin of the
+ * server or the token; in `kept`. */
 const char *where_source(struct cli *cli, enum settings_source source, const char *option,
                          const char *variable);
-/* The same of the server, as a phrase: `from --server`, `the default`. */
+/* Describes the origin of the server as a phrase: `from --server`, `the default`. */
 const char *where_server_phrase(struct cli *cli);
 
 #endif

@@ -84,7 +84,7 @@ struct slice command_nearest(const struct command_set *set, const char *group, c
     return suggest.best;
 }
 
-/* Bytes to the next blank. */
+/* Returns the number of bytes up to the next blank. */
 static size_t word_bytes(const char *text)
 {
     return strcspn(text, " ");

@@ -1,11 +1,11 @@
 /*
- * command.h: what a command line program has to offer, as tables: commands by group, their options,
- * the words that options take, pages about more than one command. They are the only source of the
- * parsing of a command line, help, completion and the manual page, so they cannot disagree.
+ * command.h: the commands of a program, as tables: commands by group, their options, the words that
+ * options take, pages about more than one command. They are the only source of the parsing of a
+ * command line, help, completion and the manual page, so they cannot disagree.
  *
- * The name of a value in usage (`--role ROLE`, `FILE|FOLDER...`) specifies its kind: words of one kind
- * have one name everywhere, by which they are completed. `A|B` is one of both, `[A]` may be left out,
- * `A...` may be repeated.
+ * The name of a value in usage (`--role ROLE`, `FILE|FOLDER...`) specifies its kind: words of one
+ * kind have the same name everywhere, which selects their completion. `A|B` means one of both,
+ * `[A]` may be omitted, `A...` may be repeated.
  */
 #ifndef ERRATA_TOOLS_ERRATA_HELP_COMMAND_H
 #define ERRATA_TOOLS_ERRATA_HELP_COMMAND_H
@@ -13,13 +13,13 @@
 #include "store/base/slice.h"
 #include "tools/errata/terminal/options.h"
 
-/* Of a command: more than a few are not read. */
+/* Maximum examples of a command. */
 #define COMMAND_EXAMPLES_MAX 5
 
 /* Exit codes of the program; `errata help exit-codes` lists them. */
 enum cli_exit {
     CLI_OK = 0,
-    CLI_CALL_FAILED = 1, /* the server answered with an error, or that it does not serve */
+    CLI_CALL_FAILED = 1, /* the server returned an error, or reported that it is not serving */
     CLI_USAGE = 2,
     CLI_NO_CONNECTION = 3, /* no response: no connection, or the connection was lost */
     CLI_LOCAL = 4, /* a file could not be read, or the output not be written */
@@ -84,12 +84,12 @@ struct command_set {
     const struct command_group *groups; /* ends with a group without commands */
     const struct option_spec *options; /* options of all commands */
     const struct command_topic *topics;
-    /* The index-th word of a value name such as ROLE, by the contract; false after the last, and
-     * for names of free text. */
+    /* Returns the index-th word of a value name such as ROLE, by the contract; false after the last
+     * one, and for names of free text. */
     bool (*word)(struct slice name, size_t index, struct command_word *ret_word);
 };
 
-/* Walks all commands; NULL at the end. Start with a zeroed one. */
+/* Iterates over all commands; returns NULL at the end. Start with a zeroed iterator. */
 struct command_walk {
     size_t group;
     size_t command;
@@ -97,25 +97,25 @@ struct command_walk {
 
 const struct command *command_next(const struct command_set *set, struct command_walk *walk);
 
-/* NULL if there is none; a group of NULL finds commands of one word. */
+/* Finds a command; NULL if there is none. With group NULL finds commands of one word. */
 const struct command *command_find(const struct command_set *set, const char *group,
                                    const char *name);
 const struct command_group *command_find_group(const struct command_set *set, const char *name);
 const struct command_topic *command_find_topic(const struct command_set *set, const char *name);
-/* The nearest first word of a command line, or (with a group) second word; empty where none is near.
- * Topics count as first words where `topics`. */
+/* Returns the most similar first word of a command line or, with a group, second word; empty if
+ * none is similar. With `topics`, topics count as first words. */
 struct slice command_nearest(const struct command_set *set, const char *group, const char *typed,
                              bool topics);
 
-/* Walks the values that arguments ask for, such as `METHOD [JSON|@FILE|-]`: each `FILE|FOLDER` in
- * turn, without brackets and dots. */
+/* Iterates over the values in a description of arguments, such as `METHOD [JSON|@FILE|-]`: each
+ * `FILE|FOLDER` in turn, without brackets and dots. */
 struct command_values {
     const char *rest;
     bool optional; /* the last value is in brackets */
     bool repeated; /* the last value ends in dots */
 };
 
-/* The numbers of words that a command line has at least and at most, according to the arguments. */
+/* Returns the minimum and maximum number of words of a command line, according to the arguments. */
 struct command_words {
     size_t min;
     size_t max;

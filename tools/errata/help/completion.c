@@ -26,7 +26,7 @@ void completion_offer(struct completion *completion, struct slice word, struct s
     struct buffer line;
     struct slice clean = on_one_line(completion, word);
 
-    /* A word that would have to be escaped could not be typed back. */
+    /* Returns whether the word needs no escaping; others are not offered. */
     if (!begins_as(word, completion->typed) || !slice_equal(clean, word)) {
         return;
     }
@@ -87,7 +87,7 @@ static void offer_value(struct completion *completion, struct slice name)
     }
 }
 
-/* Each kind of value that is allowed here. */
+/* Offers values of each kind that is allowed here. */
 static void offer_choices(struct completion *completion, struct slice value)
 {
     struct slice choice = {NULL, 0};
@@ -118,7 +118,7 @@ static const struct option_spec *find_any_option(const struct completion *comple
     return own != NULL ? own : find_option(completion->set->options, name);
 }
 
-/* Those of `specs` that `before` does not have: the nearer ones count. */
+/* Offers the options of `specs` that are not in `before`, since those have precedence. */
 static void offer_options(struct completion *completion, const struct option_spec *specs,
                           const struct option_spec *before)
 {
@@ -131,7 +131,7 @@ static void offer_options(struct completion *completion, const struct option_spe
     }
 }
 
-/* The name of `--name` or `--name=value`; the value, or NULL if there is none yet. */
+/* Splits `--name` or `--name=value`; the value is NULL if there is none yet. */
 static struct slice option_name(const char *word, const char **ret_value)
 {
     const char *equals = strchr(word, '=');
@@ -157,8 +157,8 @@ struct reading {
     size_t values; /* number of words that are arguments */
     bool only_words; /* `--` has been read */
     bool help; /* the first word is `help`: names of commands follow, and no arguments */
-    bool lost; /* a word that no table knows */
-    const struct option_spec *open; /* an option whose value comes next */
+    bool lost; /* a word that no table contains */
+    const struct option_spec *open; /* an option whose value is the next word */
 };
 
 static void read_name(struct completion *completion, struct reading *reading, const char *word)
@@ -320,7 +320,7 @@ static char *end_word(struct splitting *splitting, struct arena *arena)
     return word;
 }
 
-/* Takes one character, or an escaped pair; returns the number of bytes. */
+/* Reads one character, or an escaped pair; returns the number of bytes. */
 static size_t take(struct splitting *splitting, const char *line)
 {
     char c = line[0];

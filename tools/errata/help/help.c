@@ -12,9 +12,9 @@
 #define OVERVIEW_COLUMN 15
 #define COMMAND_COLUMN 26
 #define OPTION_COLUMN 26
-/* Narrower than this, terms and meanings side by side leave no room for the latter. */
+/* Narrower than this, descriptions are printed below their terms. */
 #define SIDE_BY_SIDE_MIN 64
-/* A page's texts: names, options and their words. */
+/* Memory for the texts of a page: names, options and their words. */
 #define PAGE_BYTES_MAX ((size_t)4 * 1024 * 1024)
 
 static const char *text_of(struct slice text)
@@ -66,7 +66,7 @@ static void print_sentences(struct printer *out, const char *text)
     wrap_text(&wrap, text);
 }
 
-/* A last line, with a free one before it. */
+/* Prints a last line, after an empty one. */
 static void PRINTF_LIKE(2, 3) print_footer(struct printer *out, const char *format, ...)
 {
     char text[256];
@@ -116,7 +116,7 @@ static void print_usage(const struct command_set *set, struct printer *out)
                set->summary, set->program);
 }
 
-/* A section's title where it begins. */
+/* Prints a section's title before its first group. */
 static void print_section(struct printer *out, const struct command_group *group,
                           const char **section)
 {
@@ -129,7 +129,8 @@ static void print_section(struct printer *out, const struct command_group *group
 
 /* --- pages --- */
 
-/* Bytes of a group's meaning on the first page, which is one screen: a line of 80 columns after its name. */
+/* Maximum bytes of a group's summary on the first page: the rest of a line of 80 columns after its
+ * name. */
 #define GROUP_MEANING_BYTES_MAX 65
 
 /* Cuts a list of commands after the last one that fits before `, ...`. */

@@ -1,5 +1,5 @@
 /*
- * manual.c: see manual.h. Sentences begin on lines of their own, as mdoc wants them.
+ * manual.c: see manual.h. Each sentence begins on a new line, as recommended for mdoc.
  */
 #include "tools/errata/help/manual.h"
 
@@ -8,12 +8,12 @@
 
 #include <ctype.h>
 
-/* Lines of the source are broken after this column. */
+/* Maximum columns of a line of the source. */
 #define LINE_COLUMNS 68
-/* All texts of one command. */
+/* Memory for the texts of one command. */
 #define PIECE_BYTES_MAX ((size_t)4 * 1024 * 1024)
 
-/* A text on its way to lines. */
+/* A text that is being broken into lines. */
 struct filling {
     struct printer *out;
     unsigned column;
@@ -62,7 +62,7 @@ static void put_word(struct filling *filling, struct slice word)
     if (filling->column + word.size > LINE_COLUMNS) {
         end_line(filling);
     }
-    /* A dot in front would be a macro. */
+    /* A dot at the start of a line would begin a macro. */
     print_text(out, "%s%s", filling->column > 0 ? " " : "",
                filling->column == 0 && word.data[0] == '.' ? "\\&" : "");
     for (size_t i = 0; i < word.size; i++) {
@@ -85,7 +85,7 @@ static bool ends_sentence(struct slice word, const char *rest)
            (isupper((unsigned char)rest[1]) || rest[1] == '`');
 }
 
-/* Sentences, as lines of text; two line feeds begin a paragraph. */
+/* Writes sentences as lines of text; two line feeds begin a paragraph. */
 static void put_sentences(struct printer *out, const char *text)
 {
     struct filling filling = {.out = out};

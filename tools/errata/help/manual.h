@@ -1,5 +1,5 @@
 /*
- * manual.h: the manual page of a program, in mdoc(7), from its tables.
+ * manual.h: prints the manual page of a program, in mdoc(7), from its tables.
  */
 #ifndef ERRATA_TOOLS_ERRATA_HELP_MANUAL_H
 #define ERRATA_TOOLS_ERRATA_HELP_MANUAL_H

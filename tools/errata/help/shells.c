@@ -1,13 +1,13 @@
 /*
- * shells.c: see shells.h. The scripts run the program by the word that was typed, so that they work
- * from a build folder and through an alias too; a failure offers nothing.
+ * shells.c: see shells.h. The scripts run the program by the word that was typed, so that they also
+ * work in a build folder and with an alias. If the program fails, nothing is offered.
  */
 #include "tools/errata/help/shells.h"
 
 #include <string.h>
 
-/* Readline breaks words at `=`, `:` and `@`: the program gets the rest of the word ($2), and
- * answers the text that completes it. */
+/* Readline breaks words at `=`, `:` and `@`: the program gets the rest of the word ($2), and prints
+ * the text that completes it. */
 static const char bash[] = "# Completion of errata for bash, made by `errata completion bash`.\n"
                            "_errata() {\n"
                            "    local program=${BASH_ALIASES[$1]:-$1} word meaning\n"

@@ -1,6 +1,6 @@
 /*
- * shells.h: the scripts that tie a shell's completion to the program: each asks it for what may come
- * next (`__complete`) and hands the answer over, so none of them knows a command.
+ * shells.h: the completion scripts of shells. Each runs the program (`__complete`) for the
+ * candidates, so that the scripts are independent of the commands.
  */
 #ifndef ERRATA_TOOLS_ERRATA_HELP_SHELLS_H
 #define ERRATA_TOOLS_ERRATA_HELP_SHELLS_H
@@ -15,7 +15,7 @@ struct shell {
 
 extern const struct shell shells[];
 
-/* NULL if there is none. */
+/* Finds a shell's script; NULL if there is none. */
 const struct shell *shell_find(const char *name);
 
 #endif

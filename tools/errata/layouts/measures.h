@@ -30,10 +30,10 @@ void measures_runs_begin(struct measures_runs *runs, struct cli *cli);
 void measures_runs_add(struct measures_runs *runs, struct slice size);
 void measures_runs_end(struct measures_runs *runs);
 
-/* A number's member; false where it is not there. */
+/* A number's member; false if it is not there. */
 bool measures_double(struct cli *cli, struct json_value object, const char *name,
                      double *ret_value);
-/* A share from 0 to 1: on a terminal two digits of it, elsewhere all; empty where it is left out. */
+/* A share from 0 to 1: on a terminal two digits of it, elsewhere all; empty if it is left out. */
 struct slice measures_share(struct cli *cli, struct json_value object, const char *name);
 /* The size of one of a document's pages. */
 struct slice measures_page_size(struct cli *cli, struct json_value page);
@@ -51,7 +51,7 @@ struct slice measures_warning(struct cli *cli, struct slice code, struct slice m
 void measures_print_text(struct cli *cli, const char *indent, struct slice text, size_t lines_max);
 /* Formats a size as `1.2 GiB`, `12.3 MiB`, `45 KiB` or `678 B`. */
 struct slice measures_bytes(struct cli *cli, uint64_t bytes);
-/* The reason code that a refusal's message begins with; empty where it begins with none. */
+/* The reason code that a refusal's message begins with; empty if it begins with none. */
 struct slice measures_reason(struct slice message);
 /* Returns advice for a reason, or NULL. */
 const char *measures_advice(struct slice reason);

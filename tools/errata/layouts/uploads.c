@@ -148,7 +148,7 @@ static void on_tick(uv_timer_t *timer)
 
 /* --- one call --- */
 
-/* Makes the next message of the file; false if there is none: it has ended, or can't be read. */
+/* Makes the next message of the file; false if there is none: it has ended, or cannot be read. */
 static bool read_piece(struct upload *upload)
 {
     struct slice password = upload->uploads->config->password;

@@ -53,7 +53,7 @@ struct upload_end {
 
 struct uploads_handlers {
     void *user;
-    /* The next file; false where there are no more. */
+    /* The next file; false if there are no more. */
     bool (*next)(void *user, struct upload_file *ret_file);
     /* Reports further sent bytes of a file. A negative number means that they will be sent again
      * after a pause. */

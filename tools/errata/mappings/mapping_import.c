@@ -170,7 +170,7 @@ static bool lacks_field(struct mapping_import *import, const struct action *acti
     return false;
 }
 
-/* Makes the call of the row at hand; false where the row can't be sent, which was noted. */
+/* Makes the call of the row at hand; false if the row cannot be sent, which was noted. */
 static bool make_call(struct mapping_import *import, struct calls_item *item)
 {
     struct cli *cli = import->cli;
@@ -217,7 +217,7 @@ static struct sha256_digest sku_digest(const struct mapping_import *import)
     return sha256_pieces(pieces, 3);
 }
 
-/* Notes that the row is under way; false where one of the same SKU is. */
+/* Notes that the row is under way; false if one of the same SKU is. */
 static bool take_place(struct mapping_import *import, uint64_t line_number)
 {
     struct sha256_digest sku = sku_digest(import);
@@ -262,7 +262,7 @@ static void show_progress(const struct mapping_import *import)
     progress_show(&import->cli->progress, &state);
 }
 
-/* Reads the next row that can be sent; false at the end, or where the file can't be read on. */
+/* Reads the next row that can be sent; false at the end, or where the file cannot be read on. */
 static bool next_row(struct mapping_import *import, struct calls_item *item)
 {
     while (!import->ended) {

@@ -53,7 +53,7 @@ static enum cli_exit print_judged(struct cli *cli, struct json_value reply)
     return CLI_OK;
 }
 
-/* The three that name a mapping, or why they don't. */
+/* The three that name a mapping, or why they do not. */
 static enum cli_exit check_triple(struct cli *cli)
 {
     static const char *const names[] = {"customer", "sku", "internal"};

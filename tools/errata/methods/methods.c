@@ -151,7 +151,7 @@ static struct slice role_letters(struct cli *cli, const struct method_info *meth
     return buffer_slice(&text);
 }
 
-/* The table, with roles in short where there is no room for their names. */
+/* The table, with roles in short if there is no room for their names. */
 static enum cli_exit make_list(struct cli *cli, bool letters, struct table *table)
 {
     static const struct table_column columns[] = {

@@ -7,7 +7,7 @@
 
 #include "store/base/arena.h"
 
-/* Copied to the arena; text that can't be folded, such as invalid UTF-8, gives the empty slice, and so
+/* Copied to the arena; text that cannot be folded, such as invalid UTF-8, gives the empty slice, and so
  * counts as one. */
 struct slice fold_text(struct arena *arena, struct slice text);
 

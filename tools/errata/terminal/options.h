@@ -48,7 +48,7 @@ MUST_CHECK bool options_read(struct options *options, const struct option_spec *
                              size_t words_max);
 
 bool options_has(const struct options *options, const char *name);
-/* The value given last; NULL where it was not given. */
+/* The value given last; NULL if it was not given. */
 const char *options_get(const struct options *options, const char *name);
 /* Walks the values of an option that may be repeated: NULL at the end. Start with *at 0. */
 const char *options_next(const struct options *options, const char *name, size_t *at);

@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <utf8proc.h>
 
-/* Pieces that print_coloured cleans take no more memory than this. */
+/* Maximum bytes of a piece that print_coloured cleans. */
 #define CLEAN_BYTES_MAX ((size_t)64 * 1024 * 1024)
 
 /* --- what the stream is --- */
@@ -152,7 +152,7 @@ static bool is_unsafe(uint32_t code)
            (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
 }
 
-/* `\u00e9`, and two of them beyond U+FFFF, as JSON has them. */
+/* Writes an escape such as `\u00e9`, or two of them above U+FFFF, as in JSON. */
 static void print_json_escape(struct printer *printer, uint32_t code)
 {
     if (code > 0xffff) {
@@ -169,7 +169,7 @@ void print_json(struct printer *printer, struct slice json)
     size_t from = 0;
 
     begin(printer);
-    /* Line feeds between the members of indented JSON are the writer's own. */
+    /* Line feeds between the members of indented JSON are kept. */
     for (size_t at = 0; printer->terminal && text_is_utf8(json) && at < json.size;) {
         size_t start = at;
         uint32_t code = text_next(json, &at);
@@ -201,7 +201,7 @@ static void clean_one(struct buffer *buffer, uint32_t code, struct slice bytes)
     }
 }
 
-/* The bytes of the character at the front, 0 if they are not UTF-8. */
+/* Returns the number of bytes of the first character; 0 if it is not UTF-8. */
 static size_t character_bytes(struct slice text)
 {
     size_t most = text.size < 4 ? text.size : 4;

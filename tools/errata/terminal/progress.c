@@ -8,9 +8,9 @@
 /* Cells of the bar. */
 #define BAR_CELLS_MIN 10
 #define BAR_CELLS_MAX 30
-/* A name that is cut below this says nothing. */
+/* Minimum columns of a name; a shorter one is not shown. */
 #define DETAIL_COLUMNS_MIN 12
-/* The rate of a shorter time is a guess. */
+/* Minimum time for a rate. */
 #define RATE_AFTER_US 1000000
 
 /* --- pieces --- */
@@ -66,7 +66,7 @@ static void add_rate(struct buffer *line, const struct progress_state *state, in
     }
 }
 
-/* `, 0:12 left`, by what was done until now. */
+/* Formats the remaining time, such as `, 0:12 left`, estimated from the progress so far. */
 static void add_left(struct buffer *line, double done, int64_t elapsed_us)
 {
     long long left = 0;
@@ -85,7 +85,7 @@ static void add_left(struct buffer *line, double done, int64_t elapsed_us)
     }
 }
 
-/* The bar, with a blank after it. */
+/* Formats the bar, followed by a blank. */
 static void add_bar(struct buffer *line, bool ascii, double done, unsigned cells)
 {
     unsigned full = (unsigned)(done * cells); /* complete when all is done */

@@ -1,7 +1,7 @@
 /*
- * progress.h: how far long work has come: one line on a terminal that is written over, with a bar, a
- * count, a rate and the time that is left. Nothing if the stream is not a terminal, and nothing of
- * work that ends at once. Printers that know of it take the line away before they print.
+ * progress.h: progress of long work: one line on a terminal that is overwritten, with a bar, a
+ * count, a rate and the remaining time. Shows nothing if the stream is not a terminal, or if the
+ * work ends quickly. Printers that know it remove the line before they print.
  */
 #ifndef ERRATA_TOOLS_ERRATA_TERMINAL_PROGRESS_H
 #define ERRATA_TOOLS_ERRATA_TERMINAL_PROGRESS_H
@@ -11,7 +11,7 @@
 
 /* Work that ends before this shows no line. */
 #define PROGRESS_FIRST_US 400000
-/* Between two lines. */
+/* Interval between two lines. */
 #define PROGRESS_STEP_US 100000
 
 /* State of a progress display. */
@@ -34,15 +34,15 @@ struct progress {
 };
 
 void progress_start(struct progress *progress, struct printer *printer, const struct clock *clock);
-/* Draws the line where it is due. */
+/* Draws the line if it is due. */
 void progress_show(struct progress *progress, const struct progress_state *state);
-/* Takes the line away; the next progress_show draws it again. */
+/* Removes the line; the next progress_show draws it again. */
 void progress_hide(struct progress *progress);
 
-/* The line's text after so much time, in at most printer->width - 1 columns, in the arena. */
+/* Returns the line's text after this time, in at most printer->width - 1 columns, in the arena. */
 struct slice progress_line(const struct printer *printer, struct arena *arena,
                            const struct progress_state *state, int64_t elapsed_us);
-/* `0.8 s`, `12 s`, `3 min 20 s`, `1 h 5 min`: how long something took; in the arena. */
+/* Formats a duration, such as `0.8 s`, `12 s`, `3 min 20 s`, `1 h 5 min`; in the arena. */
 struct slice progress_span(struct arena *arena, int64_t span_us);
 
 #endif

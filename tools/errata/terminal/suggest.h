@@ -9,19 +9,20 @@
 /* Longer words than this are compared by their first bytes. */
 #define SUGGEST_WORD_BYTES_MAX 96
 
-/* Keeps the nearest of the candidates that it is shown. */
+/* The most similar of the offered candidates. */
 struct suggest {
     struct slice typed; /* borrowed */
-    struct slice best; /* borrowed from its candidate; empty where none is near enough */
+    struct slice best; /* borrowed from its candidate; empty if none is near enough */
     unsigned best_distance;
 };
 
 void suggest_init(struct suggest *suggest, struct slice typed);
-/* A candidate counts where at most a third of the typed word (at least two letters) differs, or
- * where it begins with the typed word. Letter case does not count. */
+/* Offers a candidate. It is accepted if at most a third of the typed word (or two letters, if that
+ * is more) differs, or if it begins with the typed word. Ignores case. */
 void suggest_offer(struct suggest *suggest, struct slice candidate);
 
-/* Letters to insert, delete, replace or swap with their neighbour to make one of the other. */
+/* Returns the number of letters to insert, delete, replace or swap with a neighbour to turn one
+ * word into the other. */
 unsigned suggest_distance(struct slice a, struct slice b);
 
 #endif

@@ -66,7 +66,7 @@ static int least_width(const struct table_column *column)
     return column->min > 0 ? (int)column->min : TABLE_WIDTH_MIN;
 }
 
-/* Natural widths; on a terminal a column without a value is left out. */
+/* Computes natural widths; on a terminal, columns without a value are omitted. */
 static struct table_layout measure(const struct table *table, const struct printer *printer)
 {
     struct table_layout layout = {.chosen = true};
@@ -96,7 +96,8 @@ static struct table_layout measure(const struct table *table, const struct print
     return layout;
 }
 
-/* The width of a row, with all that may be cut as narrow as it gets where `narrowest`. */
+/* Returns the width of a row; with `narrowest`, all columns that may be cut have their minimum
+ * width. */
 static int row_width(const struct table *table, const struct table_layout *layout, bool narrowest)
 {
     int total = -GAP;
@@ -113,7 +114,8 @@ static int row_width(const struct table *table, const struct table_layout *layou
     return total;
 }
 
-/* The column that goes next: the last one of the highest rank; column_count where none may go. */
+/* Returns the column to omit next: the last one of the highest rank; column_count if there is
+ * none. */
 static size_t next_to_leave(const struct table *table, const struct table_layout *layout)
 {
     size_t found = table->column_count;
@@ -129,7 +131,7 @@ static size_t next_to_leave(const struct table *table, const struct table_layout
     return found;
 }
 
-/* Leaves columns out until cutting suffices. */
+/* Omits columns until cutting the others suffices. */
 static void leave_out(const struct table *table, int width, struct table_layout *layout)
 {
     while (row_width(table, layout, true) > width) {
@@ -142,8 +144,8 @@ static void leave_out(const struct table *table, int width, struct table_layout 
     }
 }
 
-/* Takes one column of width from the widest that may be cut, as long as a row is too wide. Where that
- * is not enough, columns are cut as narrow as the others. */
+/* Reduces the widest column that may be cut by one, until a row fits. If that is not sufficient,
+ * all columns are cut. */
 static void cut(const struct table *table, int width, bool as_others, struct table_layout *layout)
 {
     for (int total = row_width(table, layout, false); total > width; total--) {
@@ -165,8 +167,9 @@ static void cut(const struct table *table, int width, bool as_others, struct tab
     }
 }
 
-/* The widths of the page before go on: what may be cut keeps them, the rest may grow. Columns that
- * were left out for want of room, or because they were empty and still are, stay out. */
+/* Takes over the widths of the previous page: columns that may be cut keep them, others may
+ * grow. Columns that were omitted for lack of room, or because they were and are empty, remain
+ * omitted. */
 static void keep_widths(const struct table *table, const struct printer *printer,
                         const struct table_layout *before, struct table_layout *layout)
 {
@@ -179,7 +182,7 @@ static void keep_widths(const struct table *table, const struct printer *printer
     }
 }
 
-/* Gives the room that is left to columns that may need it later. */
+/* Gives the remaining room to columns that may need it later. */
 static void stretch(const struct table *table, int width, struct table_layout *layout)
 {
     int left = width - row_width(table, layout, false);

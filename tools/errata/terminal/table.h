@@ -1,7 +1,7 @@
 /*
  * table.h: rows of text in aligned columns under a heading. On a terminal, columns without a value
- * are left out, and where a row does not fit some others too; then the widest are cut. Elsewhere
- * everything is printed whole. A list that comes in pages is several tables with one layout.
+ * are omitted; if a row does not fit, some others are omitted and the widest are cut. Otherwise
+ * everything is printed in full. A list in pages consists of several tables with one layout.
  */
 #ifndef ERRATA_TOOLS_ERRATA_TERMINAL_TABLE_H
 #define ERRATA_TOOLS_ERRATA_TERMINAL_TABLE_H
@@ -9,10 +9,10 @@
 #include "tools/errata/terminal/print.h"
 
 #define TABLE_COLUMNS_MAX 12
-/* A column is not cut below this, unless it says otherwise. */
+/* Default minimum width of a column that may be cut. */
 #define TABLE_WIDTH_MIN 8
 
-/* A column is not made wider than this for rows that are yet to come. */
+/* Maximum width of a column that is reserved for later rows. */
 #define TABLE_STRETCH_MAX 32
 
 /* The part of a cell that is cut off if the row does not fit. */
@@ -28,8 +28,8 @@ struct table_column {
     enum table_cut cut;
     unsigned
         extra; /* columns with higher numbers are omitted first if a row does not fit; 0: never omitted */
-    /* The width to which it is cut at most, as long as others can be left out (0: TABLE_WIDTH_MIN);
-     * and the least width of a column that is never cut, so that later rows line up. */
+    /* Minimum width to which it is cut while other columns can be omitted (0: TABLE_WIDTH_MIN). For
+     * a column that is never cut, its minimum width, so that later rows are aligned. */
     unsigned min;
     enum print_colour colour; /* default colour of its cells */
 };
@@ -47,24 +47,25 @@ struct table {
 
 /* Printed width of each column. Zero it before the first table of a list. */
 struct table_layout {
-    int widths[TABLE_COLUMNS_MAX]; /* -1: it is left out */
+    int widths[TABLE_COLUMNS_MAX]; /* -1: it is omitted */
     bool chosen;
-    /* Set before the first table: rows to come are not known yet, so columns that may be cut take what
-     * room there is, up to TABLE_STRETCH_MAX. */
+    /* Set before the first table if more rows follow: columns that may be cut then take the
+     * available room, up to TABLE_STRETCH_MAX. */
     bool stretched;
 };
 
 /* Initializes a table of at most TABLE_COLUMNS_MAX columns. */
 void table_init(struct table *table, struct arena *arena, const struct table_column *columns,
                 size_t count);
-/* Adds a row of one cell a column. Cells are cleaned and copied; false without memory. */
+/* Adds a row with one cell per column. Cells are cleaned and copied; returns false if memory is
+ * exhausted. */
 MUST_CHECK bool table_add(struct table *table, const struct slice *cells);
 /* Colours one cell of the row that was added last; or, with TABLE_COLUMNS_MAX, all of them. */
 void table_colour(struct table *table, size_t column, enum print_colour colour);
-/* Prints all rows under their heading; nothing where there are none. */
+/* Prints all rows under their heading; nothing if there are none. */
 void table_print(struct table *table, struct printer *printer);
-/* Prints one page of a list: with a heading the first time, and where other columns are shown than
- * before. Columns keep their widths, but for ids that need more. */
+/* Prints one page of a list, with a heading for the first page and whenever the shown columns
+ * change. Columns keep their widths, except ids that need more. */
 void table_print_page(struct table *table, struct printer *printer, struct table_layout *layout);
 
 #endif

@@ -8,7 +8,7 @@
 #define MINUTE 60
 #define HOUR (60 * MINUTE)
 #define DAY (24 * HOUR)
-/* Beyond, people count in months, and a date says more. */
+/* Maximum days shown as a relative time; for longer times a date is clearer. */
 #define DAYS_MAX 100
 
 struct slice times_distance(struct arena *arena, int64_t now_seconds, int64_t then_seconds)

@@ -1,5 +1,5 @@
 /*
- * guard.h: keeps a mix that writes out of organisations that people use: events can't be taken out of a
+ * guard.h: keeps a mix that writes out of organisations that people use: events cannot be taken out of a
  * log again. Not a matter of rights: the token has those.
  */
 #ifndef ERRATA_TOOLS_BENCH_GUARD_H
@@ -15,7 +15,7 @@
 /* OK if no call of the mix writes to Errata, if --allow-writes is given, or if the organisation of each
  * token that the run uses has no data, or has first data that this program wrote (PRELOAD_ACTOR). A log
  * never changes at its beginning, so this holds for every later run too. ERR_INVALID if not, and if the
- * server does not say; ERR_UNAVAILABLE if it can't be reached; with a sentence. */
+ * server does not say; ERR_UNAVAILABLE if it cannot be reached; with a sentence. */
 MUST_CHECK enum err guard_check(struct ctx *ctx, const struct arguments *arguments,
                                 const struct plan *plan);
 

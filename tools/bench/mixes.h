@@ -15,7 +15,7 @@ struct mix_call {
 /* The list ends with a call without a name. */
 extern const struct mix_call mix_calls[];
 
-/* NULL where none has that name. */
+/* NULL if none has that name. */
 const struct mix_call *mix_find(const char *name);
 
 #endif

@@ -34,7 +34,7 @@ struct report {
     bool stopped; /* interrupted by the user */
 };
 
-/* The run that speaks for the whole: that of the knee, or the only one. NULL where none was made. */
+/* The run that speaks for the whole: that of the knee, or the only one. NULL if none was made. */
 const struct report_run *report_main_run(const struct report *report);
 /* Valid: the only run, or a sweep that found its knee. */
 bool report_is_valid(const struct report *report);

@@ -582,7 +582,7 @@ static bool submit(struct connection *connection, uint32_t kind_index, uint64_t 
     return queue_body(connection, call, body);
 }
 
-/* The next piece of a body; false where a window, or the buffer, has no room. */
+/* The next piece of a body; false if a window, or the buffer, has no room. */
 static bool put_piece(struct connection *connection, struct call *call)
 {
     int64_t room = connection->window < call->window ? connection->window : call->window;

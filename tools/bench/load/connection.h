@@ -59,12 +59,12 @@ bool connection_is_ready(const struct connection *connection);
 /* Returns the bytes to send; valid until the next call of a function of this file. */
 struct slice connection_output(const struct connection *connection);
 void connection_sent(struct connection *connection, size_t size);
-/* Bytes from the server. ERR_PRECONDITION where the connection can go on no more; connection_problem
+/* Bytes from the server. ERR_PRECONDITION if the connection can go on no more; connection_problem
  * says why. */
 MUST_CHECK enum err connection_feed(struct connection *connection, struct slice bytes);
 const char *connection_problem(const struct connection *connection);
 
-/* Starts a call, or lets it wait; false where too many wait already. */
+/* Starts a call, or lets it wait; false if too many wait already. */
 MUST_CHECK bool connection_start(struct connection *connection, uint32_t kind, uint64_t due_ns);
 /* Sends what there is room for now: bodies that the server's windows held back, and waiting calls.
  * Called after anything else. ERR_PRECONDITION as connection_feed. */
@@ -78,7 +78,7 @@ size_t connection_in_flight(const struct connection *connection);
 size_t connection_waiting(const struct connection *connection);
 /* A body waits for a window, or for room in the output. */
 bool connection_has_unsent(const struct connection *connection);
-/* Takes the oldest waiting call back; false where none waits. */
+/* Takes the oldest waiting call back; false if none waits. */
 bool connection_take_waiting(struct connection *connection, uint64_t *ret_due_ns,
                              uint32_t *ret_kind);
 /* Streams that the server allows at a time. */

@@ -85,7 +85,7 @@ static void end_answer(struct connection *connection, struct call *take_call)
     connection_end(connection, take_call, wrong, code);
 }
 
-/* Takes the padding off; false where it is longer than the frame. */
+/* Takes the padding off; false if it is longer than the frame. */
 static bool unpad(uint8_t flags, struct slice *payload)
 {
     size_t padding = 0;

@@ -26,7 +26,7 @@ struct descriptors {
 /* Reads the bytes of a set. ERR_INVALID with a sentence in the fault, which calls it `name`. */
 MUST_CHECK enum err descriptors_read(struct ctx *ctx, const char *name, struct slice bytes,
                                      struct descriptors *ret_descriptors);
-/* NULL where there is none. */
+/* NULL if there is none. */
 const struct method_info *descriptors_find_method(const struct descriptors *descriptors,
                                                   struct slice path);
 const struct message_info *descriptors_find_message(const struct descriptors *descriptors,

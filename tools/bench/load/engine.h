@@ -49,7 +49,7 @@ struct engine_result {
     bool stopped; /* stopped through options->stop */
 };
 
-/* Makes one run. ERR_UNAVAILABLE where the server can't be reached, ERR_INVALID, ERR_MEMORY, each
+/* Makes one run. ERR_UNAVAILABLE if the server cannot be reached, ERR_INVALID, ERR_MEMORY, each
  * with a sentence; a run that was made is OK, even with wrong answers. */
 MUST_CHECK enum err engine_run(const struct engine_options *options, struct fault *fault,
                                struct engine_result *ret_result);

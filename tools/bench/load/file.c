@@ -9,7 +9,7 @@
 
 #define PIECE_BYTES ((size_t)64 * 1024)
 
-/* Reads to the end; false where memory or the limit do not last, or reading fails (errno). */
+/* Reads to the end; false if memory or the limit do not last, or reading fails (errno). */
 static bool read_all(FILE *file, uint8_t **bytes, size_t *size)
 {
     size_t room = 0;

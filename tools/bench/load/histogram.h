@@ -48,7 +48,7 @@ void histogram_merge(struct histogram *histogram, const struct histogram *from);
 /* Adds what `from`, of more bits, has: each bucket as its least value. Sums and limits stay exact. */
 void histogram_coarsen(struct histogram *histogram, const struct histogram *from);
 /* The value that `share` (0 to 1) of all values do not exceed: the greatest one of its bucket, but
- * none that is above the maximum. 0 where nothing is recorded. */
+ * none that is above the maximum. 0 if nothing is recorded. */
 uint64_t histogram_percentile(const struct histogram *histogram, double share);
 double histogram_mean_ns(const struct histogram *histogram);
 /* Walks the buckets that have anything, upwards; false at the end. Start with *at 0. */

@@ -116,7 +116,7 @@ static size_t find_static(const struct hpack_field *field, bool *ret_whole)
     return name_index;
 }
 
-/* The newest entry has the lowest index. 0 where the field is not in the table. */
+/* The newest entry has the lowest index. 0 if the field is not in the table. */
 static size_t find_dynamic(const struct hpack *hpack, const struct hpack_field *field)
 {
     for (uint32_t i = 0; i < hpack->count; i++) {

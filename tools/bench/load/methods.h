@@ -17,7 +17,7 @@ struct slice methods_path(const struct descriptors *descriptors, size_t index);
 
 /* "errata.v1.Service/Method" as a path, with its slash in front. ERR_INVALID with a sentence. */
 MUST_CHECK enum err methods_make_path(struct ctx *ctx, const char *method, struct slice *ret_path);
-/* Compiles a template of proto JSON for the method at a path. ERR_NOT_FOUND where there is no such
+/* Compiles a template of proto JSON for the method at a path. ERR_NOT_FOUND if there is no such
  * method; ERR_INVALID, or ERR_MEMORY; with a sentence in the fault. */
 MUST_CHECK enum err methods_compile(struct ctx *ctx, const struct descriptors *descriptors,
                                     struct slice path, struct slice json,

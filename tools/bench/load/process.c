@@ -15,7 +15,7 @@
 
 #define PATH_BYTES 128
 #define TEXT_BYTES 4096
-/* Sockets that listen at one port: one a process at most, where they share it. */
+/* Sockets that listen at one port: one a process at most, if they share it. */
 #define LISTENERS_MAX 64
 #define TCP_LISTEN 0x0A
 /* Words of `stat` after the one that ends the name. */
@@ -23,7 +23,7 @@
 #define STAT_TIMES 12
 #define NS_A_SECOND UINT64_C(1000000000)
 
-/* Reads the beginning of a small file; empty where it is not there. */
+/* Reads the beginning of a small file; empty if it is not there. */
 static const char *read_text(const char *path, char *text)
 {
     FILE *file = fopen(path, "re");

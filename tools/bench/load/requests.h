@@ -1,5 +1,5 @@
 /*
- * requests.h: bodies that were made beforehand, for what a template can't say. A file has, again and
+ * requests.h: bodies that were made beforehand, for what a template cannot say. A file has, again and
  * again: a group (4 bytes, big-endian), a length (4 bytes), and as many bytes, which are the body as
  * it goes over the wire, gRPC's prefix with it. A group is an organisation: connection k draws from
  * group k modulo their number.

@@ -130,7 +130,7 @@ void run_feed(struct run *run, size_t connection, struct slice bytes, uint64_t n
 /* A connection has ended, or has room again for what it has to send. */
 void run_lose(struct run *run, size_t connection, const char *problem, uint64_t now_ns);
 void run_advance(struct run *run, size_t connection, uint64_t now_ns);
-/* The next connection with something new to send; false where there is none. */
+/* The next connection with something new to send; false if there is none. */
 bool run_take_dirty(struct run *run, size_t *ret_connection);
 /* Ends the measurement at the user's request. */
 void run_stop(struct run *run, uint64_t now_ns);

@@ -43,11 +43,11 @@ struct sweep {
 };
 
 void sweep_init(struct sweep *sweep, const struct sweep_range *range, uint64_t p99_limit_ns);
-/* The next rate to try; false where all is known. */
+/* The next rate to try; false if all is known. */
 bool sweep_next(struct sweep *sweep, double *ret_rate);
 /* Notes the run at that rate; `sustained` is filled in. */
 void sweep_note(struct sweep *sweep, const struct sweep_point *point);
-/* Index of the point at the knee; false where no rate was sustained. */
+/* Index of the point at the knee; false if no rate was sustained. */
 bool sweep_knee(const struct sweep *sweep, size_t *ret_index);
 
 #endif

@@ -59,7 +59,7 @@ enum err target_find(const char *text, struct fault *fault, struct target *ret_t
     return OK;
 }
 
-/* Both ends of a connection have one address where they are on one machine. */
+/* Both ends of a connection have one address if they are on one machine. */
 static bool is_local(int fd)
 {
     struct sockaddr_storage own = {0};

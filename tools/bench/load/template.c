@@ -60,7 +60,7 @@ static enum err make_body(struct ctx *scratch, const struct message_info *messag
     return err;
 }
 
-/* The bytes from the first to the last one that differs; false where the sizes do. */
+/* The bytes from the first to the last one that differs; false if the sizes do. */
 static bool find_difference(struct slice a, struct slice b, size_t *ret_first, size_t *ret_last)
 {
     size_t first = 0;

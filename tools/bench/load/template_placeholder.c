@@ -34,7 +34,7 @@ static uint64_t greatest_of(const struct template_place *place)
     return place->from + place->count - 1;
 }
 
-/* The text up to the separator, which is taken off too; the whole rest where there is none. */
+/* The text up to the separator, which is taken off too; the whole rest if there is none. */
 static struct slice take_word(struct slice *rest, char separator)
 {
     const uint8_t *end = rest->size > 0 ? memchr(rest->data, separator, rest->size) : NULL;

@@ -66,7 +66,7 @@ static bool is_dots(const char *name)
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* Makes the folder where there is none, and sees to it that it is empty. */
+/* Makes the folder if there is none, and sees to it that it is empty. */
 static enum err take_folder(const char *folder, struct fault *fault)
 {
     const struct dirent *entry = NULL;

@@ -61,8 +61,7 @@ enum preload_way {
 };
 
 struct preload_options {
-    const char
-        *folder; /* the data folder: made where it is missing, refused where it is not empty */
+    const char *folder; /* the data folder: made where it is missing, refused if it is not empty */
     enum preload_way way;
     uint64_t event_count; /* corrections */
     uint64_t mapping_count; /* confirmed mappings */

@@ -19,9 +19,9 @@ struct sizes {
 /* Sets the script's text lengths and reports the size of its events. The script is fresh, and is to
  * be made again afterwards: its randomness and its organisations are used up. */
 MUST_CHECK enum err sizes_measure(struct script *script, struct sizes *ret_sizes);
-/* ERR_INVALID where an organisation's tables would take too much memory. */
+/* ERR_INVALID if an organisation's tables would take too much memory. */
 MUST_CHECK enum err sizes_check_stage(const struct sizes *sizes, struct fault *fault);
-/* ERR_DISK_FULL where the store would take more than `free_bytes`. */
+/* ERR_DISK_FULL if the store would take more than `free_bytes`. */
 MUST_CHECK enum err sizes_check_disk(const struct sizes *sizes, const char *folder,
                                      uint64_t free_bytes, struct fault *fault);
 

@@ -123,7 +123,7 @@ static void expect_lag(void **state, uint64_t commits)
     assert_int_equal(stats.reader_lag_commits, commits);
 }
 
-/* Goal: a kept snapshot is reported, since pages freed after it can't be reused. Method: readers of
+/* Goal: a kept snapshot is reported, since pages freed after it cannot be reused. Method: readers of
  * several ages over commits; the oldest counts, and one that is reset holds nothing. */
 static void test_oldest_kept_snapshot_is_reported(void **state)
 {

@@ -261,7 +261,7 @@ static struct exchange revoke(struct world *world, const char *by, const char *o
     return world_call_whole(world, &start, &request.base);
 }
 
-/* Goal: the last usable ADMIN token with the server flag can't be revoked, and the message states
+/* Goal: the last usable ADMIN token with the server flag cannot be revoked, and the message states
  * why and the remedy. Method: beside it, by turns, a token that is not ADMIN, one without the flag,
  * an expired one and a revoked one; then one that is usable, of another organisation. */
 static void test_last_server_token_can_not_be_revoked(void **state)

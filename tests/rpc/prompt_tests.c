@@ -1,6 +1,6 @@
 /*
  * prompt_tests.c: prompts through calls: the layout's examples in their place, nothing expanded twice,
- * what people wrote sanitised, what can't be meant refused, and the reference that proves it all.
+ * what people wrote sanitised, what cannot be meant refused, and the reference that proves it all.
  */
 #include "tests/rpc/ingest.h"
 #include "tests/rpc/prompts.h"

@@ -181,7 +181,7 @@ static void test_all_findings_are_returned(void **state)
     world_deinit(&world);
 }
 
-/* Goal: it needs the server flag, and reports why it can't run. Method: an administrator without
+/* Goal: it needs the server flag, and reports why it cannot run. Method: an administrator without
  * the flag, a server that has none, one that runs already, and one that fails on its way. */
 static void test_verify_without_the_server_flag_is_refused(void **state)
 {

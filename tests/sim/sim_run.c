@@ -88,7 +88,7 @@ static void on_chaos(struct sim *sim, void *object, uint64_t number)
     if (sim_chance(sim, profile->silence)) {
         silence_link(sim);
     }
-    /* An organisation that was made, and whose key a clock days ahead has forgotten, can't be made again. */
+    /* An organisation that was made, and whose key a clock days ahead has forgotten, cannot be made again. */
     if (sim->crowd->set_up && sim_chance(sim, profile->wall_jump)) {
         jump_wall(sim);
     }

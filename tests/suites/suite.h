@@ -52,7 +52,7 @@ void *suite_call_state(struct suite_call *call, size_t size);
 /* Queues a message, `delay_us` after what was queued before. Kept, not copied: it lives in the
  * arena. */
 void suite_reply(struct suite_call *call, struct slice message, int64_t delay_us);
-/* Queues the end; later output is discarded. The status' slices must live in the arena or for
+/* Queues the end; later output is discarded. The status' slices must be in the arena or for
  * ever. */
 void suite_end(struct suite_call *call, const struct status *status, int64_t delay_us);
 /* The same at once, in front of what waits. */

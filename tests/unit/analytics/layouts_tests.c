@@ -199,7 +199,7 @@ static void test_experiment_compares_both_arms(void **state)
     store_abort(txn);
 }
 
-/* Goal: values that can't be computed are absent: a rate without extractions, an improvement over
+/* Goal: values that cannot be computed are absent: a rate without extractions, an improvement over
  * nothing. Method: no extraction at all, only one arm, a control that is never correct. */
 static void test_uncomputable_values_are_absent(void **state)
 {

@@ -1,6 +1,6 @@
 /*
  * template_test.c: Goal: each request of a template is what the JSON codec would have made of the
- * text with the placeholders filled in, every placeholder draws from what it says, and what can't be
+ * text with the placeholders filled in, every placeholder draws from what it says, and what cannot be
  * patched is refused with a sentence. Method: requests are written back as JSON and looked at.
  */
 #include "tests/unit/bench_load/bench_load_tests.h"

@@ -297,7 +297,7 @@ static void assert_completed(const char *line, const char *expected)
     arena_deinit(&arena);
 }
 
-/* Goal: completion offers all valid words at every place of a line, and nothing where none is
+/* Goal: completion offers all valid words at every place of a line, and nothing if none is
  * valid. Method: a line for each place. */
 static void test_completion_offers_all_valid_words(void **state)
 {

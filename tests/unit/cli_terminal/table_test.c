@@ -48,7 +48,7 @@ static void assert_table(unsigned width, const char *expected)
 }
 
 /* Goal: columns line up; a terminal's width is kept by cutting what may be cut; scripts get all.
- * Method: the same rows for a pipe, for 40 columns, and for a width that can't be kept. */
+ * Method: the same rows for a pipe, for 40 columns, and for a width that cannot be kept. */
 static void test_columns_are_aligned_and_cut_to_the_width(void **state)
 {
     (void)state;

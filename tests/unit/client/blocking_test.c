@@ -166,7 +166,7 @@ static void test_lost_server_ends_the_upload_as_unavailable(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: the caller may give up, and a message that can't be sent ends the call with the reason.
+/* Goal: the caller may give up, and a message that cannot be sent ends the call with the reason.
  * Method: STOP at the third message; a third message over the limit. */
 static void test_upload_ends_if_the_caller_stops(void **state)
 {

@@ -457,7 +457,7 @@ static void test_idle_connection_does_not_keep_the_loop(void **state)
     server_stop(&server);
 }
 
-/* Goal: nor does a connection that can't be made hold the loop.
+/* Goal: nor does a connection that cannot be made hold the loop.
  * Method: a listener whose queue is full, so that the kernel drops who comes. */
 static void test_unmade_connection_does_not_keep_the_loop(void **state)
 {
@@ -599,7 +599,7 @@ static void test_unread_bytes_do_not_keep_the_loop(void **state)
     free(content);
 }
 
-/* Goal: a configuration that can't work is refused at once.
+/* Goal: a configuration that cannot work is refused at once.
  * Method: no host, no port, a name that is too long. */
 static void test_invalid_configuration_is_refused(void **state)
 {

@@ -99,7 +99,7 @@ static void test_damage_is_distinguished_from_size(void **state)
     assert_int_equal(read_raw(SLICE("\0\0\0\0\2x"), false), ERR_NOT_FOUND);
 }
 
-/* Goal: a small message can't inflate past the limit.
+/* Goal: a small message cannot inflate past the limit.
  * Method: twice the limit of zeros, compressed. */
 static void test_inflation_stops_at_the_limit(void **state)
 {

@@ -430,7 +430,7 @@ static void test_goaway_finishes_accepted_calls(void **state)
     peer_free(peer);
 }
 
-/* Goal: what can't be sent is refused at once, without a callback.
+/* Goal: what cannot be sent is refused at once, without a callback.
  * Method: metadata of the protocol's own, too much of it, and a request over the limit. */
 static void test_unsendable_call_is_refused_without_callback(void **state)
 {

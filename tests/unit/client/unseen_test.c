@@ -117,7 +117,7 @@ static void test_call_is_unseen_until_its_first_byte(void **state)
     }
 }
 
-/* Goal: a call that ends from this side is unseen only where nothing of it was sent.
+/* Goal: a call that ends from this side is unseen only if nothing of it was sent.
  * Method: cancelled before and after, and at its deadline before. */
 static void test_ended_call_is_unseen_only_if_unsent(void **state)
 {
@@ -142,7 +142,7 @@ static void test_ended_call_is_unseen_only_if_unsent(void **state)
     peer_free(peer);
 }
 
-/* Goal: REFUSED_STREAM says that nothing was done; other errors don't, nor does it after a part of
+/* Goal: REFUSED_STREAM says that nothing was done; other errors do not, nor does it after a part of
  * the answer (RFC 9113, 8.7). Method: resets with each, and one after headers. */
 static void test_only_refused_stream_is_unseen(void **state)
 {

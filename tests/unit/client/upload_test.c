@@ -350,7 +350,7 @@ static void test_reply_count_other_than_one_is_an_error(void **state)
     }
 }
 
-/* Goal: what can't be sent is refused without harm to the call. Method: a request with the start; a
+/* Goal: what cannot be sent is refused without harm to the call. Method: a request with the start; a
  * message over the limit; a message and a second end after the end; both of a unary call. */
 static void test_invalid_sends_are_refused(void **state)
 {

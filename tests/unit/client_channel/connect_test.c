@@ -261,7 +261,7 @@ static void test_draining_connections_are_bounded(void **state)
     world_end(&world);
 }
 
-/* Goal: a connection that can't even be attempted counts as a failed attempt, with its reason. */
+/* Goal: a connection that cannot even be attempted counts as a failed attempt, with its reason. */
 static void test_connection_that_can_not_start_is_a_failed_attempt(void **state)
 {
     struct world world;

@@ -221,7 +221,7 @@ static void test_channel_may_be_freed_before_its_connections_end(void **state)
     assert_int_equal(asked[0].ends + asked[1].ends, 2);
 }
 
-/* Goal: a call that can't be sent is refused at once, with or without a connection. */
+/* Goal: a call that cannot be sent is refused at once, with or without a connection. */
 static void test_unsendable_call_is_refused_at_once(void **state)
 {
     static const struct client_metadata wrong = {.key = SLICE("Upper"), .value = SLICE("case")};

@@ -242,7 +242,7 @@ static void test_one_attempt_is_not_repeated(void **state)
     world_end(&world);
 }
 
-/* Goal: a server that can't be reached ends a call after attempts_max attempts; one that waits for
+/* Goal: a server that cannot be reached ends a call after attempts_max attempts; one that waits for
  * ready continues until its deadline, and then reports what it waited for. */
 static void test_unreachable_server_ends_a_call_after_its_attempts(void **state)
 {

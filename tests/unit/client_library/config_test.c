@@ -299,7 +299,7 @@ static void test_large_token_file_is_refused_cheaply(void **state)
     assert_reported("holds no valid token");
 }
 
-/* Goal: the reason why a file can't be read is reported. Method: a missing one, and a folder. */
+/* Goal: the reason why a file cannot be read is reported. Method: a missing one, and a folder. */
 static void test_unreadable_token_file_is_reported(void **state)
 {
     const struct errata_channel_config missing = {SIZED, .token_file = "/nowhere/token"};

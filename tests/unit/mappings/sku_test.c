@@ -21,7 +21,7 @@ static struct slice fold(struct world *world, const char *text)
     return folded;
 }
 
-/* Goal: case, white space at the ends and canonically equivalent spellings don't matter; every
+/* Goal: case, white space at the ends and canonically equivalent spellings do not matter; every
  * other difference does. Method: pairs. */
 static void test_skus_are_equal_up_to_case_and_space(void **state)
 {

@@ -471,7 +471,7 @@ static void test_jobs_end_if_no_worker_can_start(void **state)
     open_document(world, 1, "text tables", &waiting);
     open_document(world, 1, "text tables", &arriving);
     submit(&waiting);
-    /* The file goes away, so that it can't even be started. */
+    /* The file goes away, so that it cannot even be started. */
     assert_int_equal(unlink(path), 0);
     run_until_done(world, 1);
     assert_int_equal(waiting.result, ERR_UNAVAILABLE);
@@ -491,7 +491,7 @@ static void test_jobs_end_if_no_worker_can_start(void **state)
     assert_int_equal(next.measured, OK);
 }
 
-/* Goal: a job that can't get its descriptors ends without affecting the next. Method: a limit that
+/* Goal: a job that cannot get its descriptors ends without affecting the next. Method: a limit that
  * leaves none, while it is submitted. */
 static void test_job_without_descriptors_ends(void **state)
 {

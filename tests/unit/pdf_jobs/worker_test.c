@@ -411,7 +411,7 @@ static void test_cancelled_job_is_killed_with_its_child(void **state)
     assert_false(worker.killed);
 }
 
-/* Goal: sealed bytes can't be changed, by this process or any that gets them, and their hash is
+/* Goal: sealed bytes cannot be changed, by this process or any that gets them, and their hash is
  * that of the written bytes. Method: each way to change them; an empty document, too. */
 static void test_sealed_bytes_can_not_be_changed(void **state)
 {

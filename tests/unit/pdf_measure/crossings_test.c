@@ -99,7 +99,7 @@ static void test_sweep_joins_exactly_the_crossing_rulings(void **state)
     }
 }
 
-/* Goal: rulings that end 3 points from each other cross, those further off don't. Method: one of each
+/* Goal: rulings that end 3 points from each other cross, those further off do not. Method: one of each
  * way, at distances around 3. */
 static void test_rulings_within_3_points_cross(void **state)
 {

@@ -231,7 +231,7 @@ static void test_page_above_the_ruling_limit_is_cut(void **state)
 
         arena_init(&arena, CONTENT_BYTES_MAX);
         buffer_init(&content, &arena, CONTENT_BYTES_MAX / 4);
-        /* Lines thicker than a pixel of a page this large, which Poppler leaves where they are. */
+        /* Lines thicker than a pixel of a page this large, which Poppler does not move. */
         buffer_append(&content, SLICE("50 w\n"));
         for (int i = 0; i < MEASURE_RULINGS_MAX + over; i++) {
             buffer_printf(&content, "1 %d m 9 %d l S\n", 2 * i, 2 * i);

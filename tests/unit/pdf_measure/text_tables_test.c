@@ -189,7 +189,7 @@ static void test_three_other_rows_may_be_within_a_table(void **state)
     }
 }
 
-/* Goal: text-only tables don't count beside a ruled one, in any place. Method: a block of six rows,
+/* Goal: text-only tables do not count beside a ruled one, in any place. Method: a block of six rows,
  * with rules under it and without. */
 static void test_text_table_beside_a_ruled_one_does_not_count(void **state)
 {

@@ -327,7 +327,7 @@ static void test_interrupted_creation_starts_over(void **state)
     assert_int_equal(stat_of(world, "db/data.mdb").st_size, 20000);
 }
 
-/* Goal: a store that can't be created completely leaves nothing, and is created by the next start.
+/* Goal: a store that cannot be created completely leaves nothing, and is created by the next start.
  * Method: a file may grow to three pages only, which is too few for the tables. */
 static void test_failed_creation_leaves_nothing(void **state)
 {

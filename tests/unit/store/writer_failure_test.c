@@ -140,7 +140,7 @@ static void test_batch_too_large_for_the_map_is_split(void **state)
 
 /* Goal: writes that used the reserve's room are the last ones until it is restored. Method: a batch
  * fails as full, and so does one after a member that fits; their members fit one by one, and the
- * reserve can't be restored. */
+ * reserve cannot be restored. */
 static void test_writes_stop_once_the_reserve_is_used(void **state)
 {
     static const uint64_t full_members[] = {0, 1};

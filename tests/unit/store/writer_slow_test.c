@@ -112,7 +112,7 @@ static void learn_slow_disk(struct writer_world *world)
     }
 }
 
-/* Goal: a request that can't be answered within its deadline is refused at once, others are not. Method:
+/* Goal: a request that cannot be answered within its deadline is refused at once, others are not. Method:
  * commits of 100 ms; requests with deadlines around that, first of an empty queue, then of one of more
  * than a batch. */
 static void test_request_that_misses_its_deadline_is_refused_at_once(void **state)

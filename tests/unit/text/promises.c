@@ -57,7 +57,7 @@ static const uint32_t letters_drawn_alike[] = {0x430, 0x441, 0x435, 0x43E, 0x440
 
 #define COUNT_OF(table) (sizeof(table) / sizeof((table)[0]))
 
-/* The code point that begins at `*at`; false, and nothing read, where none does. */
+/* The code point that begins at `*at`; false, and nothing read, if none does. */
 static bool read_one(struct slice text, size_t *at, uint32_t *ret_code_point)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};

@@ -28,7 +28,7 @@ struct peer_job {
 
 /* Starts `program` with the arguments (NULL-terminated, at most 4) and reads READY. */
 bool peer_start(struct peer *peer, const char *program, const char *const *arguments);
-/* Closes the control socket and waits for the end; the wait status, or -1 where it does not end. */
+/* Closes the control socket and waits for the end; the wait status, or -1 if it does not end. */
 int peer_stop(struct peer *peer);
 
 /* A descriptor with these bytes, sealed. */

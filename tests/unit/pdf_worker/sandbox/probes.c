@@ -289,7 +289,7 @@ static int seal_file(void)
     return reported(fcntl(PROBE_FILE_FD, F_ADD_SEALS, F_SEAL_WRITE));
 }
 
-/* The document is sealed, and what is sealed can't be changed through a mapping either. */
+/* The document is sealed, and what is sealed cannot be changed through a mapping either. */
 static int map_document_writable(void)
 {
     return reported(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, PROBE_DOCUMENT_FD, 0) ==

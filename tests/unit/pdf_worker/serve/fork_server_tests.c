@@ -59,7 +59,7 @@ static void send_job(const struct peer *peer, const char *text, struct peer_job 
     assert_true(peer_send_job(peer, &message, fake_document(text), job));
 }
 
-/* Reads the answer and the end of a job; the answer lives in the arena. */
+/* Reads the answer and the end of a job; the answer is in the arena. */
 static void finish_job(struct peer_job *job, struct arena *arena, struct pdf_answer *answer,
                        struct pdf_control_end *end)
 {

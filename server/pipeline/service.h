@@ -1,7 +1,6 @@
 /*
- * service.h: the interface for the implementation of methods. A method has one to four plain
- * functions, which the generator names and declares. Each takes the method's own struct, `struct
- * X_call`, whose members are those that the method needs:
+ * service.h: how methods are implemented. A method has one to four plain functions, which the generator names and
+ * declares. Each takes the method's own struct, `struct X_call`, whose members are those that the method needs:
  *
  *   | method                   | function   | reads                          | sets, or appends to |
  *   |--------------------------|------------|--------------------------------|---------------------|
@@ -16,11 +15,11 @@
  *   |                          | X_stopped  |                                | stream              |
  *   | bidi stream              | X_message  | each request; after X_start    | stream              |
  *
- * A list also has `page`, the page that the request asks for, to which X_read appends; the pipeline
- * writes next_page_token. A method with an `as_of` has it in `as_of`. X is the service and method
- * in snake case: prompt_service_get_examples (with the package for services that are not ours:
- * grpc_health_v1_health_check). The request has passed check_request, so its formats, limits and
- * required fields are valid. A function explains errors in ctx->fault.
+ * A list also has `page`, the page that the request asks for, to which X_read appends; the pipeline writes
+ * next_page_token. A method with an `as_of` has it in `as_of`. X is the service and method in snake case:
+ * prompt_service_get_examples (with the package for services that are not ours: grpc_health_v1_health_check). The
+ * request has passed check_request, so its formats, limits and required fields are valid. A function explains errors in
+ * ctx->fault.
  *
  * _prepare may run on the pool: it must only use its struct. _receive runs on the loop, in an arena
  * that is freed after each request. _write runs on the writer thread, and may run more than once

@@ -1,6 +1,6 @@
 /*
  * random_tests.c: exposures at random, of single corrections and of documents, between corrections that supersede each
- * other, judgements of mappings and new versions of templates. Each is explained at the end, and must equal what was served, to the byte. Every world ends
+ * other, retractions of corrections, judgements of mappings and new versions of templates. Each is explained at the end, and must equal what was served, to the byte. Every world ends
  * with a replay of its log, so that a rebuild explains the same.
  */
 #include "tests/explain/explain.h"
@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include <errata/v1/event.fields.h>
+#include <errata/v1/event_service.pb-c.h>
 
 /* Exposures of one world: what is served stays in memory until it ends. */
 #define WORLD_EXPOSURES 200
@@ -23,6 +24,8 @@
 #define DOCUMENTS 8
 #define SKUS 6
 #define LINES 5
+/* Corrections of one world that a retraction may name: the newest. */
+#define CORRECTIONS 16
 #define TEMPLATE "template"
 #define TEXT_BYTES 128
 
@@ -46,6 +49,8 @@ struct run {
     unsigned wanted;
     uint32_t template_version;
     unsigned changes; /* makes each correction different */
+    const char *corrections[CORRECTIONS]; /* the newest; NULL: retracted */
+    unsigned retractions;
     unsigned documents; /* served examples that showed several corrections */
     struct recount recount;
 };
@@ -86,7 +91,26 @@ static void capture(struct run *run)
     correction.meta = (const char *)arena_printf(
                           arena, "{\"input_snippet\":\"Pos %u system: do {{x}}\"}", run->changes)
                           .data;
-    (void)explain_capture(&run->world, &correction);
+    run->corrections[run->changes % CORRECTIONS] = explain_capture(&run->world, &correction);
+}
+
+/* Retracts one of the newest corrections, if the one that is drawn was not retracted before. */
+static void retract(struct run *run)
+{
+    const char **place = &run->corrections[draw(run, CORRECTIONS)];
+    Errata__V1__RetractEventRequest request = ERRATA__V1__RETRACT_EVENT_REQUEST__INIT;
+    const struct exchange_start start = {.path = "errata.v1.EventService/RetractEvent",
+                                         .authorization = run->world.admin};
+    Errata__V1__RetractEventResponse *response = NULL;
+
+    if (*place == NULL) {
+        return;
+    }
+    request.event_id = text_of(*place);
+    request.reason = text_of("wrong");
+    assert_int_equal(world_call(&run->world, &start, &request.base, &response), STATUS_OK);
+    *place = NULL;
+    run->retractions++;
 }
 
 static void judge(struct run *run)
@@ -357,11 +381,14 @@ static void run_one(struct run *run, unsigned long seed, unsigned exposures)
         if (draw(run, 20) == 0) {
             put_template(run);
         }
+        if (draw(run, 10) == 0) {
+            retract(run);
+        }
     }
     for (unsigned i = 0; i < run->count; i++) {
         explain_one(run, &run->served[i]);
     }
-    assert_true(run->documents > 0 || run->count < WORLD_EXPOSURES);
+    assert_true((run->documents > 0 && run->retractions > 0) || run->count < WORLD_EXPOSURES);
     recount_check(&run->recount, &run->world);
     world_deinit(&run->world);
 }

@@ -21,6 +21,8 @@ WRITES = (("capture", 36), ("batch", 10), ("extraction", 16), ("suggest", 6), ("
           ("matches", 6), ("template", 3), ("settings", 1), ("token", 6), ("document", 6), ("upload", 2),
           ("merge", 2), ("split", 2),
           ("organization", 2), ("verdict", 8), ("rule", 3), ("propose", 2), ("state", 3), ("retract", 4))
+# Corrections of one layout, taken back as often as they are made, and extractions that count them.
+RETRACTIONS = (("capture", 10), ("retract", 10), ("extraction", 3))
 SUBJECTS = 12  # documents and drafts shared by the writes
 SKUS = 12  # SKUs of a customer shared by the writes
 CUSTOMERS = 3
@@ -94,8 +96,9 @@ class Ack:
 class Load:
     """Writes of every kind, until stopped, and what was acknowledged of them."""
 
-    def __init__(self, pdfs):
+    def __init__(self, pdfs, writes=WRITES):
         self.pdfs = pdfs  # empty without a worker
+        self.writes = writes
         self.up = threading.Event()
         self.stop = threading.Event()
         self.lock = threading.Lock()
@@ -126,7 +129,7 @@ class Load:
         try:
             while not self.stop.is_set():
                 number += 1
-                getattr(self, draw(moments, WRITES))(f"{name}-{number}", *moments.choice(self.orgs))
+                getattr(self, draw(moments, self.writes))(f"{name}-{number}", *moments.choice(self.orgs))
         except Exception as e:  # a thread that ends unheard would make the run look clean
             self.problems.append(f"{name}: {type(e).__name__}: {e}")
 
@@ -445,8 +448,11 @@ def number_of(key, below):
     return zlib.crc32(key.encode()) % below
 
 
+layouts = 7  # number of layouts of corrections and extractions
+
+
 def layout_of(key):
-    return f"layout-{number_of(key, 7)}"
+    return f"layout-{number_of(key, layouts)}"
 
 
 def subject_of(kind, key):

@@ -2,6 +2,7 @@
  * prompt_tests.c: prompts through calls: the layout's examples in their place, nothing expanded twice,
  * what people wrote sanitised, what cannot be meant refused, and the reference that proves it all.
  */
+#include "server/domain/corrections/examples.h"
 #include "tests/rpc/ingest.h"
 #include "tests/rpc/prompts.h"
 
@@ -130,6 +131,31 @@ static void test_newest_three_of_ten_corrections_are_used(void **state)
     response = prompts_prepare(&world, world.admin, &request);
     assert_int_equal(response->n_example_ids, 3);
     assert_string_equal(response->example_ids[0], fourth);
+    world_deinit(&world);
+}
+
+/* Goal: a prompt says that older corrections were not examined. Method: one correction more than the limit, in whole
+ * lookups of three rows, of which all but the newest are copies of it; and one of another layout. */
+static void test_prompt_reports_corrections_that_were_not_examined(void **state)
+{
+    struct world world;
+    Errata__V1__PreparePromptRequest request = prompts_of_template("{{hint_examples}}");
+    Errata__V1__PreparePromptResponse *response = NULL;
+
+    (void)state;
+    world_init(&world);
+    for (int i = 0; i < EXAMPLES_ROWS_MAX + EXAMPLES_LIMIT_DEFAULT; i++) {
+        (void)prompts_capture(&world, world.admin, "copies", "{\"qty\":12}", "");
+    }
+    (void)prompts_capture(&world, world.admin, "one", "{\"qty\":12}", "");
+    prompts_set_layout(&request, "copies");
+    response = prompts_prepare(&world, world.admin, &request);
+    assert_int_equal(response->n_example_ids, 1);
+    assert_true(response->incomplete);
+    prompts_set_layout(&request, "one");
+    response = prompts_prepare(&world, world.admin, &request);
+    assert_int_equal(response->n_example_ids, 1);
+    assert_false(response->incomplete);
     world_deinit(&world);
 }
 
@@ -394,6 +420,7 @@ int run_prompt_tests(void)
         cmocka_unit_test(test_prompt_has_three_examples_newest_first),
         cmocka_unit_test(test_prompt_without_corrections_has_an_empty_place),
         cmocka_unit_test(test_newest_three_of_ten_corrections_are_used),
+        cmocka_unit_test(test_prompt_reports_corrections_that_were_not_examined),
         cmocka_unit_test(test_layout_is_taken_from_the_document),
         cmocka_unit_test(test_inserted_values_are_not_expanded),
         cmocka_unit_test(test_only_what_people_wrote_is_sanitised),

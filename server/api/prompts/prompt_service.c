@@ -282,6 +282,7 @@ static enum err answer_prompt(struct arena *arena, const struct prompt_query *qu
         .arm = prompt->examples.arm,
         .withheld = prompt->examples.withheld,
         .exposure_ref = prompt->exposure_ref,
+        .incomplete = prompt->examples.incomplete,
     };
     struct buffer other_tokens;
     struct buffer missing_tokens;

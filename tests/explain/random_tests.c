@@ -384,7 +384,11 @@ static void run_one(struct run *run, unsigned long seed, unsigned exposures)
         if (draw(run, 10) == 0) {
             retract(run);
         }
+        if (draw(run, 100) == 0) {
+            world_rebuild(&run->world);
+        }
     }
+    world_rebuild(&run->world);
     for (unsigned i = 0; i < run->count; i++) {
         explain_one(run, &run->served[i]);
     }
@@ -393,8 +397,9 @@ static void run_one(struct run *run, unsigned long seed, unsigned exposures)
     world_deinit(&run->world);
 }
 
-/* Goal: every exposure is explained as it was served, and the report of each artifact equals a recount of all
- * explanations. Method: worlds of 200 exposures, one seed each; every other one holds documents out. */
+/* Goal: every exposure is explained as it was served, also after retractions, supersessions, restarts and rebuilds of
+ * the tables, and the report of each artifact equals a recount of all explanations. Method: worlds of 200 exposures,
+ * one seed each; every other one holds documents out; each is rebuilt at random and before the explanations. */
 static void test_random_exposures_are_explained_as_served(void **state)
 {
     struct run *run = test_malloc(sizeof(*run));

@@ -79,12 +79,41 @@ static void make_services(struct world *world, bool documents)
     assert_int_equal(pipeline_new(&world->arena, &pipeline, &world->pipeline), OK);
 }
 
-static void init(struct world *world, bool documents)
+/* Opens the services over the stored tables. */
+static void open_services(struct world *world)
 {
     struct call_config calls;
+    bool documents = world->has_documents;
+
+    assert_int_equal(env_init(&world->env, &world->arena, &world->ctx, world->backend), OK);
+    make_services(world, documents);
+    calls = call_config_default(pipeline_handlers(world->pipeline));
+    assert_int_equal(call_server_new(&calls, 0, &world->calls), OK);
+    pipeline_set_health(world->pipeline, HEALTH_PART_SERVER, HEALTH_SERVING);
+    pipeline_set_health(world->pipeline, HEALTH_PART_WRITE, HEALTH_SERVING);
+    pipeline_check_clock(world->pipeline);
+    pipeline_set_health(world->pipeline, HEALTH_PART_PDF,
+                        documents ? HEALTH_SERVING : HEALTH_NOT_SERVING);
+}
+
+/* Every call must have ended. */
+static void close_services(struct world *world)
+{
+    assert_int_equal(pipeline_live_count(world->pipeline), 0);
+    assert_int_equal(world->job_count, 0);
+    call_server_free(world->calls);
+    pipeline_free(world->pipeline);
+    writer_drain(world->writer);
+    writer_free(world->writer);
+    auth_free(world->auth);
+    env_deinit(&world->env);
+}
+
+static void init(struct world *world, bool documents)
+{
     bool made = false;
 
-    *world = (struct world){0};
+    *world = (struct world){.has_documents = documents};
     fake_documents_init(&world->documents);
     arena_init(&world->arena, ARENA_BYTES);
     fault_init(&world->fault, &world->arena);
@@ -95,15 +124,7 @@ static void init(struct world *world, bool documents)
     assert_int_equal(store_memory_open(&world->backend), OK);
     assert_int_equal(first_token_make(&world->ctx, world->backend, keep_token, world, &made), OK);
     assert_true(made);
-    assert_int_equal(env_init(&world->env, &world->arena, &world->ctx, world->backend), OK);
-    make_services(world, documents);
-    calls = call_config_default(pipeline_handlers(world->pipeline));
-    assert_int_equal(call_server_new(&calls, 0, &world->calls), OK);
-    pipeline_set_health(world->pipeline, HEALTH_PART_SERVER, HEALTH_SERVING);
-    pipeline_set_health(world->pipeline, HEALTH_PART_WRITE, HEALTH_SERVING);
-    pipeline_check_clock(world->pipeline);
-    pipeline_set_health(world->pipeline, HEALTH_PART_PDF,
-                        documents ? HEALTH_SERVING : HEALTH_NOT_SERVING);
+    open_services(world);
 }
 
 void world_init(struct world *world)
@@ -203,21 +224,51 @@ void world_check_replay(struct world *world)
     store_memory_close(replayed);
 }
 
+/* Copies the rows that are in no log: the server's keys. */
+static void carry_local_rows(struct store_backend *from, struct store_backend *to)
+{
+    struct key prefix = key_global_prefix();
+    struct store_txn *read = NULL;
+    struct store_txn *write = NULL;
+    struct store_cursor cursor;
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+
+    assert_int_equal(store_begin(from, STORE_READ, &read), OK);
+    assert_int_equal(store_begin(to, STORE_WRITE, &write), OK);
+    assert_int_equal(store_cursor_init(&cursor, read, TABLE_META, key_slice(&prefix),
+                                       slice_of(NULL, 0), STORE_ASCENDING),
+                     OK);
+    while (store_cursor_next(&cursor, &key, &value) == OK) {
+        assert_int_equal(store_put(write, TABLE_META, key, value), OK);
+    }
+    store_cursor_deinit(&cursor);
+    store_abort(read);
+    assert_int_equal(store_commit(write), OK);
+}
+
+void world_rebuild(struct world *world)
+{
+    struct replay_report *report = arena_calloc(&world->arena, 1, sizeof(*report));
+    struct store_backend *rebuilt = NULL;
+
+    assert_non_null(report);
+    close_services(world);
+    rebuilt = replay(world, replay_log, report);
+    carry_local_rows(world->backend, rebuilt);
+    store_memory_close(world->backend);
+    world->backend = rebuilt;
+    open_services(world);
+}
+
 void world_deinit(struct world *world)
 {
     if (!world->is_damaged) {
         world_check_replay(world);
     }
-    assert_int_equal(pipeline_live_count(world->pipeline), 0);
-    assert_int_equal(world->job_count, 0);
     fake_documents_check_end(&world->documents);
-    call_server_free(world->calls);
-    pipeline_free(world->pipeline);
-    writer_drain(world->writer);
-    writer_free(world->writer);
-    auth_free(world->auth);
+    close_services(world);
     store_memory_close(world->backend);
-    env_deinit(&world->env);
     arena_deinit(&world->arena);
 }
 

@@ -53,6 +53,7 @@ struct world {
     size_t job_count;
     bool pool_is_full; /* run_on_pool returns ERR_BUSY */
     struct fake_documents documents;
+    bool has_documents; /* there is a PDF worker */
     bool wants_turn;
     unsigned turns; /* number of turns run by pipeline_turn */
     uint64_t damaged_rows; /* number of rows that a test changed without the writer */
@@ -69,6 +70,8 @@ void world_init_without_documents(struct world *world);
 void world_deinit(struct world *world);
 /* Checks that the tables equal a replay of the log, byte by byte. */
 void world_check_replay(struct world *world);
+/* Stops the server, rebuilds its tables from the log, and starts it again. Every call must have ended. */
+void world_rebuild(struct world *world);
 /* Runs jobs, batches and turns until nothing is left to do. */
 void world_run(struct world *world);
 

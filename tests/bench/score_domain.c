@@ -4,6 +4,7 @@
  * 50 of them match; text of 4 KiB. Then 10,000 phrases in 16 KiB, and loading them. Prints the fastest of some rounds.
  * One thread, a store in memory. Usage: bench_score_domain [SCORES]
  */
+#include "server/domain/artifacts/life.h"
 #include "server/domain/scoring/scoring.h"
 #include "store/memory/memory.h"
 
@@ -58,10 +59,11 @@ static void write_rule(struct bench *bench, uint64_t seq)
                    .action = LEARNED_RULE_ACTION_ADD_CHECK,
                    .adjustment = VERDICT_UNIT / 25,
                    .count = 1,
-                   .accuracy = VERDICT_UNIT / 2},
+                   .accuracy = VERDICT_UNIT / 2,
+                   .life = artifact_life_begin(ARTIFACT_STATE_ACTIVE, seq)},
     };
 
-    must("rule", learned_rule_write(&bench->arena, bench->txn, bench->org, &row));
+    must("rule", learned_rule_write(&bench->arena, bench->txn, bench->org, NULL, &row));
 }
 
 /* Makes one rule of each kind in turn, and the part of the receipt that matches it. */

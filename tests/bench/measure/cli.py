@@ -11,6 +11,7 @@ by default:
   connections  memory of an idle connection
   capture      durable CaptureFeedbackEvent, 1, 10 and 100 in flight; beside one fdatasync
   mixed        lookups at 2,000/s, idle and while 100 captures are in flight
+  retractions  lookups at 2,000/s, idle and while a page of 50 corrections is retracted each second
   analytics    GetLearningAnalytics of 90 days, on a year of ten million events; start until ready
   match        MatchLines of 200 lines, mapped ones and such that need candidates, a million mappings
   growth       lookups and captures on a store of ten million events, beside one of a million
@@ -33,10 +34,11 @@ from . import goals, machine, report
 from .learned import Learned
 from .load import Load
 from .parts import Parts
+from .retracted import Retracted
 from .servers import Servers
 from .stores import LEAST_EVENTS, Stores
 
-PARTS = ("lookup", "single", "store", "memory", "connections", "capture", "mixed", "pdf",
+PARTS = ("lookup", "single", "store", "memory", "connections", "capture", "mixed", "retractions", "pdf",
          "lookup-under-pdf", "analytics", "match", "growth")  # parts in the order of execution
 DOCUMENTS = ("pdf", "lookup-under-pdf")
 LEARNED = ("analytics", "match")
@@ -141,6 +143,8 @@ def measure(options, parts, documents):
             right = documents.cost() and right
         elif part == "lookup-under-pdf":
             documents.lookup_under_pdf()
+        elif part == "retractions":
+            Retracted(parts).measure()
         elif part in LEARNED:
             getattr(learned, part)()
         else:

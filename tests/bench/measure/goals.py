@@ -4,6 +4,7 @@ import collections
 import dataclasses
 import statistics
 
+from . import retracted
 from .load import LOOKUP_RATE
 
 
@@ -101,6 +102,11 @@ def capture_goals():
                Figure("disk: pwrite 4 KB and fdatasync", "p50"))
 
 
+def retraction_goals():
+    yield Goal("p99 of lookups beside a page of 50 retractions each second, to idle",
+               Figure(retracted.BESIDE, "p99", *OPEN), Figure(retracted.IDLE, "p99", *OPEN), most=1.3)
+
+
 def memory_goals():
     yield Goal("memory of its own, 1,000 calls in flight",
                Figure("GetExamples, 1,000 in flight", "anon_mb"), most=22, unit="MB")
@@ -160,6 +166,6 @@ def document_goals():
 
 def judge(rows, few, many):
     """Returns the result for each goal that was measured."""
-    goals = [*lookup_goals(), *store_goals(), *capture_goals(), *memory_goals(),
+    goals = [*lookup_goals(), *store_goals(), *capture_goals(), *retraction_goals(), *memory_goals(),
              *growth_goals(few, many), *learned_goals(), *document_goals()]
     return [found for found in (goal.judge(rows) for goal in goals) if found]

@@ -237,7 +237,7 @@ static bool is_exact(const struct sample *a, const struct sample *b)
 /* The family that keeps the most similar sketch, the newest among equals; NONE. */
 static size_t find_family(const struct run *run, size_t place)
 {
-    struct family_similarity best = {0, 0};
+    struct family_similarity best = {.of = 0};
     size_t best_place = 0;
     size_t best_family = NONE;
 

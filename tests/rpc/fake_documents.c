@@ -154,6 +154,21 @@ void fake_documents_set_sketch(struct fake_documents *documents, uint32_t first)
     for (uint32_t i = 0; i < sketch->count; i++) {
         sketch->features[i] = 8 * (first + i) + (uint32_t)FAMILY_FEATURE_WORD;
     }
+    sketch->words = (struct family_words){.letterhead_count = 0};
+}
+
+void fake_documents_set_words(struct fake_documents *documents, uint32_t first)
+{
+    struct family_words *words = &documents->answer.tables.sketch.words;
+
+    words->letterhead_count = FAMILY_LETTERHEAD_WORDS_MAX;
+    for (uint32_t i = 0; i < words->letterhead_count; i++) {
+        words->letterhead[i] = 8 * (first + i) + (uint32_t)FAMILY_SECTION_LETTERHEAD;
+    }
+    words->body_count = FAMILY_BODY_WORDS_MIN;
+    for (uint32_t i = 0; i < words->body_count; i++) {
+        words->body[i] = 8 * (first + i) + (uint32_t)FAMILY_SECTION_BODY;
+    }
 }
 
 void fake_documents_init(struct fake_documents *documents)

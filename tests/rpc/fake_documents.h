@@ -42,6 +42,8 @@ void fake_documents_init(struct fake_documents *documents);
 #define FAKE_SKETCH_FEATURES 30
 /* Makes the words of page 1 those from `first` on; 0 at first. Pages with near ones are similar. */
 void fake_documents_set_sketch(struct fake_documents *documents, uint32_t first);
+/* Adds words without places, from a number on, until the next sketch is set. */
+void fake_documents_set_words(struct fake_documents *documents, uint32_t first);
 /* Runs what is queued; true if something was. */
 bool fake_documents_run(struct fake_documents *documents);
 /* Every job was closed, once. */

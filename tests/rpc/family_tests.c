@@ -250,6 +250,53 @@ static void test_nearest(void **state)
     world_deinit(&world);
 }
 
+/* Ingests a document whose words are those from `words` on, and from `first` on with their places. */
+static Errata__V1__Document *ingest_words(struct world *world, const char *document_id,
+                                          uint32_t first, uint32_t words)
+{
+    const struct exchange_start start = {.path = INGEST_UNARY, .authorization = world->admin};
+    Errata__V1__Document *document = NULL;
+
+    fake_documents_set_sketch(&world->documents, first);
+    fake_documents_set_words(&world->documents, words);
+    assert_int_equal(ingest(world, &start, document_id, slice_text(document_id), &document),
+                     STATUS_OK);
+    return document;
+}
+
+/* Goal: scans of one sender are of one family though their words are at other places, and a person sees why; a family
+ * matches by places first; and documents with equal features and other words are different sketches of it. Method: a page,
+ * its words at other places, other words at its places, other words at other places. */
+static void test_letterheads_make_a_family(void **state)
+{
+    struct world world;
+    Errata__V1__GetNearestFamiliesResponse *nearest = NULL;
+    Errata__V1__Document *first = NULL;
+    Errata__V1__Document *other = NULL;
+
+    (void)state;
+    world_init(&world);
+    first = ingest_words(&world, "first", 0, 0);
+    other = ingest_words(&world, "other", 1000, 500);
+    assert_string_not_equal(other->layout_family_id, first->id);
+    assert_string_equal(ingest_words(&world, "moved", 500, 0)->layout_family_id, first->id);
+    assert_string_equal(ingest_words(&world, "same places", 1000, 0)->layout_family_id, other->id);
+    assert_string_equal(ingest_words(&world, "other words", 0, 900)->layout_family_id, first->id);
+    assert_string_equal(ingest_words(&world, "other words again", 0, 900)->layout_family_id,
+                        first->id);
+    nearest = get_nearest(&world, "moved", 0);
+    assert_int_equal(nearest->n_families, 2);
+    assert_true(nearest->families[0]->matches && nearest->families[0]->matches_by_letterhead);
+    assert_true(nearest->families[0]->similarity == 0);
+    assert_non_null(strstr(nearest->families[0]->summary,
+                           "; they match by their letterheads, which share 12 of 12 words"));
+    nearest = get_nearest(&world, "same places", 0);
+    assert_string_equal(nearest->families[0]->family->id, other->id);
+    assert_true(nearest->families[0]->matches && !nearest->families[0]->matches_by_letterhead);
+    assert_true(nearest->families[1]->matches && nearest->families[1]->matches_by_letterhead);
+    world_deinit(&world);
+}
+
 /* The code of a merge; `ret_response` is set if it is OK, and may be NULL. */
 static int merge(struct world *world, const char *key, const char *from, const char *into,
                  Errata__V1__MergeFamiliesResponse **ret_response)
@@ -591,6 +638,7 @@ int run_family_tests(void)
         cmocka_unit_test(test_list_and_get),
         cmocka_unit_test(test_filters),
         cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_letterheads_make_a_family),
         cmocka_unit_test(test_merge),
         cmocka_unit_test(test_merged_list),
         cmocka_unit_test(test_split),

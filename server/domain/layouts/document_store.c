@@ -54,6 +54,7 @@ static enum err decide_family(struct store_txn *txn, struct org_id org,
     event->internal.family_seq = assignment.family_seq;
     event->internal.family_shared_features = assignment.match.similarity.shared;
     event->internal.family_features = assignment.match.similarity.of;
+    event->internal.family_by_letterhead = assignment.match.similarity.by_letterhead;
     event->internal.family_matched_seq = assignment.match.seq;
     event->internal.family_dropped_seq = assignment.dropped_seq;
     return OK;

@@ -32,9 +32,12 @@ static enum err offer_row(const struct family_sketch *sketch, struct slice key, 
 /* Returns whether the number of sketches of the matching family is unchanged: the family has this sketch
  * already, or the sketch replaces one of its own. */
 static enum err keeps_count(struct store_txn *txn, struct org_id org,
+                            const struct family_sketch *sketch,
                             const struct family_assignment *assignment, bool *ret_keeps)
 {
+    uint8_t bytes[FAMILY_SKETCH_BYTES_MAX];
     struct family_record family;
+    size_t place = 0;
     enum err err = OK;
 
     *ret_keeps = false;
@@ -43,8 +46,11 @@ static enum err keeps_count(struct store_txn *txn, struct org_id org,
     }
     err = family_row_read(txn, org, assignment->family_seq, &family);
     if (err == OK) {
-        *ret_keeps = assignment->match.similarity.shared == assignment->match.similarity.of ||
-                     family.sketch_count == FAMILY_ROW_SKETCHES_MAX;
+        err = family_sketch_find(txn, org, &family,
+                                 slice_of(bytes, family_sketch_encode(sketch, bytes)), &place);
+    }
+    if (err == OK) {
+        *ret_keeps = place < family.sketch_count || family.sketch_count == FAMILY_ROW_SKETCHES_MAX;
     }
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
@@ -78,7 +84,7 @@ enum err family_assign(struct store_txn *txn, struct org_id org, const struct fa
     if (err != ERR_NOT_FOUND) {
         return err;
     }
-    err = keeps_count(txn, org, &assignment, &keeps);
+    err = keeps_count(txn, org, sketch, &assignment, &keeps);
     if (err != OK) {
         return err;
     }

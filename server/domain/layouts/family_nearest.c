@@ -29,6 +29,9 @@ static bool is_nearer(const struct family_near *a, const struct family_near *b)
 {
     int order = family_similarity_order(a->similarity, b->similarity);
 
+    if (a->matches != b->matches) {
+        return a->matches;
+    }
     return order != 0 ? order > 0 : a->sketch_seq > b->sketch_seq;
 }
 
@@ -218,8 +221,8 @@ enum err family_near_view(struct arena *arena, struct store_txn *txn, struct org
 {
     struct nearest_family_view view = {
         .has_family = true,
-        .similarity = (double)near->similarity.shared / (double)near->similarity.of,
         .matches = near->matches,
+        .matches_by_letterhead = near->similarity.by_letterhead,
         .own = near->family_seq == document->family_seq,
     };
     struct layout_family_view family_view;
@@ -239,9 +242,14 @@ enum err family_near_view(struct arena *arena, struct store_txn *txn, struct org
     if (err != OK) {
         return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
     }
+    view.similarity = (double)difference.similarity.shared / (double)difference.similarity.of;
     buffer_init(&run, arena, 64);
     buffer_init(&summary, arena, 128);
     put_difference(&difference, &run, &summary);
+    if (near->similarity.by_letterhead) {
+        buffer_printf(&summary, "; they match by their letterheads, which share %u of %u words",
+                      near->similarity.shared, near->similarity.of);
+    }
     err = family_view_make(arena, txn, org, &family, &family_view);
     if (err == OK) {
         family_members_of(near->family_seq, &family, &members);

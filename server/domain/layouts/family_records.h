@@ -6,6 +6,7 @@
 #ifndef ERRATA_SERVER_DOMAIN_LAYOUTS_FAMILY_RECORDS_H
 #define ERRATA_SERVER_DOMAIN_LAYOUTS_FAMILY_RECORDS_H
 
+#include "server/domain/layouts/sketch/family_sketch.h"
 #include "store/base/arena.h"
 #include "store/key.h"
 
@@ -38,7 +39,7 @@ struct family_sketch_record {
 };
 
 /* Maximum bytes of a sketch's row. */
-#define FAMILY_SKETCH_ROW_BYTES_MAX (8 + 512)
+#define FAMILY_SKETCH_ROW_BYTES_MAX (8 + FAMILY_SKETCH_BYTES_MAX)
 
 MUST_CHECK enum err record_decode_family(struct slice bytes, struct family_record *ret_record);
 /* Decodes only the aliases: `alias_of_seq`, `alias_seqs` and `alias_count`, for lookups. */

@@ -55,6 +55,27 @@ static enum err read_sketch(struct store_txn *txn, struct org_id org, uint64_t s
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
+enum err family_sketch_find(struct store_txn *txn, struct org_id org,
+                            const struct family_record *family, struct slice sketch,
+                            size_t *ret_place)
+{
+    struct family_sketch_record kept;
+    size_t place = 0;
+
+    for (; place < family->sketch_count; place++) {
+        enum err err = read_sketch(txn, org, family->sketch_seqs[place], &kept);
+
+        if (err != OK) {
+            return err;
+        }
+        if (slice_equal(kept.sketch, sketch)) {
+            break;
+        }
+    }
+    *ret_place = place;
+    return OK;
+}
+
 enum err family_sketch_drop(struct ctx *ctx, struct store_txn *txn, struct org_id org, uint64_t seq)
 {
     struct family_sketch_record sketch;
@@ -77,28 +98,6 @@ enum err family_sketch_drop(struct ctx *ctx, struct store_txn *txn, struct org_i
     return err != OK ? err : delete_sketch(txn, org, seq);
 }
 
-/* Returns the index of an equal sketch in a family's list; `sketch_count` if there is none. */
-static enum err find_sketch(struct store_txn *txn, struct org_id org,
-                            const struct family_record *family, struct slice sketch,
-                            size_t *ret_place)
-{
-    struct family_sketch_record kept;
-    size_t place = 0;
-
-    for (; place < family->sketch_count; place++) {
-        enum err err = read_sketch(txn, org, family->sketch_seqs[place], &kept);
-
-        if (err != OK) {
-            return err;
-        }
-        if (slice_equal(kept.sketch, sketch)) {
-            break;
-        }
-    }
-    *ret_place = place;
-    return OK;
-}
-
 /* Stores a document's sketch: replaces an equal first sketch of the family in place; otherwise appends it as
  * the newest, and if the family is full removes the oldest one after the first. */
 static enum err keep_sketch(struct ctx *ctx, struct store_txn *txn,
@@ -109,7 +108,7 @@ static enum err keep_sketch(struct ctx *ctx, struct store_txn *txn,
     struct slice value = {NULL, 0};
     size_t place = 0;
     bool is_first = false;
-    enum err err = find_sketch(txn, addend->org, family, addend->sketch, &place);
+    enum err err = family_sketch_find(txn, addend->org, family, addend->sketch, &place);
 
     if (err != OK) {
         return err;

@@ -35,6 +35,10 @@ MUST_CHECK enum err family_rows_enter(struct store_txn *txn, const struct family
 /* Removes the sketch with this key, which may be of any family, and its place in the family's row. */
 MUST_CHECK enum err family_sketch_drop(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                        uint64_t seq);
+/* Returns the place of an equal sketch in a family's list; `sketch_count` if there is none. */
+MUST_CHECK enum err family_sketch_find(struct store_txn *txn, struct org_id org,
+                                       const struct family_record *family, struct slice sketch,
+                                       size_t *ret_place);
 
 /* ERR_NOT_FOUND for a seq that made no family. */
 MUST_CHECK enum err family_row_read(struct store_txn *txn, struct org_id org, uint64_t family_seq,

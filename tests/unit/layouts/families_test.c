@@ -88,7 +88,7 @@ static bool same_sketch(const struct family_sketch *a, const struct family_sketc
 /* The family of the most similar kept sketch, the newest of equals; 0: none is similar enough. */
 static uint64_t model_assign(const struct model *model, const struct family_sketch *sketch)
 {
-    struct family_similarity best = {0, 0};
+    struct family_similarity best = {.of = 0};
     uint64_t family = 0;
 
     for (size_t i = 0; i < model->count; i++) {

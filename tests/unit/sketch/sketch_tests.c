@@ -2,6 +2,8 @@
  * sketch_tests.c: sketches and their similarity, on made-up features, and beside a model that works on
  * sets of features by brute force.
  */
+#include "tests/unit/sketch/sketch_tests.h"
+
 #include "server/domain/layouts/sketch/family_sketch.h"
 #include "store/base/random.h"
 
@@ -16,6 +18,7 @@
 
 #define MODEL_MAX 4096
 #define ROUNDS 3000
+#define FEATURES_BYTES ((size_t)4 * FAMILY_SKETCH_FEATURES_MAX)
 
 /* A sketch of the features from `first` to before `end`, all of one kind, with even numbers. */
 static struct family_sketch range(uint32_t first, uint32_t end, enum family_feature_kind kind)
@@ -108,16 +111,16 @@ static void test_similarity_at_the_limits_is_exact(void **state)
     assert_false(family_sketch_is_family(&ten, &three, &similarity));
     assert_false(family_sketch_is_family(&none, &none, &similarity));
     assert_int_equal(similarity.of, 0);
-    assert_int_equal(
-        family_similarity_order((struct family_similarity){1, 3}, (struct family_similarity){2, 6}),
-        0);
-    assert_true(family_similarity_order((struct family_similarity){3, 10},
-                                        (struct family_similarity){38, 128}) > 0);
-    assert_true(family_similarity_order((struct family_similarity){0, 0},
-                                        (struct family_similarity){0, 9}) < 0);
-    assert_int_equal(
-        family_similarity_order((struct family_similarity){0, 0}, (struct family_similarity){0, 0}),
-        0);
+    assert_int_equal(family_similarity_order((struct family_similarity){.shared = 1, .of = 3},
+                                             (struct family_similarity){.shared = 2, .of = 6}),
+                     0);
+    assert_true(family_similarity_order((struct family_similarity){.shared = 3, .of = 10},
+                                        (struct family_similarity){.shared = 38, .of = 128}) > 0);
+    assert_true(family_similarity_order((struct family_similarity){.shared = 0, .of = 0},
+                                        (struct family_similarity){.shared = 0, .of = 9}) < 0);
+    assert_int_equal(family_similarity_order((struct family_similarity){.shared = 0, .of = 0},
+                                             (struct family_similarity){.shared = 0, .of = 0}),
+                     0);
 }
 
 /* A sketch of `shared` words and `fonts` fonts that all such sketches have, and `own` words of its own. */
@@ -215,26 +218,26 @@ static void test_difference_names_the_kinds(void **state)
     assert_int_equal(counts[FAMILY_FEATURE_PAGE], 0);
 }
 
-/* Goal: the written bytes are read back, and others are refused. Method: all lengths, and each rule
+/* Goal: the written features are read back, and others are refused. Method: all lengths, and each rule
  * broken. */
 static void test_bytes_round_trip(void **state)
 {
     struct family_sketch full = range(0, 128, FAMILY_FEATURE_WORD);
     struct family_sketch read;
-    uint8_t bytes[FAMILY_SKETCH_BYTES_MAX + 4] = {0};
+    uint8_t bytes[FAMILY_SKETCH_BYTES_MAX] = {0};
 
     (void)state;
-    assert_int_equal(family_sketch_encode(&full, bytes), FAMILY_SKETCH_BYTES_MAX);
+    assert_int_equal(family_sketch_encode(&full, bytes), FEATURES_BYTES);
     assert_int_equal(bytes[7], 16);
-    for (size_t size = 0; size <= FAMILY_SKETCH_BYTES_MAX; size++) {
+    for (size_t size = 0; size <= FEATURES_BYTES; size++) {
         bool right = size % 4 == 0 && (size == 0 || size >= 4 * FAMILY_SKETCH_FEATURES_MIN);
 
         assert_int_equal(family_sketch_decode(slice_of(bytes, size), &read),
                          right ? OK : ERR_CORRUPT);
         assert_true(!right || read.count == size / 4);
     }
-    memset(bytes + FAMILY_SKETCH_BYTES_MAX, 0xf0, 4);
-    assert_int_equal(family_sketch_decode(slice_of(bytes, sizeof(bytes)), &read), ERR_CORRUPT);
+    memset(bytes + FEATURES_BYTES, 0xf0, 4);
+    assert_int_equal(family_sketch_decode(slice_of(bytes, FEATURES_BYTES + 4), &read), ERR_CORRUPT);
     bytes[7] = 0; /* 0, 0, 32 ... */
     assert_int_equal(family_sketch_decode(slice_of(bytes, 64), &read), ERR_CORRUPT);
     bytes[7] = 16 + FAMILY_FEATURE_KINDS;
@@ -242,6 +245,127 @@ static void test_bytes_round_trip(void **state)
     bytes[7] = 33; /* 0, 33, 32 ... */
     assert_int_equal(family_sketch_decode(slice_of(bytes, 64), &read), ERR_CORRUPT);
     assert_int_equal(read.count, 128);
+}
+
+/* A sketch of ten features at `place`, with words of a letterhead and a body, from a first number each. */
+static struct family_sketch with_words(uint32_t place, uint32_t letterhead,
+                                       uint32_t letterhead_count, uint32_t body,
+                                       uint32_t body_count)
+{
+    struct family_sketch sketch = range(place, place + 10, FAMILY_FEATURE_WORD);
+
+    for (uint32_t i = 0; i < letterhead_count; i++) {
+        sketch.words.letterhead[i] = 8 * (letterhead + i) + (uint32_t)FAMILY_SECTION_LETTERHEAD;
+    }
+    for (uint32_t i = 0; i < body_count; i++) {
+        sketch.words.body[i] = 8 * (body + i) + (uint32_t)FAMILY_SECTION_BODY;
+    }
+    sketch.words.letterhead_count = letterhead_count;
+    sketch.words.body_count = body_count;
+    return sketch;
+}
+
+/* Goal: the sections of words are read back, and invalid ones are refused. Method: a full sketch cut at each number, in
+ * which only whole bodies of enough words are valid; and sections in the wrong order, or without features. */
+static void test_sections_of_words_round_trip(void **state)
+{
+    struct family_sketch full =
+        with_words(0, 5, FAMILY_LETTERHEAD_WORDS_MAX, 100, FAMILY_BODY_WORDS_MAX);
+    size_t first = (size_t)4 * (full.count + full.words.letterhead_count);
+    uint8_t bytes[FAMILY_SKETCH_BYTES_MAX];
+    uint8_t again[FAMILY_SKETCH_BYTES_MAX];
+    struct family_sketch read;
+    size_t size = family_sketch_encode(&full, bytes);
+
+    (void)state;
+    assert_int_equal(size, first + (size_t)4 * FAMILY_BODY_WORDS_MAX);
+    for (size_t cut = (size_t)4 * full.count; cut <= size; cut += 4) {
+        bool right =
+            cut == (size_t)4 * full.count || cut >= first + (size_t)4 * FAMILY_BODY_WORDS_MIN;
+
+        assert_int_equal(family_sketch_decode(slice_of(bytes, cut), &read),
+                         right ? OK : ERR_CORRUPT);
+        if (right) {
+            assert_int_equal(family_sketch_encode(&read, again), cut);
+            assert_memory_equal(again, bytes, cut);
+        }
+    }
+    assert_int_equal(family_sketch_decode(slice_of(bytes + 40, size - 40), &read), ERR_CORRUPT);
+    full = with_words(0, 5, FAMILY_LETTERHEAD_WORDS_MIN - 1, 100, FAMILY_BODY_WORDS_MIN);
+    assert_false(family_sketch_is_valid(&full));
+    full = with_words(0, 5, FAMILY_LETTERHEAD_WORDS_MIN, 100, FAMILY_BODY_WORDS_MIN);
+    assert_true(family_sketch_is_valid(&full));
+    full.words.body[1] = full.words.body[0];
+    assert_false(family_sketch_is_valid(&full));
+}
+
+static bool is_by_letterhead(const struct family_sketch *left, const struct family_sketch *right)
+{
+    struct family_similarity one;
+    struct family_similarity other;
+    bool is = family_sketch_is_family(left, right, &one);
+
+    assert_true(family_sketch_is_family(right, left, &other) == is);
+    assert_true(one.shared == other.shared && one.of == other.of);
+    assert_true(is == one.by_letterhead);
+    return is;
+}
+
+/* Goal: pages with words at other places are of one family with 60% of the letterheads' words and half of the body of the
+ * page with fewer, and not with one word less of either. Method: sketches without common features. */
+static void test_letterhead_and_body_make_a_family(void **state)
+{
+    struct family_sketch page = with_words(0, 0, 12, 0, 40);
+    struct family_sketch half =
+        with_words(50, 3, 12, 30, 20); /* shares 9 of 15 words, and 10 of 20 */
+    struct family_sketch less = with_words(50, 4, 12, 30, 20);
+    struct family_sketch body = with_words(50, 3, 12, 31, 20);
+    struct family_sketch none = range(50, 60, FAMILY_FEATURE_WORD);
+    struct family_similarity similarity;
+
+    (void)state;
+    assert_true(is_by_letterhead(&page, &half));
+    assert_true(family_sketch_is_family(&page, &half, &similarity));
+    assert_int_equal(similarity.shared, 9);
+    assert_int_equal(similarity.of, 15);
+    assert_false(is_by_letterhead(&page, &less));
+    assert_false(is_by_letterhead(&page, &body));
+    assert_false(is_by_letterhead(&page, &none));
+}
+
+/* Goal: a full sample of the body says nothing of the words above its last one. Method: two samples of 48, of which one
+ * covers half the range of the other; and one word less in that range. */
+static void test_samples_of_bodies_are_compared_in_their_common_range(void **state)
+{
+    struct family_sketch dense = with_words(0, 0, 12, 0, FAMILY_BODY_WORDS_MAX);
+    struct family_sketch sparse = with_words(50, 0, 12, 0, FAMILY_BODY_WORDS_MAX);
+
+    (void)state;
+    /* 12 shared words, and 36 above the last one of `dense`, in whose range are 12 of 12. */
+    for (uint32_t i = 12; i < FAMILY_BODY_WORDS_MAX; i++) {
+        sparse.words.body[i] += 8 * FAMILY_BODY_WORDS_MAX;
+    }
+    assert_true(is_by_letterhead(&dense, &sparse));
+    /* Without a full sample on either side, 12 of 47 are too few. */
+    dense.words.body_count--;
+    sparse.words.body_count--;
+    assert_false(is_by_letterhead(&dense, &sparse));
+}
+
+/* Goal: a match by features is better than any by letterheads. Method: both are offered, in either order. */
+static void test_features_are_better_than_letterheads(void **state)
+{
+    struct family_sketch page = with_words(0, 0, 12, 0, 40);
+    struct family_sketch same_words = with_words(50, 0, 12, 0, 40);
+    struct family_sketch same_places = range(4, 14, FAMILY_FEATURE_WORD); /* shares 6 of 14 */
+    struct family_match best = {.seq = 0};
+
+    (void)state;
+    assert_true(family_match_offer(&best, &page, &same_words, 2));
+    assert_true(family_match_offer(&best, &page, &same_places, 1));
+    assert_int_equal(best.seq, 1);
+    assert_false(family_match_offer(&best, &page, &same_words, 3));
+    assert_false(best.similarity.by_letterhead);
 }
 
 /* A set of features, without hashes of texts: the builder's own hash of each is used. */
@@ -410,8 +534,12 @@ int main(void)
         cmocka_unit_test(test_best_match_does_not_depend_on_order),
         cmocka_unit_test(test_difference_names_the_kinds),
         cmocka_unit_test(test_bytes_round_trip),
+        cmocka_unit_test(test_sections_of_words_round_trip),
+        cmocka_unit_test(test_letterhead_and_body_make_a_family),
+        cmocka_unit_test(test_samples_of_bodies_are_compared_in_their_common_range),
+        cmocka_unit_test(test_features_are_better_than_letterheads),
         cmocka_unit_test(test_sketches_equal_the_model),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests_name("sketch", tests, NULL, NULL) + run_words_tests();
 }

@@ -8,6 +8,8 @@
  * "Summarizing data using bottom-k sketches", PODC 2007). The lowest 3 bits of a hash hold the
  * feature's kind, so that a person can see which kinds two documents share.
  *
+ * A page with little text has a second section, of words without their places (struct family_words).
+ *
  * All functions except family_sketch_is_valid and family_sketch_decode expect valid sketches.
  *
  * The features are chosen in server/jobs/pdf/measure/family.c; this module knows only their kinds.
@@ -24,13 +26,24 @@
 /* Maximum features of a sketch: more would not make the similarity noticeably more precise, and 128 fit into
  * 512 bytes. */
 #define FAMILY_SKETCH_FEATURES_MAX 128
+/* Maximum words of a letterhead; fewer than the minimum have none: two such pages are similar by chance. */
+#define FAMILY_LETTERHEAD_WORDS_MIN 4
+#define FAMILY_LETTERHEAD_WORDS_MAX 12
+/* The sample of the other words. */
+#define FAMILY_BODY_WORDS_MIN 4
+#define FAMILY_BODY_WORDS_MAX 48
 /* 4 bytes each. */
-#define FAMILY_SKETCH_BYTES_MAX (4 * FAMILY_SKETCH_FEATURES_MAX)
+#define FAMILY_SKETCH_BYTES_MAX                                                                    \
+    (4 * (FAMILY_SKETCH_FEATURES_MAX + FAMILY_LETTERHEAD_WORDS_MAX + FAMILY_BODY_WORDS_MAX))
 /* Two documents belong to one family if their similarity is at least this, in hundredths, */
 #define FAMILY_SIMILARITY_MIN_HUNDREDTHS 30
 /* and they share this many words, or half the words of the one with fewer: pages that the same program created
  * share fonts and rulings, even from different senders. */
 #define FAMILY_SHARED_WORDS_MIN 6
+/* or, if not, they share at least this share of the words of both letterheads, in tenths, */
+#define FAMILY_LETTERHEAD_MIN_TENTHS 6
+/* and of the other words of the page with fewer. */
+#define FAMILY_BODY_MIN_TENTHS 5
 
 /* The numbers are part of stored sketches. */
 enum family_feature_kind {
@@ -42,9 +55,27 @@ enum family_feature_kind {
     FAMILY_FEATURE_KINDS
 };
 
+/* Words of a page with little text, without digits and without their places: scanned and cropped pages of one sender have
+ * the same words at other places. A letterhead is not enough, since letters to one recipient may begin with that
+ * recipient's address. Hashed as features are; ascending, distinct; the lowest 3 bits are those
+ * of the sections, which follow the features in stored sketches. */
+enum family_word_section {
+    FAMILY_SECTION_LETTERHEAD = FAMILY_FEATURE_KINDS,
+    FAMILY_SECTION_BODY
+};
+
+struct family_words {
+    uint32_t letterhead_count; /* FAMILY_LETTERHEAD_WORDS_MIN to _MAX; 0: none, and then no body */
+    uint32_t letterhead[FAMILY_LETTERHEAD_WORDS_MAX];
+    uint32_t body_count; /* FAMILY_BODY_WORDS_MIN to _MAX */
+    uint32_t body
+        [FAMILY_BODY_WORDS_MAX]; /* the smallest hashes of words that are not in the letterhead */
+};
+
 struct family_sketch {
     uint32_t count; /* FAMILY_SKETCH_FEATURES_MIN to _MAX; 0: no sketch */
     uint32_t features[FAMILY_SKETCH_FEATURES_MAX]; /* `count` of them, ascending, distinct */
+    struct family_words words; /* none without a sketch */
 };
 
 /* ---- building a sketch ---- */
@@ -60,10 +91,10 @@ void family_sketch_begin(struct family_sketch_builder *builder);
 /* Adds a feature by its text, in any order and any number of times. */
 void family_sketch_add(struct family_sketch_builder *builder, enum family_feature_kind kind,
                        struct slice text);
-/* Returns the smallest features; no sketch if there are fewer than FAMILY_SKETCH_FEATURES_MIN. */
+/* Returns the smallest features, without words; no sketch if there are fewer than FAMILY_SKETCH_FEATURES_MIN. */
 void family_sketch_finish(struct family_sketch_builder *builder, struct family_sketch *ret_sketch);
 
-/* Returns whether the count is valid, and the features ascending, distinct and of known kinds. */
+/* Returns whether the counts are valid, and the features and words ascending, distinct and of known kinds. */
 bool family_sketch_is_valid(const struct family_sketch *sketch);
 /* Counts the features by kind. */
 void family_sketch_count(const struct family_sketch *sketch,
@@ -71,7 +102,8 @@ void family_sketch_count(const struct family_sketch *sketch,
 
 /* ---- bytes ---- */
 
-/* Writes the features, 4 bytes each, big-endian; returns the number of bytes, 0 for no sketch. */
+/* Writes the features, the letterhead and the body, 4 bytes each, big-endian; returns the number of bytes, 0 for no
+ * sketch. */
 size_t family_sketch_encode(const struct family_sketch *sketch,
                             uint8_t bytes[FAMILY_SKETCH_BYTES_MAX]);
 /* ERR_CORRUPT unless the bytes are those of a valid sketch, or empty. */
@@ -84,14 +116,17 @@ MUST_CHECK enum err family_sketch_decode(struct slice bytes, struct family_sketc
 struct family_similarity {
     uint32_t shared;
     uint32_t of;
+    bool by_letterhead; /* a share of the words of both letterheads, not of the features */
 };
 
 struct family_similarity family_sketch_compare(const struct family_sketch *left,
                                                const struct family_sketch *right);
-/* Negative, 0 or positive, as `left` is less than, equal to or more than `right`. */
+/* Negative, 0 or positive, as `left` is less than, equal to or more than `right`. Any share of features is more than a
+ * share of the letterheads' words. */
 int family_similarity_order(struct family_similarity left, struct family_similarity right);
 
-/* Returns whether documents with these sketches are of one family, and their similarity. */
+/* Returns whether documents with these sketches are of one family, and their similarity: of the letterheads if the
+ * documents are of one family only by these. */
 bool family_sketch_is_family(const struct family_sketch *left, const struct family_sketch *right,
                              struct family_similarity *ret_similarity);
 

@@ -18,8 +18,9 @@
 #define FOLDED_MAX (18 * FAMILY_WORD_GLYPHS_MAX)
 /* A place is -10^7 to 10^7 points; what is farther is not on a page. */
 #define PLACE_MAX 1e7
-/* Maximum size of a folded word with its place, and of other features. */
-#define WORD_BYTES_MAX (4 * FOLDED_MAX + 64)
+/* Maximum size of a folded word, of its place, and of other features. */
+#define WORD_BYTES_MAX (4 * FOLDED_MAX)
+#define PLACE_BYTES_MAX 64
 #define FEATURE_BYTES_MAX (FAMILY_FONT_BYTES_MAX + 64)
 #define SUBSET_PREFIX_BYTES 7
 
@@ -65,6 +66,7 @@ struct run {
     size_t count; /* number of all glyphs, including those that did not fit */
     double x1; /* x of the upper left corner */
     double y1;
+    double y2; /* y of the lower edge */
 };
 
 static void run_add(struct run *run, const struct glyph *glyph)
@@ -74,6 +76,7 @@ static void run_add(struct run *run, const struct glyph *glyph)
     }
     run->x1 = run->count == 0 ? glyph->box.x1 : fmin(run->x1, glyph->box.x1);
     run->y1 = run->count == 0 ? glyph->box.y1 : fmin(run->y1, glyph->box.y1);
+    run->y2 = run->count == 0 ? glyph->box.y2 : fmax(run->y2, glyph->box.y2);
     run->count++;
 }
 
@@ -112,13 +115,13 @@ static bool has_digit(const utf8proc_int32_t *code_points, size_t count)
     return false;
 }
 
-static void add_word(struct family_sketch_builder *builder, const struct run *run)
+/* Writes the folded word without the punctuation at its ends; returns its bytes, 0 if it has digits or is too short. */
+static size_t fold_word(const struct run *run, utf8proc_uint8_t text[WORD_BYTES_MAX])
 {
     utf8proc_int32_t folded[FOLDED_MAX];
-    utf8proc_uint8_t text[WORD_BYTES_MAX];
     size_t count = run->count <= FAMILY_WORD_GLYPHS_MAX ? fold(run, folded) : 0;
     size_t first = 0;
-    size_t size = 1;
+    size_t size = 0;
 
     while (first < count && is_punctuation(folded[first])) {
         first++;
@@ -127,28 +130,45 @@ static void add_word(struct family_sketch_builder *builder, const struct run *ru
         count--;
     }
     if (count < first + 2 || has_digit(folded + first, count - first)) {
-        return;
+        return 0;
     }
-    text[0] = 't';
     for (size_t i = first; i < count; i++) {
         size += (size_t)utf8proc_encode_char(folded[i], text + size);
     }
-    size += (size_t)snprintf((char *)text + size, sizeof(text) - size, "|%ld|%ld",
+    return size;
+}
+
+static void add_word(struct family_sketch_builder *builder, const struct run *run,
+                     struct slice folded)
+{
+    char text[1 + WORD_BYTES_MAX + PLACE_BYTES_MAX] = "t";
+    size_t size = 1 + folded.size;
+
+    memcpy(text + 1, folded.data, folded.size);
+    size += (size_t)snprintf(text + size, PLACE_BYTES_MAX, "|%ld|%ld",
                              cell_of(run->x1, WORD_CELL_WIDTH), cell_of(run->y1, WORD_CELL_HEIGHT));
     family_sketch_add(builder, FAMILY_FEATURE_WORD, slice_of(text, size));
 }
 
-static void end_run(struct family_sketch_builder *builder, struct run *run,
-                    struct pdf_page_size page)
+static void end_run(struct family_sketch_builder *builder, struct family_page_words *words,
+                    struct run *run, struct pdf_page_size page)
 {
-    if (run->count > 0 && is_in_zone(run->y1, page)) {
-        add_word(builder, run);
+    utf8proc_uint8_t text[WORD_BYTES_MAX];
+    struct slice folded = {text, 0};
+
+    if (run->count == 0) {
+        return;
     }
+    folded.size = fold_word(run, text);
+    if (folded.size > 0 && is_in_zone(run->y1, page)) {
+        add_word(builder, run, folded);
+    }
+    family_page_words_add(words, &(struct family_word_place){run->x1, run->y1, run->y2}, folded);
     run->count = 0;
 }
 
-void family_add_words(struct family_sketch_builder *builder, struct glyph_list glyphs,
-                      struct pdf_page_size page)
+void family_add_words(struct family_sketch_builder *builder, struct family_page_words *words,
+                      struct glyph_list glyphs, struct pdf_page_size page)
 {
     struct run run = {.count = 0};
 
@@ -156,12 +176,12 @@ void family_add_words(struct family_sketch_builder *builder, struct glyph_list g
         const struct glyph *glyph = &glyphs.items[i];
 
         if (parts_is_space(glyph->code_point)) {
-            end_run(builder, &run, page);
-        } else if (isfinite(glyph->box.x1) && isfinite(glyph->box.y1)) {
+            end_run(builder, words, &run, page);
+        } else if (isfinite(glyph->box.x1) && isfinite(glyph->box.y1) && isfinite(glyph->box.y2)) {
             run_add(&run, glyph);
         }
     }
-    end_run(builder, &run, page);
+    end_run(builder, words, &run, page);
 }
 
 /* ---- rulings and fonts ---- */

@@ -10,6 +10,7 @@
  *   characters. Numbers, dates and the lines of items change from document to document.
  * - A vertical ruling by its x position; a horizontal one by its extent, in cells of 4 points. Its y
  *   position is left out: the rows of one table would be many features with the same information.
+ * - The same words of the whole page without their places, if the page has few (family_words.h).
  * - A font and its size in tenths of a point; the size of the page in points.
  * Places are rounded to 1/100 point before they are rounded to cells, so that noise of floating-point
  * arithmetic does not move what is at the border of two cells.
@@ -17,7 +18,7 @@
 #ifndef ERRATA_SERVER_JOBS_PDF_MEASURE_FAMILY_H
 #define ERRATA_SERVER_JOBS_PDF_MEASURE_FAMILY_H
 
-#include "server/domain/layouts/sketch/family_sketch.h"
+#include "server/domain/layouts/sketch/family_words.h"
 #include "server/jobs/pdf/measure/parts.h"
 
 /* A longer run of glyphs is not a label, but text without spaces; NFKC makes at most 18 code points
@@ -27,8 +28,9 @@
 #define FAMILY_FONT_BYTES_MAX 127
 
 void family_add_page(struct family_sketch_builder *builder, struct pdf_page_size page);
-void family_add_words(struct family_sketch_builder *builder, struct glyph_list glyphs,
-                      struct pdf_page_size page);
+/* Adds all words to `words`, and those at the top and the bottom with their places to the builder. */
+void family_add_words(struct family_sketch_builder *builder, struct family_page_words *words,
+                      struct glyph_list glyphs, struct pdf_page_size page);
 /* Adds a merged ruling; its box has no height or no width. */
 void family_add_ruling(struct family_sketch_builder *builder, const struct pdf_box *ruling);
 /* Adds a font. The prefix of a subset, such as "ABCDEF+", is removed. */

@@ -290,13 +290,16 @@ void measure_sketch(struct measure_document *document, const struct pdf_explanat
 {
     struct pdf_page_size size = page_size(document->first_page);
     struct family_sketch_builder builder;
+    struct family_page_words words;
 
     family_sketch_begin(&builder);
+    family_page_words_begin(&words);
     family_add_page(&builder, size);
-    family_add_words(&builder, document->first_glyphs, size);
+    family_add_words(&builder, &words, document->first_glyphs, size);
     for (uint32_t i = 0; i < explanation->ruling_count; i++) {
         family_add_ruling(&builder, &explanation->rulings[i]);
     }
     add_fonts(&builder, document->first_page);
     family_sketch_finish(&builder, ret_sketch);
+    family_page_words_finish(&words, ret_sketch);
 }

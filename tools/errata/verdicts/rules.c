@@ -7,6 +7,7 @@
 #include "tools/errata/engine/resolve.h"
 #include "tools/errata/engine/view_cells.h"
 #include "tools/errata/layouts/measures.h"
+#include "tools/errata/verdicts/rule_files.h"
 
 static bool is_enabled(struct cli *cli, struct json_value rule)
 {
@@ -252,4 +253,14 @@ const struct command rule_commands[] = {
                    NULL}},
      .options = decide_options,
      COMMAND_CALL("LearningService/SetArtifactState", .fill = fill_retire, .print = print_decided)},
+    {.group = "rules",
+     .name = "export",
+     .summary = "print all rules as one JSON document",
+     .help = "Prints all rules, in all states and oldest first, as a JSON document with a schema "
+             "version. Its form is "
+             "always the same, so that two exports can be compared. With --json, prints the "
+             "replies of the server "
+             "instead. Needs an INTEGRATOR or ADMIN token.",
+     .examples = {{"errata rules export > rules.json", NULL}},
+     .run = rule_export_run},
     {.name = NULL}};

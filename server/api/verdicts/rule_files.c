@@ -1,0 +1,48 @@
+/*
+ * rule_files.c: VerdictService's documents of learned rules: ExportLearnedRules. One piece of the document is written
+ * in each turn of the stream.
+ */
+#include "server/domain/rule_files/rule_export.h"
+#include "server/pipeline/service.h"
+#include "store/base/wire.h"
+
+#include <errata/v1/verdict_service.fields.h>
+#include <errata/v1/verdict_service.handlers.h>
+
+enum err
+verdict_service_export_learned_rules_start(struct verdict_service_export_learned_rules_call *call)
+{
+    call->stream->state = arena_calloc(call->ctx->arena, 1, sizeof(struct rule_export));
+    return call->stream->state != NULL ? OK : ERR_MEMORY;
+}
+
+enum err verdict_service_export_learned_rules_writable(
+    struct verdict_service_export_learned_rules_call *call)
+{
+    struct rule_export *rule_export = call->stream->state;
+    struct buffer piece;
+    struct buffer *reply = NULL;
+    enum err err = OK;
+
+    if (!stream_wants(call->stream)) {
+        return OK;
+    }
+    buffer_init(&piece, call->ctx->arena, 2 * RULE_EXPORT_PIECE_BYTES);
+    err = rule_export_next(call->txn, call->org, rule_export, &piece);
+    if (err != OK) {
+        return err;
+    }
+    reply = stream_reply_begin(call->stream, piece.size + WIRE_OVERHEAD_BYTES);
+    wire_put_bytes(reply, EXPORT_LEARNED_RULES_RESPONSE_PIECE_FIELD, buffer_slice(&piece));
+    err = buffer_ok(reply) ? stream_reply_end(call->stream) : ERR_MEMORY;
+    if (err == OK && rule_export->has_ended) {
+        stream_finish(call->stream);
+    }
+    return err;
+}
+
+void verdict_service_export_learned_rules_stopped(
+    struct verdict_service_export_learned_rules_call *call)
+{
+    call->stream->state = NULL; /* allocated in the call's arena */
+}

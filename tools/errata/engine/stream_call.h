@@ -1,0 +1,17 @@
+/*
+ * stream_call.h: a method that streams its replies, whose request is filled from the command line (fill.h). With
+ * --json, each reply is printed as JSON on a line; otherwise the command takes it.
+ */
+#ifndef ERRATA_TOOLS_ERRATA_ENGINE_STREAM_CALL_H
+#define ERRATA_TOOLS_ERRATA_ENGINE_STREAM_CALL_H
+
+#include "tools/errata/cli.h"
+
+/* Takes one reply, as wire bytes; its arena is that of `cli`, emptied before each reply. Another result than CLI_OK
+ * cancels the stream, and is the result of the command. Called with --json too; must then print nothing. */
+typedef enum cli_exit stream_call_take(struct cli *cli, struct slice message, void *user);
+
+MUST_CHECK enum cli_exit stream_call_run(struct cli *cli, const char *path, stream_call_take *take,
+                                         void *user);
+
+#endif

@@ -5,16 +5,23 @@ Goal: what is exported is complete, always has the same form, and can be read ag
 organisation of its own for each test; documents are compared with the rules that the server lists.
 """
 import json
+import re
 
 import grpc
 
-from erratad import artifact, learned_rule, learning, main, roles, verdict_service, verdicts
+import recount
+from erratad import (artifact, bad_fields, event_log, event_service, learned_rule, learning, main, roles,
+                     verdict_service, verdicts)
 from errata_cli import CliCase
 
 REAL, FAKE, SUSPICIOUS = verdicts.VERDICT_REAL, verdicts.VERDICT_FAKE, verdicts.VERDICT_SUSPICIOUS
 MISSED_INDICATOR = learned_rule.LEARNED_RULE_TYPE_MISSED_INDICATOR
 MEMBERS = ["rule_id", "rule_type", "pattern", "action", "confidence_adjustment", "learned_from_feedback_count",
-           "accuracy_on_validation", "enabled", "auto_learned", "state", "created_at", "last_updated"]
+           "accuracy_on_validation", "enabled", "auto_learned", "state", "source_rule_id", "created_at", "last_updated"]
+CHANGING = ("rule_id", "source_rule_id", "created_at", "last_updated")  # of a rule that was imported elsewhere
+CREATED = verdict_service.LEARNED_RULE_IMPORT_EFFECT_CREATED
+UPDATED = verdict_service.LEARNED_RULE_IMPORT_EFFECT_UPDATED
+RETIRED = verdict_service.LEARNED_RULE_IMPORT_EFFECT_RETIRED
 
 
 class FileCase(CliCase):
@@ -38,6 +45,23 @@ class FileCase(CliCase):
     def export(self, client=None):
         return "".join(reply.piece for reply in (client or self.mine).verdicts.ExportLearnedRules(
             verdict_service.ExportLearnedRulesRequest()))
+
+    def load(self, document, client=None, key=None, **fields):
+        """Imports a document, given as text or as an object."""
+        text = document if isinstance(document, str) else json.dumps(document)
+        return (client or self.mine).verdicts.ImportLearnedRules(
+            verdict_service.ImportLearnedRulesRequest(document_json=text, **fields),
+            metadata=[("idempotency-key", key)] if key else None)
+
+    def load_rules(self, *rules, **fields):
+        return self.load({"schema_version": 1, "rules": list(rules)}, **fields)
+
+    def newest_seq(self, client=None):
+        return (client or self.mine).log.ListEvents(event_service.ListEventsRequest(page_size=1)).events[0].seq
+
+    def score(self, *indicators, client=None):
+        return (client or self.mine).verdicts.ScoreDocument(verdict_service.ScoreDocumentRequest(
+            score=0.5, indicators=indicators, document_profile=verdicts.DocumentProfile(confidence=1))).score
 
     def refusal(self, code, call):
         with self.assertRaises(grpc.RpcError) as caught:
@@ -92,6 +116,206 @@ class Export(FileCase):
 
     def test_export_of_no_rules_is_a_document(self):
         self.assertEqual(json.loads(self.export()), {"schema_version": 1, "rules": []})
+
+
+def rule(pattern, rule_type="missed_indicator", **members):
+    return {"rule_type": rule_type, "pattern": pattern, **members}
+
+
+def masked(text):
+    """A document without what an import into another organisation changes."""
+    for member in CHANGING:
+        text = re.sub(f'"{member}":("[^"]*"|null)', f'"{member}":*', text)
+    return text
+
+
+class Import(FileCase):
+    def learn(self):
+        """Rules of all types and several states; returns their export."""
+        self.submit(REAL, FAKE, missed_indicators=["font", 'quote " \\ é'])
+        self.submit(FAKE, REAL, rejected_indicators=["spacing"])
+        self.submit(FAKE, FAKE, confirmed_indicators=["font"], missed_indicators=["gone"])
+        made = self.submit(FAKE, FAKE, missed_indicators=["taken back"]).submission
+        self.mine.log.RetractEvent(event_service.RetractEventRequest(event_id=made.id, reason="wrong"))
+        self.mine.verdicts.SetLearnedRuleEnabled(verdict_service.SetLearnedRuleEnabledRequest(
+            id=self.rules()[0].id, enabled=False))
+        self.mine.learning.ProposeArtifact(learning.ProposeArtifactRequest(learned_rule=learning.ProposedRule(
+            rule_type=MISSED_INDICATOR, pattern="total>100", confidence_adjustment=0.123456789), reason="seen"))
+        return self.export()
+
+    def test_import_into_an_empty_organisation_gives_the_same_document(self):
+        text = self.learn()
+        _, other = self.new_org(self.org.name + "-2")
+        reply = self.load(text, client=other)
+        rules = self.rules(other)
+        self.assertEqual((reply.created_count, reply.updated_count, reply.retired_count, reply.unchanged_count),
+                         (len(rules), 0, 0, 0))
+        self.assertEqual([(one.effect, one.rule) for one in reply.changes], [(CREATED, one) for one in rules])
+        self.assertEqual([one.source_rule_id for one in rules], [one.id for one in self.rules()])
+        self.assertTrue(all(one.id != one.source_rule_id for one in rules))
+        again = self.export(other)
+        self.assertNotEqual(again, text)
+        self.assertEqual(masked(again), masked(text))
+        self.assertEqual(self.score("font", "gone", client=other), self.score("font", "gone"))
+        self.assertEqual(recount.check(other), [])
+        self.assertEqual(recount.check(self.mine), [])
+        # The document of the other organisation says the same here, but for where the rules came from.
+        self.assertEqual(self.load(again).unchanged_count, 0)
+        self.assertEqual(masked(self.export()), masked(text))
+
+    def test_second_import_changes_nothing(self):
+        text = self.learn()
+        newest = self.newest_seq()
+        reply = self.load(text)
+        self.assertEqual((len(reply.changes), reply.unchanged_count), (0, len(self.rules())))
+        reply = self.load(text, replace=True)
+        self.assertEqual((len(reply.changes), reply.unchanged_count), (0, len(self.rules())))
+        self.assertEqual(self.newest_seq(), newest)
+        self.assertEqual(self.export(), text)
+
+    def test_merge_gives_a_rule_the_values_of_the_document(self):
+        made = [self.submit(FAKE, FAKE, missed_indicators=["font"]).submission for _ in range(3)]
+        self.submit(FAKE, FAKE, missed_indicators=["stays"])
+        before, other = self.rules()
+        self.assertEqual(self.score("font"), 0.54)
+        source = "0192f0c0-1111-7222-8333-444455556666"
+        document = rule("font", rule_id=source, confidence_adjustment=0.25, learned_from_feedback_count=7,
+                        accuracy_on_validation=0.75, enabled=True)
+        reply = self.load_rules(document)
+        after = self.rules()[0]
+        self.assertEqual([(one.effect, one.rule, one.previous) for one in reply.changes], [(UPDATED, after, before)])
+        self.assertEqual(
+            (after.id, after.source_rule_id, after.confidence_adjustment, after.learned_from_feedback_count,
+             after.accuracy_on_validation, after.version, after.created_at, after.auto_learned),
+            (before.id, source, 0.25, 7, 0.75, 2, before.created_at, True))
+        self.assertEqual(self.rules()[1], other)
+        self.assertEqual(self.score("font"), 0.75)
+        # What was counted before the import counts no more; what comes later does.
+        self.mine.log.RetractEvent(event_service.RetractEventRequest(event_id=made[0].id, reason="wrong"))
+        self.assertEqual(self.rules()[0].learned_from_feedback_count, 7)
+        last = self.submit(FAKE, FAKE, confirmed_indicators=["font"]).submission
+        self.assertEqual((self.rules()[0].learned_from_feedback_count, self.rules()[0].accuracy_on_validation),
+                         (8, 0.77))
+        self.mine.log.RetractEvent(event_service.RetractEventRequest(event_id=last.id, reason="wrong"))
+        self.assertEqual((self.rules()[0].learned_from_feedback_count, self.rules()[0].accuracy_on_validation),
+                         (7, 0.75))
+        self.assertEqual(recount.check(self.mine), [])
+
+    def test_missing_members_have_defaults(self):
+        self.load_rules(rule("a"), rule("b", "FALSE_POSITIVE", enabled=None, created_at="2026-01-01 10:00"),
+                        rule("c", "LEARNED_RULE_TYPE_FALSE_NEGATIVE", action="INCREASE_WEIGHT", state="shadow"))
+        found = [(one.pattern, one.confidence_adjustment, one.learned_from_feedback_count, one.accuracy_on_validation,
+                  one.enabled, one.auto_learned, one.state, one.HasField("source_rule_id")) for one in self.rules()]
+        self.assertEqual(found, [("a", 0, 1, 0.5, True, True, artifact.ARTIFACT_STATE_ACTIVE, False),
+                                 ("b", 0, 1, 0.5, True, True, artifact.ARTIFACT_STATE_ACTIVE, False),
+                                 ("c", 0, 1, 0.5, True, True, artifact.ARTIFACT_STATE_SHADOW, False)])
+        self.assertEqual(recount.check(self.mine), [])
+
+    def test_replace_retires_the_other_rules(self):
+        self.submit(FAKE, FAKE, missed_indicators=["a", "b"])
+        self.mine.learning.ProposeArtifact(learning.ProposeArtifactRequest(learned_rule=learning.ProposedRule(
+            rule_type=MISSED_INDICATOR, pattern="c"), reason="seen"))
+        before = self.rules()
+        fields = {"confidence_adjustment": 0.04}
+        dry = self.load_rules(rule("a", **fields), rule("d", **fields), replace=True, dry_run=True)
+        self.assertEqual(self.rules(), before)
+        reply = self.load_rules(rule("a", **fields), rule("d", **fields), replace=True)
+        self.assertEqual([(one.effect, one.rule.pattern, one.rule.state) for one in reply.changes],
+                         [(CREATED, "d", artifact.ARTIFACT_STATE_ACTIVE),
+                          (RETIRED, "b", artifact.ARTIFACT_STATE_RETIRED),
+                          (RETIRED, "c", artifact.ARTIFACT_STATE_REJECTED)])
+        self.assertEqual([(one.effect, one.rule.pattern, one.rule.state, one.previous) for one in dry.changes],
+                         [(one.effect, one.rule.pattern, one.rule.state, one.previous) for one in reply.changes])
+        self.assertEqual((reply.created_count, reply.updated_count, reply.retired_count, reply.unchanged_count),
+                         (1, 0, 2, 1))
+        self.assertEqual(self.score("a", "b", "c", "d"), 0.58)
+        self.submit(FAKE, FAKE, missed_indicators=["b"])
+        self.assertEqual(self.rules(pattern="b")[0].state, artifact.ARTIFACT_STATE_RETIRED)
+        self.assertEqual(recount.check(self.mine), [])
+
+    def test_every_mistake_is_named_and_nothing_is_stored(self):
+        self.submit(FAKE, FAKE, missed_indicators=["font"])
+        newest, before = self.newest_seq(), self.export()
+        bad = [(rule("ok", confidence_adjustment=0.1), None),
+               (rule("x", confidence_adjustment=1.5), "confidence_adjustment"),
+               (rule("x1", confidence_adjustment=-0.5), "confidence_adjustment"),
+               (rule("x2", "false_positive", confidence_adjustment=0.5), "confidence_adjustment"),
+               (rule("x3", accuracy_on_validation=-0.1), "accuracy_on_validation"),
+               (rule("x4", accuracy_on_validation="0.5"), "accuracy_on_validation"),
+               (rule("x5", "strange"), "rule_type"), ({"pattern": "x6"}, "rule_type"),
+               ({"rule_type": "missed_indicator"}, "pattern"), (rule(""), "pattern"), (rule("x" * 257), "pattern"),
+               (rule("nul \0"), "pattern"), (rule("x7", rule_id="1"), "rule_id"),
+               (rule("x8", source_rule_id="00000000-0000-0000-0000-000000000000"), "source_rule_id"),
+               (rule("x9", enabled=1), "enabled"), (rule("x10", auto_learned="yes"), "auto_learned"),
+               (rule("x11", learned_from_feedback_count=-1), "learned_from_feedback_count"),
+               (rule("x12", learned_from_feedback_count=1.5), "learned_from_feedback_count"),
+               (rule("x13", action="decrease_weight"), "action"), (rule("x14", state="asleep"), "state"),
+               (rule("x15", created_at=3), "created_at"), (rule("x16", confidence_adjustement=0.5), ""), (7, ""),
+               (rule("ok"), "")]
+        error = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.load_rules(*[one for one, _ in bad]))
+        wanted = {f"rules[{place}]{'.' if member else ''}{member}"
+                  for place, (_, member) in enumerate(bad) if member is not None}
+        self.assertEqual(set(bad_fields(error)), wanted)
+        for text, field in (("[]", "document_json"), ("{", "document_json"), ("", "document_json"),
+                            ("{}", "schema_version"), ('{"schema_version":2,"rules":[]}', "schema_version"),
+                            ('{"schema_version":1}', "rules"), ('{"schema_version":1,"rules":{}}', "rules"),
+                            ('{"schema_version":1,"rules":[],"more":1}', "document_json"),
+                            ('{"schema_version":1,"rules":[],"rules":[]}', "document_json"),
+                            (before[:-20], "document_json")):
+            error = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.load(text, replace=True))
+            self.assertEqual(set(bad_fields(error)), {field}, text)
+        many = {"schema_version": 1, "rules": [rule(str(n)) for n in range(20001)]}
+        error = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.load(many))
+        self.assertEqual(list(bad_fields(error)), ["rules"])
+        self.assertEqual((self.newest_seq(), self.export()), (newest, before))
+
+    def test_events_have_their_author(self):
+        self.submit(FAKE, FAKE, missed_indicators=["a"])
+        first = self.newest_seq()
+        token = self.admin.create_token(roles.ROLE_INTEGRATOR, org_id=self.org.id, user_id="ida")
+        self.load_rules(rule("a"), rule("b"), client=self.server.client(token.secret))
+        events = [self.mine.log.GetEvent(event_service.GetEventRequest(seq=seq)).event
+                  for seq in range(first + 1, self.newest_seq() + 1)]
+        events = [one for one in events if one.kind != event_log.EVENT_KIND_TOKEN_CREATED]
+        self.assertEqual([(one.kind, one.actor_user_id) for one in events], [
+            (event_log.EVENT_KIND_LEARNED_RULE_IMPORTED, "ida"), (event_log.EVENT_KIND_LEARNED_RULE_CREATED, "ida")])
+        self.assertTrue(events[1].learned_rule_created.imported)
+        self.assertEqual([one.subjects[0].id for one in events], [one.id for one in self.rules()])
+
+    def test_repeat_with_a_key_gives_the_first_answer(self):
+        first = self.load_rules(rule("a"), rule("b"), key="once")
+        self.submit(FAKE, FAKE, missed_indicators=["a"])
+        newest = self.newest_seq()
+        self.assertEqual(self.load_rules(rule("a"), rule("b"), key="once"), first)
+        self.assertEqual(self.newest_seq(), newest)
+
+    def test_twenty_thousand_rules_are_imported_at_once(self):
+        document = {"schema_version": 1, "rules": [rule(f"text:phrase number {n}", confidence_adjustment=0.01)
+                                                   for n in range(20000)]}
+        reply = self.load(document)
+        self.assertEqual((reply.created_count, reply.incomplete), (20000, True))
+        self.assertGreater(len(reply.changes), 5000)
+        text = self.export()
+        self.assertEqual(len(json.loads(text)["rules"]), 20000)
+        self.assertEqual(self.load(text, replace=True).unchanged_count, 20000)
+
+    def test_command_imports_what_it_exported(self):
+        text = self.learn()
+        org, other = self.new_org(self.org.name + "-2")
+        (self.folder / "rules.json").write_text(text)
+        (self.folder / "other.token").write_text(
+            self.admin.create_token(roles.ROLE_INTEGRATOR, org_id=org.id).secret)
+        words = "rules", "import", "rules.json", "--token-file", "other.token"
+        printed, said = self.run_cli(*words, "--dry-run")
+        self.assertIn("CREATED MISSED_INDICATOR font: +0.04 enabled\n", printed)
+        self.assertIn(f"created {len(self.rules())}, updated 0, retired 0, unchanged 0", said)
+        self.assertEqual(self.rules(other), [])
+        again, said = self.run_cli(*words)
+        self.assertEqual(again, printed)
+        self.assertEqual(masked(self.export(other)), masked(text))
+        (self.folder / "bad.json").write_text(text.replace('"confidence_adjustment":0.04', '"confidence_adjustment":4'))
+        said = self.run_cli("rules", "import", "bad.json", "--token-file", "other.token", code=1)[1]
+        self.assertIn("].confidence_adjustment", said)
 
 
 if __name__ == "__main__":

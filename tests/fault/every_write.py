@@ -4,6 +4,7 @@
 reads the organisations' logs; the checks compare the two. A method that writes and has no driver here is
 named by `undriven`.
 """
+import json
 import random
 import threading
 import time
@@ -20,7 +21,8 @@ from erratad import (CHANNEL_OPTIONS, Client, admin, admin_grpc, artifact, event
 WRITES = (("capture", 36), ("batch", 10), ("extraction", 16), ("suggest", 6), ("confirm", 10), ("reject", 4), ("judge", 6),
           ("matches", 6), ("template", 3), ("settings", 1), ("token", 6), ("document", 6), ("upload", 2),
           ("merge", 2), ("split", 2),
-          ("organization", 2), ("verdict", 8), ("rule", 3), ("propose", 2), ("state", 3), ("retract", 4))
+          ("organization", 2), ("verdict", 8), ("rule", 3), ("propose", 2), ("state", 3), ("import_rules", 2),
+          ("retract", 4))
 # Corrections of one layout, taken back as often as they are made, and extractions that count them.
 RETRACTIONS = (("capture", 10), ("retract", 10), ("extraction", 3))
 SUBJECTS = 12  # documents and drafts shared by the writes
@@ -54,6 +56,7 @@ PATHS = {"capture": "/errata.v1.FeedbackService/CaptureFeedbackEvent",
          "rule": "/errata.v1.VerdictService/SetLearnedRuleEnabled",
          "propose": "/errata.v1.LearningService/ProposeArtifact",
          "state": "/errata.v1.LearningService/SetArtifactState",
+         "import_rules": "/errata.v1.VerdictService/ImportLearnedRules",
          "retract": "/errata.v1.EventService/RetractEvent",
          "organization": "/errata.v1.AdminService/CreateOrganization"}
 READS = {"examples": "/errata.v1.PromptService/GetExamples",
@@ -70,6 +73,7 @@ REPLIES = {"capture": feedback_service.CaptureFeedbackEventResponse, "batch": fe
            "verdict": verdict_service.SubmitVerdictResponse,
            "rule": verdict_service.SetLearnedRuleEnabledResponse,
            "propose": learning.ProposeArtifactResponse, "state": learning.SetArtifactStateResponse,
+           "import_rules": verdict_service.ImportLearnedRulesResponse,
            "retract": event_service.RetractEventResponse}
 
 
@@ -409,6 +413,15 @@ class Load:
             self.write("state", key, org, token, learning.SetArtifactStateRequest(
                 artifact_id=one, state=states[number_of(key, 3)], reason=key), lambda reported: [reported.event_id])
 
+    def import_rules(self, key, org, token):
+        """Imports two rules: one with a pattern of its own, one of an indicator that all share."""
+        document = {"schema_version": 1, "rules": [
+            {"rule_type": "missed_indicator", "pattern": f"imported-{key}", "confidence_adjustment": 0.1},
+            {"rule_type": "missed_indicator", "pattern": f"indicator-{number_of(key, 6)}",
+             "confidence_adjustment": number_of(key + "a", 100) / 100}]}
+        self.write("import_rules", key, org, token, verdict_service.ImportLearnedRulesRequest(
+            document_json=json.dumps(document)), lambda reported: [reported.changes[0].rule.id])
+
     def settings(self, key, org, token):
         self.write("settings", key, org, token, admin.UpdateSettingsRequest(
             settings=admin.OrganizationSettings(holdout_percent=number_of(key, 5) * 10)), lambda reported: [])
@@ -526,6 +539,8 @@ class Log:
         if payload in ("event_retracted", "artifact_state_set"):
             return reported.reason
         if payload == "learned_rule_created":
+            if reported.rule.pattern.startswith("imported-"):
+                return reported.rule.pattern.removeprefix("imported-")
             return reported.reason or None
         if payload == "verdict_submission":
             return reported.receipt_id

@@ -263,6 +263,12 @@ static struct slice draw_text(struct request_maker *maker, const struct field_in
     if (slice_equal(field->name, SLICE("template"))) {
         return SLICE("{{hint_examples}} {{c}} {{t}} {{none}}");
     }
+    if (slice_equal(field->name, SLICE("document_json"))) { /* the rules are the same for both */
+        return arena_printf(maker->arena,
+                            "{\"schema_version\":1,\"rules\":[{\"rule_type\":\"missed_indicator\","
+                            "\"pattern\":\"imported %u\",\"confidence_adjustment\":0.04}]}",
+                            (unsigned)maker_draw(maker, 20));
+    }
     if (pool == NULL || slice_equal(field->name, SLICE("metadata_json"))) {
         uint64_t quantity = maker_draw(maker, 1000);
 

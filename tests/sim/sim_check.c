@@ -146,6 +146,7 @@ static void check_event(struct tally *tally, const struct event *event)
     case EVENT_LEARNED_RULE_CREATED:
     case EVENT_LEARNED_RULE_ENABLED_SET:
     case EVENT_ARTIFACT_STATE_SET:
+    case EVENT_LEARNED_RULE_IMPORTED:
         return;
     }
 }

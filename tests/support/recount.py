@@ -103,6 +103,8 @@ class Rule:
     def __init__(self, id, key, adjustment, reported):
         self.id, self.key, self.adjustment = id, key, adjustment
         self.count = self.reinforcements = 0
+        self.accuracy = 0.5
+        self.imported_seq = 0  # submissions before it do not count
         self.enabled = True
         self.state, self.learned, self.decided = reported.state, reported.auto_learned, False
 
@@ -125,8 +127,17 @@ class Rule:
             return artifact.ARTIFACT_STATE_REJECTED
         return wanted
 
+    def take(self, reported):
+        """Takes the values of an imported rule."""
+        self.adjustment, self.count = reported.confidence_adjustment, reported.learned_from_feedback_count
+        self.accuracy, self.reinforcements = reported.accuracy_on_validation, 0
+        self.enabled, self.learned = reported.enabled, reported.auto_learned
+        if self.state != reported.state:
+            self.state, self.decided = reported.state, True
+
     def reported(self):
-        return (self.key, self.adjustment, self.count, round(min(1, 0.5 + 0.02 * self.reinforcements), 9), self.enabled,
+        return (self.key, self.adjustment, self.count, round(min(1, self.accuracy + 0.02 * self.reinforcements), 9),
+                self.enabled,
                 self.state)
 
 
@@ -251,7 +262,7 @@ class Recount:
         """Subtracts what the event added; what later events added stays."""
         seq = reported.retracted_seq
         if seq in self.submissions:
-            self.retract_verdict(self.submissions.pop(seq))
+            self.retract_verdict(seq, self.submissions.pop(seq))
             return
         if seq not in self.feedback:
             self.problems.append(f"retraction {event.seq}: of {seq}, which cannot be retracted or was retracted")
@@ -392,8 +403,25 @@ class Recount:
         key = reported.rule.rule_type, reported.rule.pattern
         if key in self.rules_by_key:
             self.problems.append(f"rule {event.seq}: {key} was created before")
-        adjustment = ADJUSTMENTS[key[0]] if reported.rule.auto_learned else reported.rule.confidence_adjustment
-        self.rules[event.id] = self.rules_by_key[key] = Rule(event.id, key, adjustment, reported.rule)
+        own = reported.rule.auto_learned and not reported.imported
+        adjustment = ADJUSTMENTS[key[0]] if own else reported.rule.confidence_adjustment
+        rule = self.rules[event.id] = self.rules_by_key[key] = Rule(event.id, key, adjustment, reported.rule)
+        if reported.imported:
+            rule.take(reported.rule)
+            rule.decided = True
+
+    def on_learned_rule_imported(self, event, reported):
+        rule = self.rules[reported.rule.id]
+        if rule_of(reported.previous) != rule.reported():
+            self.problems.append(f"event {event.seq}: the rule was {rule.reported()}, not {reported.previous}")
+        if reported.is_missing:
+            wanted = rule.decide(artifact.ARTIFACT_STATE_RETIRED)
+            if reported.rule.state != wanted:
+                self.problems.append(f"event {event.seq}: state {reported.rule.state}, should be {wanted}")
+            rule.state, rule.decided = wanted, True
+        else:
+            rule.take(reported.rule)
+            rule.imported_seq = event.seq
 
     def on_learned_rule_enabled_set(self, event, reported):
         rule = self.rules[reported.rule.id]
@@ -435,10 +463,12 @@ class Recount:
         if sorted(found) != sorted(wanted):
             self.problems.append(f"verdict {event.seq}: changed {found}, should be {wanted}")
 
-    def retract_verdict(self, reported):
-        """Each rule that the submission lists loses what it added."""
+    def retract_verdict(self, seq, reported):
+        """Each rule that the submission lists loses what it added, unless an import has replaced its counts."""
         for change in reported.rule_changes:
             rule = self.rules[change.rule.id]
+            if seq < rule.imported_seq:
+                continue
             rule.forget()
             rule.reinforcements -= change.effect == learned_rule.LEARNED_RULE_EFFECT_REINFORCED
 

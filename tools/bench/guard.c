@@ -81,6 +81,7 @@ static enum err read_event(struct slice event, enum evidence *ret_evidence)
     case EVENT_KIND_VERDICT_SUBMITTED:
     case EVENT_KIND_LEARNED_RULE_ENABLED_SET:
     case EVENT_KIND_ARTIFACT_STATE_SET:
+    case EVENT_KIND_LEARNED_RULE_IMPORTED:
         break;
     }
     *ret_evidence = is_own ? EVIDENCE_OWN : EVIDENCE_OTHERS;

@@ -8,6 +8,7 @@
 #include "server/domain/verdicts/rules.h"
 #include "store/base/json.h"
 #include "store/base/timestamp.h"
+#include "store/record_pb.h"
 #include "store/scan.h"
 
 #include <inttypes.h>
@@ -67,6 +68,12 @@ static enum err put_rule(const struct learned_rule_record *record, struct buffer
     put_flag(piece, "enabled", !record->life.held_back);
     put_flag(piece, "auto_learned", record->auto_learned);
     put_word(piece, "state", state);
+    if (record_is_zero(record->source_id.bytes, UUID_BYTES)) {
+        buffer_append(piece, SLICE(",\"source_rule_id\":null"));
+    } else {
+        uuid_format(record->source_id, id);
+        put_word(piece, "source_rule_id", slice_of(id, sizeof(id)));
+    }
     put_time(piece, "created_at", record->created_at_us);
     put_time(piece, "last_updated", record->updated_at_us);
     buffer_append_byte(piece, '}');

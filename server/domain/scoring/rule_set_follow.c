@@ -123,6 +123,19 @@ static enum err follow_state(struct following *following, const struct event *ev
     return follow_rule(following, view.artifact_seq);
 }
 
+/* Follows an imported rule: a new one, or one that has other values. */
+static enum err follow_import(struct following *following, const struct event *event)
+{
+    struct learned_rule_imported_view view;
+    enum err err = OK;
+
+    if (event->kind == EVENT_LEARNED_RULE_CREATED) {
+        return follow_rule(following, event->seq);
+    }
+    err = learned_rule_imported_view_read(event->facts, &view);
+    return err != OK ? err : follow_rule(following, view.seq);
+}
+
 static enum err follow_event(struct following *following, const struct event *event)
 {
     if (event->kind == EVENT_VERDICT_SUBMITTED) {
@@ -133,6 +146,9 @@ static enum err follow_event(struct following *following, const struct event *ev
     }
     if (event->kind == EVENT_ARTIFACT_STATE_SET) {
         return follow_state(following, event);
+    }
+    if (event->kind == EVENT_LEARNED_RULE_CREATED || event->kind == EVENT_LEARNED_RULE_IMPORTED) {
+        return follow_import(following, event);
     }
     return event->kind == EVENT_LEARNED_RULE_ENABLED_SET ? follow_switch(following, event) : OK;
 }

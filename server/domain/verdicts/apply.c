@@ -36,11 +36,15 @@ static enum err apply_created(struct ctx *ctx, struct store_txn *txn, const stru
         .action = (uint32_t)rule.action,
         .adjustment = internal.adjustment_billionths,
         .accuracy = internal.accuracy_billionths,
+        .count = rule.learned_from_feedback_count,
         .life = artifact_life_begin(rule.state, event->seq),
         .auto_learned = rule.auto_learned,
         .created_at_us = event->created_at_us,
         .updated_at_us = event->created_at_us,
+        .source_id = rule.source_rule_id,
     };
+    row.record.life.held_back = !rule.enabled;
+    row.record.life.set_by_person = facts.imported;
     err = learned_rule_write(ctx->arena, txn, event->org, NULL, &row);
     return err != OK ? err : learned_rule_enter(txn, event->org, &row);
 }
@@ -149,6 +153,48 @@ static enum err apply_state_set(struct ctx *ctx, struct store_txn *txn, const st
     return learned_rule_write(ctx->arena, txn, event->org, &before, &row);
 }
 
+/* Applies what an import changed in a rule: all values, or only the state of one that the document does not have. */
+static enum err apply_imported(struct ctx *ctx, struct store_txn *txn, const struct event *event)
+{
+    struct learned_rule_imported_internal_view internal;
+    struct learned_rule_imported_view facts;
+    struct artifact_life_record before;
+    struct learned_rule_view rule;
+    struct learned_rule_values values;
+    struct learned_rule_row row;
+    enum err err = learned_rule_imported_view_read(event->facts, &facts);
+
+    if (err == OK) {
+        err = learned_rule_imported_internal_view_read(facts.internal, &internal);
+    }
+    if (err == OK) {
+        err = learned_rule_view_read(facts.rule, &rule);
+    }
+    if (err == OK) {
+        err = learned_rule_read(txn, event->org, facts.seq, &row);
+    }
+    if (err != OK) {
+        return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    values = (struct learned_rule_values){
+        .adjustment = internal.adjustment_billionths,
+        .count = rule.learned_from_feedback_count,
+        .accuracy = internal.accuracy_billionths,
+        .enabled = rule.enabled,
+        .auto_learned = rule.auto_learned,
+        .state = rule.state,
+        .source_id = rule.source_rule_id,
+    };
+    before = row.record.life;
+    if (facts.is_missing) {
+        artifact_life_decide(&row.record.life, rule.state, event->seq);
+        row.record.updated_at_us = event->created_at_us;
+    } else {
+        learned_rule_set_values(&values, event->seq, event->created_at_us, &row.record);
+    }
+    return learned_rule_write(ctx->arena, txn, event->org, &before, &row);
+}
+
 enum err verdicts_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
 {
     ASSERT(verdicts_applies(event->kind));
@@ -157,6 +203,9 @@ enum err verdicts_apply(struct ctx *ctx, struct store_txn *txn, const struct eve
     }
     if (event->kind == EVENT_VERDICT_SUBMITTED) {
         return apply_submitted(ctx, txn, event);
+    }
+    if (event->kind == EVENT_LEARNED_RULE_IMPORTED) {
+        return apply_imported(ctx, txn, event);
     }
     return event->kind == EVENT_ARTIFACT_STATE_SET ? apply_state_set(ctx, txn, event)
                                                    : apply_enabled_set(ctx, txn, event);

@@ -8,13 +8,14 @@
 #include <event_apply.h>
 
 static enum err encode(struct ctx *ctx, const struct learned_rule_record *record,
-                       struct slice reason, struct event_draft *draft)
+                       const struct learned_rule_origin *origin, struct event_draft *draft)
 {
     const struct learned_rule_created_internal_view internal = {
         .adjustment_billionths = record->adjustment,
         .accuracy_billionths = record->accuracy,
     };
-    struct learned_rule_created_view facts = {.has_rule = true, .reason = reason};
+    struct learned_rule_created_view facts = {
+        .has_rule = true, .imported = origin->is_imported, .reason = origin->reason};
     struct learned_rule_view rule;
     enum err err = learned_rule_view_of(draft->org, record, &rule);
 
@@ -31,14 +32,14 @@ static enum err encode(struct ctx *ctx, const struct learned_rule_record *record
 }
 
 enum err learned_rule_create(struct ctx *ctx, struct store_txn *txn, struct event_draft *draft,
-                             struct slice reason, struct learned_rule_row *row)
+                             const struct learned_rule_origin *origin, struct learned_rule_row *row)
 {
     enum err err = OK;
 
     row->record.id = draft->stamp.id;
     row->record.created_at_us = draft->created_at_us;
     row->record.updated_at_us = draft->created_at_us;
-    err = encode(ctx, &row->record, reason, draft);
+    err = encode(ctx, &row->record, origin, draft);
     if (err == OK) {
         err = event_draft_add_id(ctx->arena, draft, SUBJECT_LEARNED_RULE, draft->stamp.id);
     }

@@ -1,5 +1,6 @@
 /*
- * create.h: the event that creates a rule: by the submission that it is learned from, or proposed by a person.
+ * create.h: the event that creates a rule: by the submission that it is learned from, or proposed or imported by a
+ * person.
  */
 #ifndef ERRATA_SERVER_DOMAIN_VERDICTS_CREATE_H
 #define ERRATA_SERVER_DOMAIN_VERDICTS_CREATE_H
@@ -7,10 +8,16 @@
 #include "server/domain/events/draft.h"
 #include "server/domain/verdicts/rules.h"
 
-/* Appends a stamped LEARNED_RULE_CREATED, and completes the row: its number, id and times. `reason`: empty, or why the
- * rule was proposed. */
+/* How a rule came into being, other than by a submission. */
+struct learned_rule_origin {
+    struct slice reason; /* empty, or why the rule was proposed */
+    bool is_imported; /* its count and state are those of the document */
+};
+
+/* Appends a stamped LEARNED_RULE_CREATED, and completes the row: its number, id and times. */
 MUST_CHECK enum err learned_rule_create(struct ctx *ctx, struct store_txn *txn,
-                                        struct event_draft *draft, struct slice reason,
+                                        struct event_draft *draft,
+                                        const struct learned_rule_origin *origin,
                                         struct learned_rule_row *row);
 
 #endif

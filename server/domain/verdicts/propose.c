@@ -55,6 +55,7 @@ static enum err check_new(struct ctx *ctx, struct store_txn *txn,
 enum err learned_rule_propose(struct ctx *ctx, struct store_txn *txn,
                               const struct learned_rule_proposal *proposal, uint64_t *ret_seq)
 {
+    const struct learned_rule_origin origin = {.reason = proposal->reason};
     const struct slice nothing = {NULL, 0};
     const struct event_time now = {.is_given = false};
     enum annotator_kind kind = ANNOTATOR_KIND_UNSPECIFIED;
@@ -78,7 +79,7 @@ enum err learned_rule_propose(struct ctx *ctx, struct store_txn *txn,
         return err;
     }
     draft.annotator = (enum annotator)kind;
-    err = learned_rule_create(ctx, txn, &draft, proposal->reason, &row);
+    err = learned_rule_create(ctx, txn, &draft, &origin, &row);
     *ret_seq = row.seq;
     return err;
 }

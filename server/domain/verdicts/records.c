@@ -42,6 +42,7 @@ enum err record_decode_learned_rule(struct slice bytes, struct learned_rule_reco
     struct record_check check = {.whole = bytes};
     errata_record_LearnedRuleRow message;
     struct learned_rule_record record;
+    struct slice source_id = {NULL, 0};
     enum err err = OK;
 
     memset(&message, 0, sizeof(message));
@@ -60,7 +61,13 @@ enum err record_decode_learned_rule(struct slice bytes, struct learned_rule_reco
         .auto_learned = message.auto_learned,
         .created_at_us = message.created_at_us,
         .updated_at_us = message.updated_at_us,
+        .imported_seq = message.imported_seq,
     };
+    source_id = record_take_sized(&check, message.source_id, UUID_BYTES);
+    if (!check.failed && source_id.size > 0) {
+        memcpy(record.source_id.bytes, source_id.data, UUID_BYTES);
+        record_need(&check, !record_is_zero(source_id.data, UUID_BYTES));
+    }
     memcpy(record.id.bytes, message.id, UUID_BYTES);
     record_need(&check, rule_fits(&record) &&
                             record_decode_artifact_life(message.life, &record.life) == OK);
@@ -84,14 +91,17 @@ enum err record_encode_learned_rule(struct arena *arena, const struct learned_ru
         .auto_learned = record->auto_learned,
         .created_at_us = record->created_at_us,
         .updated_at_us = record->updated_at_us,
+        .imported_seq = record->imported_seq,
     };
-
     enum err err = OK;
 
     if (UNEXPECTED(!rule_fits(record))) {
         return ERR_INTERNAL;
     }
     memcpy(message.id, record->id.bytes, UUID_BYTES);
+    if (!record_is_zero(record->source_id.bytes, UUID_BYTES)) {
+        message.source_id = slice_of(record->source_id.bytes, UUID_BYTES);
+    }
     err = record_encode_artifact_life(arena, &record->life, &message.life);
     return err != OK
                ? err

@@ -29,6 +29,9 @@ struct learned_rule_record {
     bool auto_learned;
     int64_t created_at_us;
     int64_t updated_at_us;
+    struct uuid source_id; /* of an imported rule: its id in the document; else zeros */
+    /* The event of the import that last set the values of the rule; 0: none did. Earlier submissions do not count. */
+    uint64_t imported_seq;
 };
 
 /* VERDICT: the values of a submission on which statistics depend. */

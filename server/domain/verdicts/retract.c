@@ -16,6 +16,7 @@ enum err verdicts_check_retract(struct ctx *ctx, const struct event *event)
     return OK;
 }
 
+/* A submission from before the last import of the rule is not part of its counts. */
 static enum err uncount_one(struct ctx *ctx, struct store_txn *txn, const struct event *retraction,
                             uint64_t event_seq, struct slice message)
 {
@@ -31,12 +32,12 @@ static enum err uncount_one(struct ctx *ctx, struct store_txn *txn, const struct
     if (err == OK) {
         err = learned_rule_read(txn, retraction->org, change.seq, &row);
     }
-    if (err == OK) {
+    if (err == OK && event_seq > row.record.imported_seq) {
         before = row.record.life;
         err = learned_rule_uncount(&count, change.effect, &row.record);
-    }
-    if (err == OK) {
-        err = learned_rule_write(ctx->arena, txn, retraction->org, &before, &row);
+        if (err == OK) {
+            err = learned_rule_write(ctx->arena, txn, retraction->org, &before, &row);
+        }
     }
     if (err == OK) {
         err =

@@ -5,6 +5,7 @@
 
 #include "server/domain/verdicts/keys.h"
 #include "store/base/bytes.h"
+#include "store/record_pb.h"
 
 enum err learned_rule_read(struct store_txn *txn, struct org_id org, uint64_t seq,
                            struct learned_rule_row *ret_row)
@@ -116,6 +117,45 @@ enum err learned_rule_uncount(const struct learned_rule_count *count,
     return OK;
 }
 
+bool learned_rule_has_values(const struct learned_rule_record *record,
+                             const struct learned_rule_values *values)
+{
+    bool has_state = values->state == ARTIFACT_STATE_UNSPECIFIED ||
+                     record->life.state == (uint32_t)values->state;
+    bool has_source = record_is_zero(values->source_id.bytes, UUID_BYTES) ||
+                      uuid_equal(record->source_id, values->source_id);
+
+    return has_state && has_source && record->adjustment == values->adjustment &&
+           record->count == values->count && learned_rule_accuracy(record) == values->accuracy &&
+           record->life.held_back == !values->enabled &&
+           record->auto_learned == values->auto_learned;
+}
+
+void learned_rule_set_values(const struct learned_rule_values *values, uint64_t event_seq,
+                             int64_t time_us, struct learned_rule_record *record)
+{
+    if (record->adjustment != values->adjustment) {
+        artifact_life_renew(&record->life, event_seq);
+    }
+    if (record->life.held_back == values->enabled) {
+        artifact_life_hold(&record->life, !values->enabled, event_seq);
+    }
+    if (values->state != ARTIFACT_STATE_UNSPECIFIED &&
+        record->life.state != (uint32_t)values->state) {
+        artifact_life_decide(&record->life, values->state, event_seq);
+    }
+    if (!record_is_zero(values->source_id.bytes, UUID_BYTES)) {
+        record->source_id = values->source_id;
+    }
+    record->adjustment = values->adjustment;
+    record->count = values->count;
+    record->reinforcement_count = 0;
+    record->accuracy = values->accuracy;
+    record->auto_learned = values->auto_learned;
+    record->updated_at_us = time_us;
+    record->imported_seq = event_seq;
+}
+
 uint64_t learned_rule_accuracy(const struct learned_rule_record *record)
 {
     uint64_t missing = (uint64_t)VERDICT_UNIT - record->accuracy;
@@ -138,6 +178,8 @@ enum err learned_rule_view_of(struct org_id org, const struct learned_rule_recor
         .accuracy_on_validation = (double)learned_rule_accuracy(record) / (double)VERDICT_UNIT,
         .enabled = !record->life.held_back,
         .auto_learned = record->auto_learned,
+        .source_rule_id = record->source_id,
+        .has_source_rule_id = !record_is_zero(record->source_id.bytes, UUID_BYTES),
         .version = record->life.version,
         .created_at_us = record->created_at_us,
         .has_created_at = true,

@@ -47,11 +47,29 @@ struct learned_rule_count {
 /* Counts a submission in a rule. A rule that was retired for want of evidence is active from then on. */
 void learned_rule_count(const struct learned_rule_count *count, enum learned_rule_effect effect,
                         struct learned_rule_record *record);
-/* Subtracts a submission that was counted; retires a learned rule that has none left.
+/* Subtracts a submission that was counted, after the last import; retires a learned rule that has none left.
  * ERR_CORRUPT for a rule that was not counted so. */
 MUST_CHECK enum err learned_rule_uncount(const struct learned_rule_count *count,
                                          enum learned_rule_effect effect,
                                          struct learned_rule_record *record);
+
+/* The values of a rule that an import sets; its type and pattern identify it, and its action follows from its type. */
+struct learned_rule_values {
+    int64_t adjustment; /* in units */
+    uint64_t count;
+    uint64_t accuracy; /* in units */
+    bool enabled;
+    bool auto_learned;
+    enum artifact_state state; /* UNSPECIFIED: the state that the rule has */
+    struct uuid source_id; /* zeros: that of the rule */
+};
+
+/* Returns whether the values are those of the rule. */
+bool learned_rule_has_values(const struct learned_rule_record *record,
+                             const struct learned_rule_values *values);
+/* Sets the values; another adjustment begins a version. Submissions up to now count no more. */
+void learned_rule_set_values(const struct learned_rule_values *values, uint64_t event_seq,
+                             int64_t time_us, struct learned_rule_record *record);
 /* Returns the accuracy with what reinforcements add, in units. */
 uint64_t learned_rule_accuracy(const struct learned_rule_record *record);
 /* Returns the rule as a message; its slices are those of the record. ERR_CORRUPT for unknown enum values. */

@@ -138,11 +138,11 @@ static struct event_draft draft_of(const struct submitting *submitting, enum eve
 static enum err create_rule(struct ctx *ctx, struct store_txn *txn,
                             const struct submitting *submitting, struct learned_rule_row *row)
 {
-    const struct slice no_reason = {NULL, 0};
+    const struct learned_rule_origin origin = {.is_imported = false};
     struct event_draft draft = draft_of(submitting, EVENT_LEARNED_RULE_CREATED);
     enum err err = event_draft_stamp(ctx, txn, &submitting->request->input->time, &draft);
 
-    return err != OK ? err : learned_rule_create(ctx, txn, &draft, no_reason, row);
+    return err != OK ? err : learned_rule_create(ctx, txn, &draft, &origin, row);
 }
 
 /* Appends one change, with the resulting rule. */

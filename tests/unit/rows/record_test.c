@@ -625,6 +625,8 @@ static void test_invalid_row_is_corrupt(void **state)
     CORRUPT(learned_rule, wire_put_varint(&buffer, 2, 0));
     CORRUPT(learned_rule, wire_put_varint(&buffer, 4, 0));
     CORRUPT(learned_rule, wire_put_bytes(&buffer, 9, SLICE("\x08\x07")));
+    CORRUPT(learned_rule, wire_put_bytes(&buffer, 13, no_id));
+    CORRUPT(learned_rule, wire_put_bytes(&buffer, 13, SLICE("short")));
     CORRUPT(learned_rule, wire_put_varint(&buffer, 5, 2 * (uint64_t)VERDICT_UNIT + 2));
     CORRUPT(learned_rule, wire_put_varint(&buffer, 6, 0));
     CORRUPT(learned_rule, wire_put_varint(&buffer, 8, (uint64_t)VERDICT_UNIT + 1));

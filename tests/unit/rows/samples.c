@@ -330,6 +330,8 @@ struct learned_rule_record sample_learned_rule(void)
         .auto_learned = true,
         .created_at_us = SAMPLE_TIME_US,
         .updated_at_us = SAMPLE_TIME_US + 1,
+        .source_id = sample_uuid(0x33),
+        .imported_seq = 250,
     };
 
     return record;

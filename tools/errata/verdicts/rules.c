@@ -156,6 +156,11 @@ static const struct option_spec decide_options[] = {
     {"reason", "TEXT", "reason of the decision; needed"},
     {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
     {NULL, NULL, NULL}};
+static const struct option_spec import_options[] = {
+    {"replace", NULL, "retire the rules that the document does not have"},
+    {"dry-run", NULL, "check the document and list the changes, and store nothing"},
+    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
+    {NULL, NULL, NULL}};
 static const struct option_spec propose_options[] = {
     {"type", "RULETYPE", "type of the rule; needed"},
     {"adjustment", "NUMBER", "what it adds to a score; default: that of learned rules of its type"},
@@ -263,4 +268,20 @@ const struct command rule_commands[] = {
              "instead. Needs an INTEGRATOR or ADMIN token.",
      .examples = {{"errata rules export > rules.json", NULL}},
      .run = rule_export_run},
+    {.group = "rules",
+     .name = "import",
+     .arguments = "FILE",
+     .summary = "import rules that were exported",
+     .help = "Imports a document of `errata rules export` (`-`: standard input), all of it or "
+             "nothing. A rule with "
+             "the type and pattern of an existing one gives it its values; other rules are "
+             "created. Prints each "
+             "change. Needs an INTEGRATOR or ADMIN token.",
+     .examples = {{"errata rules import rules.json --dry-run",
+                   "check the file and list the changes"},
+                  {"errata rules import rules.json --replace",
+                   "also retire the rules that the file does not have"}},
+     .options = import_options,
+     COMMAND_CALL("VerdictService/ImportLearnedRules", .fill = rule_import_fill,
+                  .print = rule_import_print)},
     {.name = NULL}};

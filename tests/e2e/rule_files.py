@@ -318,5 +318,67 @@ class Import(FileCase):
         self.assertIn("].confidence_adjustment", said)
 
 
+class Labels(FileCase):
+    def labels(self, **fields):
+        """The lines of all submissions, and the last position."""
+        replies = list(self.mine.verdicts.ExportLabels(verdict_service.ExportLabelsRequest(**fields)))
+        text = "".join(reply.lines for reply in replies)
+        self.assertTrue(text == "" or text.endswith("\n"))
+        return [json.loads(line) for line in text.splitlines()], replies[-1].next_seq
+
+    def test_every_submission_is_a_line(self):
+        features = '{"total": 12.50,\n "name": "a \\" b\\\\", "list": [1, 2]}'
+        made = [self.submit(FAKE, REAL, receipt_id="r1", original_features_json=features,
+                            corrections={"total": "12\n50", "é": ""}).submission,
+                self.submit(REAL, FAKE, receipt_id='r "2"', missed_indicators=["font"]).submission,
+                self.submit(REAL, SUSPICIOUS, receipt_id="r3").submission,
+                self.submit(REAL, REAL, receipt_id="r4", corrections={"date": "1"}).submission]
+        self.mine.log.RetractEvent(event_service.RetractEventRequest(event_id=made[2].id, reason="wrong"))
+        wanted = [{"receipt_id": "r1", "correct_verdict": "real", "features": json.loads(features),
+                   "corrections": {"total": "12\n50", "é": ""}, "timestamp": made[0].created_at.ToJsonString()},
+                  {"receipt_id": 'r "2"', "correct_verdict": "fake", "features": None, "corrections": {},
+                   "timestamp": made[1].created_at.ToJsonString()},
+                  {"receipt_id": "r4", "correct_verdict": "real", "features": None, "corrections": {"date": "1"},
+                   "timestamp": made[3].created_at.ToJsonString()}]
+        lines, next_seq = self.labels()
+        self.assertEqual(lines, wanted)
+        self.assertEqual([list(one) for one in lines], [list(wanted[0])] * 3)
+        self.assertEqual(next_seq, self.newest_seq() + 1)
+        self.assertEqual(self.labels(only_corrected=True)[0], [wanted[0], wanted[2]])
+        self.assertEqual(self.labels(from_seq=next_seq), ([], next_seq))
+        self.assertEqual(self.labels(from_seq=next_seq + 5), ([], next_seq))
+        last = self.submit(FAKE, FAKE, receipt_id="r5").submission
+        self.assertEqual([one["receipt_id"] for one in self.labels(from_seq=next_seq)[0]], ["r5"])
+        self.assertEqual(self.labels()[0][3]["timestamp"], last.created_at.ToJsonString())
+
+    def test_export_continues_where_a_reader_stopped(self):
+        """A reader that stops after each response, and continues from its position, gets each line once."""
+        for n in range(40):
+            self.submit(FAKE, FAKE, receipt_id=f"r{n}",
+                        original_features_json=json.dumps({"padding": "x" * 20000, "n": n}))
+        whole = self.labels()[0]
+        found, position, replies = [], 0, 0
+        while position <= self.newest_seq():
+            stream = self.mine.verdicts.ExportLabels(verdict_service.ExportLabelsRequest(from_seq=position))
+            reply = next(stream)
+            stream.cancel()
+            self.assertLess(len(reply.lines), 100000)
+            found += [json.loads(line) for line in reply.lines.splitlines()]
+            position, replies = reply.next_seq, replies + 1
+        self.assertEqual(found, whole)
+        self.assertEqual(len(whole), 40)
+        self.assertGreater(replies, 5)
+
+    def test_command_prints_the_lines(self):
+        for n in range(3):
+            self.submit(FAKE, FAKE, receipt_id=f"r{n}", corrections={"total": str(n)} if n else {})
+        (self.folder / "labels.token").write_text(
+            self.admin.create_token(roles.ROLE_INTEGRATOR, org_id=self.org.id).secret)
+        next_seq = self.newest_seq() + 1
+        printed, said = self.run_cli("labels", "export", "--only-corrected", "--token-file", "labels.token")
+        self.assertEqual([json.loads(line)["receipt_id"] for line in printed.splitlines()], ["r1", "r2"])
+        self.assertIn(f"--from-seq {next_seq}", said)
+
+
 if __name__ == "__main__":
     main()

@@ -48,6 +48,7 @@ static const struct {
     {"/errata.v1.VerdictService/SetLearnedRuleEnabled", "RA"},
     {"/errata.v1.VerdictService/ExportLearnedRules", "IA"},
     {"/errata.v1.VerdictService/ImportLearnedRules", "IA"},
+    {"/errata.v1.VerdictService/ExportLabels", "IA"},
     {"/errata.v1.ExtractionService/RecordExtraction", "ORSIA"},
     {"/errata.v1.LearningService/ExplainExposure", "ORSA"},
     {"/errata.v1.LearningService/GetArtifactReport", "RIA"},

@@ -35,6 +35,8 @@ static const struct command_group groups[] = {
      verdict_commands, "receipts"},
     {"Collect documents and corrections", "rules", "use rules learned from verdicts", rule_commands,
      "learned rules"},
+    {"Collect documents and corrections", "labels", "export verdicts for training", label_commands,
+     NULL},
     {"Build prompts and measure the effect", NULL, NULL, example_commands, NULL},
     {"Build prompts and measure the effect", "prompts", "manage prompt templates and fill them",
      prompt_commands, NULL},

@@ -19,6 +19,7 @@ extern const struct command extraction_commands[];
 extern const struct command mapping_commands[];
 extern const struct command verdict_commands[];
 extern const struct command rule_commands[];
+extern const struct command label_commands[];
 extern const struct command review_commands[];
 extern const struct command analytics_commands[];
 extern const struct command explain_commands[];

@@ -3,17 +3,15 @@
  */
 #include "server/domain/rule_files/rule_export.h"
 
+#include "server/domain/rule_files/file_time.h"
 #include "server/domain/rule_files/rule_file.h"
 #include "server/domain/verdicts/keys.h"
 #include "server/domain/verdicts/rules.h"
 #include "store/base/json.h"
-#include "store/base/timestamp.h"
 #include "store/record_pb.h"
 #include "store/scan.h"
 
 #include <inttypes.h>
-
-#define SECOND_US 1000000
 
 /* Rows that one piece examines at most; a piece of rules with short patterns ends by its size before. */
 #define PIECE_ROWS_MAX 1000
@@ -32,12 +30,8 @@ static void put_share(struct buffer *piece, const char *name, double share)
 
 static void put_time(struct buffer *piece, const char *name, int64_t time_us)
 {
-    int64_t seconds = time_us / SECOND_US - (time_us % SECOND_US < 0);
-    char text[TIMESTAMP_TEXT_BYTES_MAX];
-    size_t size =
-        timestamp_format(seconds, (int32_t)((time_us - seconds * SECOND_US) * 1000), text);
-
-    put_word(piece, name, slice_of(text, size));
+    buffer_printf(piece, ",\"%s\":", name);
+    file_time_put(time_us, piece);
 }
 
 static void put_flag(struct buffer *piece, const char *name, bool flag)

@@ -52,6 +52,7 @@ struct method_handler {
     enum err (*write)(struct method_call *call);
     enum err (*answer)(struct method_call *call);
     enum err (*start)(struct method_call *call);
+    enum err (*work)(struct method_call *call); /* for a server stream that works on the pool */
     enum err (*writable)(struct method_call *call);
     enum err (*message)(
         struct method_call *call); /* for a bidi stream: handles each request message */

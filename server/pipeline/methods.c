@@ -371,6 +371,9 @@ static void on_cancel(void *user, struct call *call, enum err why)
         return;
     case RPC_READ_WAITING:
         rpc_pool_read_leave(rpc);
+        if (rpc->state == RPC_STREAMING) {
+            rpc_stream_stop(rpc);
+        }
         rpc_finish(rpc, why);
         return;
     case RPC_ON_POOL: /* its completion reads cancel_why */
@@ -511,6 +514,7 @@ void rpc_finish(struct rpc *rpc, enum err result)
     struct call *call = rpc->call;
     struct status status = status_of(call->arena, result, &rpc->fault);
     struct arena stage_arena = rpc->stage_arena;
+    struct arena work_arena = rpc->work_arena;
     struct arena write_arena = rpc_write_take_arena(rpc);
 
     ASSERT(rpc->state != RPC_ENDED);
@@ -522,6 +526,7 @@ void rpc_finish(struct rpc *rpc, enum err result)
     unlink_live(pipeline, rpc);
     call_finish(call, &status); /* copies the status, whose texts may be in these arenas */
     pipeline_give_arena(pipeline, &stage_arena);
+    pipeline_give_arena(pipeline, &work_arena);
     pipeline_give_arena(pipeline, &write_arena);
 }
 

@@ -2,7 +2,8 @@
  * pool_read.c: reads that are too long for the loop. A few at a time run on reserved threads of the
  * pool, each in a transaction of its own; the others wait in a queue, from which the oldest read of
  * an organisation without a running read is taken next. The response is written into the stage's
- * arena on the pool, and sent by the loop.
+ * arena on the pool, and sent by the loop. The work of a stream is such a read, too, one part at a time, in an arena of
+ * its own.
  */
 #include "server/pipeline/rpc.h"
 
@@ -10,6 +11,26 @@
 
 /* An organisation's share of the queue. */
 #define ORG_WAITING_MAX (PIPELINE_POOL_READS_WAITING_MAX / 2)
+
+/* Returns whether the read is work of a stream. */
+static bool is_work(const struct rpc *rpc)
+{
+    return rpc->handler->work != NULL;
+}
+
+static enum rpc_state state_off_pool(const struct rpc *rpc)
+{
+    return is_work(rpc) ? RPC_STREAMING : RPC_RECEIVING;
+}
+
+/* Ends the call of a read that could not run. */
+static void end_read(struct rpc *rpc, enum err err)
+{
+    if (is_work(rpc)) {
+        rpc_stream_stop(rpc);
+    }
+    rpc_finish(rpc, err);
+}
 
 static bool is_of(const struct rpc *rpc, const struct rpc *other)
 {
@@ -70,7 +91,7 @@ void rpc_pool_read_leave(struct rpc *rpc)
     }
     *link = rpc->read_next;
     reads->waiting_count--;
-    rpc->state = RPC_RECEIVING;
+    rpc->state = state_off_pool(rpc);
 }
 
 /* Takes the next read to run from the queue. */
@@ -105,7 +126,11 @@ static enum err read_in_snapshot(struct rpc *rpc)
     if (rpc->method->transaction == METHOD_READ) {
         err = store_begin(config->backend, STORE_READ, &txn);
     }
-    if (err == OK) {
+    if (err == OK && is_work(rpc)) {
+        struct method_call call = rpc_method_call(rpc, txn, NULL);
+
+        err = rpc->handler->work(&call);
+    } else if (err == OK) {
         err = rpc_read(rpc, txn, &rpc->pool_answer);
     }
     store_abort(txn);
@@ -140,14 +165,15 @@ static void read_done(void *job, enum err result)
 
     ASSERT(place != NULL);
     *place = NULL;
-    rpc->state = RPC_RECEIVING;
+    rpc->state = state_off_pool(rpc);
     if (rpc->cancel_why != OK) {
         err = rpc->cancel_why;
     }
-    if (err == OK) {
-        err = send_answer(rpc);
+    if (is_work(rpc)) {
+        rpc_stream_worked(rpc, err);
+    } else {
+        rpc_finish(rpc, err == OK ? send_answer(rpc) : err);
     }
-    rpc_finish(rpc, err);
     start_waiting(pipeline);
 }
 
@@ -155,20 +181,24 @@ static void read_done(void *job, enum err result)
 static enum err start(struct rpc *rpc, struct rpc **place)
 {
     struct pipeline *pipeline = rpc->pipeline;
+    struct arena *arena = is_work(rpc) ? &rpc->work_arena : &rpc->stage_arena;
     enum err err = OK;
 
-    if (rpc->stage_arena.limit_bytes == 0) {
-        rpc->stage_arena = pipeline_take_arena(pipeline, PIPELINE_READ_BYTES_MAX);
+    if (arena->limit_bytes == 0) {
+        *arena = pipeline_take_arena(pipeline, PIPELINE_READ_BYTES_MAX);
     }
-    rpc->ctx.arena = &rpc->stage_arena;
-    fault_init(&rpc->fault, &rpc->stage_arena);
-    buffer_init(&rpc->pool_answer, &rpc->stage_arena, pipeline->likely_bytes[rpc->method->index]);
+    rpc->kept_arena = rpc->ctx.arena;
+    rpc->ctx.arena = arena;
+    fault_init(&rpc->fault, arena);
+    if (!is_work(rpc)) {
+        buffer_init(&rpc->pool_answer, arena, pipeline->likely_bytes[rpc->method->index]);
+    }
     rpc->state = RPC_ON_POOL;
     *place = rpc;
     err = pipeline->config.run_read(pipeline->config.user, read_work, read_done, rpc);
     if (err != OK) {
         *place = NULL;
-        rpc->state = RPC_RECEIVING;
+        rpc->state = state_off_pool(rpc);
     }
     return err;
 }
@@ -183,7 +213,7 @@ static void start_waiting(struct pipeline *pipeline)
         enum err err = start(rpc, place);
 
         if (err != OK) {
-            rpc_finish(rpc, err);
+            end_read(rpc, err);
         }
         place = find_place(reads, NULL);
     }
@@ -195,6 +225,6 @@ void rpc_pool_read(struct rpc *rpc)
     enum err err = place != NULL ? start(rpc, place) : join_line(rpc);
 
     if (err != OK) {
-        rpc_finish(rpc, err);
+        end_read(rpc, err);
     }
 }

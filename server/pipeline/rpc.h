@@ -76,6 +76,10 @@ struct rpc {
     bool started; /* X_start succeeded, so X_stopped must be called */
     bool wants_events; /* stream_wait_for_events was called in this turn */
     bool is_finished; /* stream_finish was called in this turn */
+    /* Members for a stream that works on the pool: */
+    struct arena work_arena; /* memory of X_work, emptied after each run; zeros before the first */
+    struct arena *kept_arena; /* the arena of ctx while X_work runs or waits */
+    bool wants_work; /* a message was sent in this turn, so X_work runs again */
 };
 
 /* Streams of an organisation wait in the bucket of its id. */
@@ -196,7 +200,8 @@ MUST_CHECK enum err rpc_find_cost(struct rpc *rpc, struct store_txn *txn, enum r
 MUST_CHECK enum err rpc_redact(const struct rpc *rpc, struct buffer *body, size_t start);
 
 /* pool_read.c */
-/* Runs the read on the pool, immediately or after others have ended. Ends the call. */
+/* Runs the read on the pool, immediately or after others have ended, and ends the call; of a stream, runs its work,
+ * and gives it a turn. */
 void rpc_pool_read(struct rpc *rpc);
 /* Removes a waiting read from the queue. */
 void rpc_pool_read_leave(struct rpc *rpc);
@@ -218,6 +223,8 @@ void rpc_stream_start(struct rpc *rpc);
 void rpc_stream_message(struct rpc *rpc, struct slice message);
 /* Reports that the peer has read, so that more may be sent. */
 void rpc_stream_writable(struct rpc *rpc);
+/* Gives the stream a turn after its work on the pool, or ends it with the error of the work. */
+void rpc_stream_worked(struct rpc *rpc, enum err result);
 /* Takes a stream out of its queue and reports its end to its method. */
 void rpc_stream_stop(struct rpc *rpc);
 

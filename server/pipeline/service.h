@@ -11,6 +11,7 @@
  *   | read whose cost differs  | X_cost     | txn, request; before X_read    | prepared, cost      |
  *   | client stream            | X_receive  | each request; before X_prepare | prepared            |
  *   | server stream            | X_start    | request                        | stream              |
+ *   | that works on the pool   | X_work     | txn, request; after X_start    | stream              |
  *   |                          | X_writable | txn                            | stream              |
  *   |                          | X_stopped  |                                | stream              |
  *   | bidi stream              | X_message  | each request; after X_start    | stream              |
@@ -21,7 +22,10 @@
  * request has passed check_request, so its formats, limits and required fields are valid. A function explains errors in
  * ctx->fault.
  *
- * _prepare may run on the pool: it must only use its struct. _receive runs on the loop, in an arena
+ * _prepare may run on the pool: it must only use its struct. _work runs on the pool as a long read does, with a
+ * snapshot of its own, and only changes what the stream's state points to; memory of ctx->arena lasts until it returns.
+ * After it, X_writable sends at least one message once the stream wants it, and then X_work runs again, until the
+ * stream is finished. _receive runs on the loop, in an arena
  * that is freed after each request. _write runs on the writer thread, and may run more than once
  * (store/work.h). _answer builds the response from the events that _write appended. A repeated
  * request with the same idempotency key calls only _answer, with result->repeated. A response that

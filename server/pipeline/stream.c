@@ -111,6 +111,10 @@ static enum err take_turn(struct rpc *rpc)
     if (err != OK || rpc->is_finished) {
         return err;
     }
+    if (rpc->handler->work != NULL) {
+        rpc->wants_work = rpc->turn_messages > 0; /* else its peer has to read first */
+        return OK;
+    }
     if (rpc->wants_events && rpc->pipeline->draining) {
         return ERR_DRAINING;
     }
@@ -128,11 +132,13 @@ static void run_turn(struct rpc *rpc)
     struct pipeline *pipeline = rpc->pipeline;
     struct arena turn = pipeline_take_arena(pipeline, PIPELINE_TURN_BYTES_MAX);
     struct arena *kept = rpc->ctx.arena;
+    bool wants_work = false;
     enum err result = OK;
 
     leave_queue(rpc);
     rpc->turn_messages = 0;
     rpc->wants_events = false;
+    rpc->wants_work = false;
     rpc->is_finished = false;
     rpc->ctx.arena = &turn;
     fault_init(&rpc->fault, &turn);
@@ -142,8 +148,24 @@ static void run_turn(struct rpc *rpc)
     } else {
         rpc->ctx.arena = kept;
         fault_init(&rpc->fault, kept);
+        wants_work = rpc->wants_work;
     }
     pipeline_give_arena(pipeline, &turn);
+    if (wants_work) {
+        rpc_pool_read(rpc);
+    }
+}
+
+void rpc_stream_worked(struct rpc *rpc, enum err result)
+{
+    if (result != OK) {
+        end_stream(rpc, result);
+        return;
+    }
+    rpc->ctx.arena = rpc->kept_arena;
+    fault_init(&rpc->fault, rpc->kept_arena);
+    arena_reset(&rpc->work_arena);
+    make_ready(rpc);
 }
 
 void rpc_stream_start(struct rpc *rpc)
@@ -163,6 +185,8 @@ void rpc_stream_start(struct rpc *rpc)
     rpc->started = err == OK;
     if (err != OK) {
         end_stream(rpc, err);
+    } else if (rpc->handler->work != NULL) {
+        rpc_pool_read(rpc);
     } else if (rpc->handler->writable != NULL) {
         make_ready(rpc);
     }

@@ -186,7 +186,7 @@ class Refusals(unittest.TestCase):
 
     def test_refuses_an_execution_of_what_is_no_read(self):
         pool = " execution: EXECUTION_ON_POOL"
-        self.assert_refused("has an `execution`", method(GOOD + pool, reply="stream A"))
+        self.assert_refused("has an `execution`", method(GOOD + " execution: EXECUTION_BY_COST", reply="stream A"))
         writes = "roles: [ROLE_ADMIN] transaction: TRANSACTION_WRITE"
         self.assert_refused("has an `execution`", method(writes + pool))
         self.assertEqual(self.run_on(method(GOOD + pool)), (0, ""))

@@ -28,7 +28,8 @@ def functions(method):
     if method.stream == "METHOD_BIDI_STREAM":
         return ["start", "message", "stopped"]
     if method.stream == "METHOD_SERVER_STREAM":
-        return ["start", "writable", "stopped"]
+        works = ["work"] if method.execution == "METHOD_ON_POOL" else []
+        return ["start"] + works + ["writable", "stopped"]
     stages = ["receive"] if method.stream == "METHOD_CLIENT_STREAM" else []
     stages += ["prepare"] if method.stage != "METHOD_STRAIGHT" else []
     stages += ["cost"] if method.execution == "METHOD_BY_COST" else []

@@ -301,9 +301,11 @@ class Model:
                 and (method.rules.stage or method.transaction == "METHOD_WRITE")):
             raise Refused(f"{where} streams its replies: it can have neither a stage nor a write "
                           "transaction")
-        if method.rules.execution and (method.stream != "METHOD_UNARY"
-                                       or method.transaction == "METHOD_WRITE"):
-            raise Refused(f"{where} writes or streams: only a read with one reply has an `execution`")
+        works = method.stream == "METHOD_SERVER_STREAM" and method.execution == "METHOD_ON_POOL"
+        if method.rules.execution and not works and (method.stream != "METHOD_UNARY"
+                                                     or method.transaction == "METHOD_WRITE"):
+            raise Refused(f"{where} writes or streams: only a read with one reply has an `execution`, and a "
+                          "stream of replies EXECUTION_ON_POOL")
         if method.stream == "METHOD_CLIENT_STREAM" and not method.rules.stage:
             raise Refused(f"{where} streams its requests: what came of them reaches the reply "
                           "through a prepare function; give it a stage")

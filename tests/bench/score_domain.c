@@ -124,20 +124,32 @@ static double measure(struct bench *bench, const struct rule_set *set, size_t te
                     .text = slice_of(bench->text, text_bytes)},
         .score = 0.5,
         .context = {.profile_confidence = 1},
+        .stacking = SCORE_STACKING_SUM,
+        .thresholds = {VERDICT_UNIT / 10 * 4, VERDICT_UNIT / 10 * 6},
     };
+    const uint8_t key_bytes[EXPOSURE_KEY_BYTES] = {1};
+    struct exposure_key key;
     double best = 0;
 
+    exposure_key_init(&key, key_bytes);
     for (int round = 0; round < ROUNDS; round++) {
         double start = cpu_us();
         double each = 0;
 
         for (unsigned i = 0; i < scores; i++) {
             struct scoring_result result;
+            struct slice reference = {NULL, 0};
+            struct slice events = {NULL, 0};
+            struct exposure exposure;
             struct buffer body;
 
             buffer_init(&body, &bench->arena, 16384);
             must("score", scoring_apply(&bench->arena, set, &request, &result));
-            must("response", scoring_write(&bench->arena, &result, &body));
+            must("events", scoring_encode_events(&bench->arena, &result, false, &events));
+            must("exposure", scoring_expose(&bench->arena, &result, events, &exposure));
+            must("reference",
+                 exposure_reference(&bench->arena, &key, set->org, &exposure, &reference));
+            scoring_write(&result, events, reference, &body);
             *ret_matched = result.event_count;
             arena_reset(&bench->arena);
         }

@@ -10,7 +10,8 @@ import random
 import grpc
 
 import recount
-from erratad import (artifact, bad_fields, event_log, event_service, feedback, learned_rule, learning, main, roles, verdict_service, verdicts)
+from erratad import (artifact, bad_fields, event_log, event_service, feedback, learned_rule, learning, main, roles,
+                     score_stacking, verdict_service, verdicts)
 from errata_cli import CliCase
 
 EXTRACTED = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
@@ -347,7 +348,7 @@ class Statistics(VerdictCase):
         self.assertEqual(self.stats(), verdict_service.GetVerdictStatsResponse())
 
 
-class Scoring(VerdictCase):
+class ScoringCase(VerdictCase):
     def score(self, client=None, score=0.5, confidence=1, subtype="", **fields):
         fields.setdefault("document_profile", verdicts.DocumentProfile(confidence=confidence, subtype=subtype))
         return (client or self.mine).verdicts.ScoreDocument(verdict_service.ScoreDocumentRequest(score=score, **fields))
@@ -355,9 +356,92 @@ class Scoring(VerdictCase):
     def weights(self, **fields):
         return [round(event.weight, 9) for event in self.score(**fields).events]
 
+    def propose(self, pattern, state, adjustment=0.25, rule_type=MISSED_INDICATOR):
+        rule = self.mine.learning.ProposeArtifact(learning.ProposeArtifactRequest(
+            learned_rule=learning.ProposedRule(rule_type=rule_type, pattern=pattern, confidence_adjustment=adjustment),
+            reason="seen often")).learned_rule
+        self.decide(rule.id, state)
+        return rule
+
+    def decide(self, rule_id, state):
+        self.mine.learning.SetArtifactState(learning.SetArtifactStateRequest(
+            artifact_id=rule_id, state=state, reason="agreed"))
+
+
+class Exposures(ScoringCase):
+    def test_reference_explains_the_score_byte_for_byte(self):
+        self.submit(REAL, FAKE, missed_indicators=["font"])
+        self.submit(FAKE, REAL, rejected_indicators=["odd_spacing"])
+        self.submit(REAL, REAL, confirmed_indicators=["font"])
+        shadow = self.propose("paper", artifact.ARTIFACT_STATE_SHADOW)
+        reply = self.score(score=0.5, confidence=0.5, subtype="POS", indicators=["font", "odd_spacing", "paper"])
+        self.assertEqual((len(reply.events), reply.verdict), (3, SUSPICIOUS))
+        before = self.mine.explain(exposure_ref=reply.exposure_ref)
+        self.submit(FAKE, FAKE, confirmed_indicators=["font"], missed_indicators=["paper", "odd_spacing"])
+        for event in reply.events:
+            self.switch(learned_rule.LearnedRule(id=event.rule_id[len("LEARNED_"):]))
+        self.decide(shadow.id, artifact.ARTIFACT_STATE_ACTIVE)
+        made = self.mine.explain(exposure_ref=reply.exposure_ref)
+        self.assertEqual(made, before)
+        self.assertEqual([one.SerializeToString() for one in made.score_events],
+                         [one.SerializeToString() for one in reply.events])
+        self.assertTrue(made.text_matches)
+        self.assertEqual(made.exposure_kind, event_log.EXPOSURE_KIND_SCORE)
+        self.assertEqual([(one.shadow, one.learned_rule.state) for one in made.artifacts],
+                         [(False, artifact.ARTIFACT_STATE_ACTIVE)] * 3 + [(True, artifact.ARTIFACT_STATE_SHADOW)])
+        self.assertEqual([one.learned_rule.learned_from_feedback_count for one in made.artifacts], [2, 2, 1, 0])
+        self.assertEqual([len(one.evidence) for one in made.artifacts], [2, 2, 1, 0])
+        self.assertEqual((made.base_verdict, made.verdict, made.shadow_verdict), (SUSPICIOUS, SUSPICIOUS, FAKE))
+        other = self.admin.create_org("stranger")
+        stranger = self.server.client(self.admin.create_token(roles.ROLE_ADMIN, org_id=other.id).secret)
+        self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: stranger.explain(exposure_ref=reply.exposure_ref))
+
+    def test_score_of_the_past_has_the_rules_of_then(self):
+        made = self.submit(REAL, FAKE, missed_indicators=["font"]).submission
+        seq = self.mine.log.GetEvent(event_service.GetEventRequest(id=made.id)).event.seq
+        then = self.score(indicators=["font", "paper"])
+        self.switch(made.rule_changes[0].rule)
+        self.submit(REAL, FAKE, missed_indicators=["paper"])
+        self.mine.update_settings(stacking=score_stacking.SCORE_STACKING_MAX, fake_at=0.55)
+        self.assertEqual(len(self.score(indicators=["font", "paper"]).events), 3)
+        past = self.score(indicators=["font", "paper"], as_of_seq=seq)
+        self.assertEqual((past.score, past.verdict, past.exposure_ref), (then.score, SUSPICIOUS, ""))
+        for event in then.events:
+            event.evidence.feedback_count, event.evidence.accuracy = 0, 0
+        self.assertEqual(list(past.events), list(then.events))
+        self.assertEqual(list(self.score(indicators=["font"], as_of_seq=1).events), [])
+
+    def test_settings_choose_stacking_and_verdicts(self):
+        self.submit(REAL, FAKE, missed_indicators=["font"])
+        found = self.score(score=0.35, indicators=["font"])
+        self.assertEqual((round(found.score, 9), found.verdict), (0.44, SUSPICIOUS))
+        self.mine.update_settings(stacking=score_stacking.SCORE_STACKING_MAX)
+        found = self.score(score=0.35, indicators=["font"])
+        self.assertEqual((round(found.score, 9), found.verdict), (0.4, SUSPICIOUS))
+        self.assertEqual([event.weight for event in found.events], [0.05, 0.04])
+        self.mine.update_settings(suspicious_at=0.41)
+        self.assertEqual(self.score(score=0.35, indicators=["font"]).verdict, REAL)
+        self.mine.update_settings(suspicious_at=0.1, fake_at=0.4)
+        self.assertEqual(self.score(score=0.35, indicators=["font"]).verdict, FAKE)
+        error = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.mine.update_settings(suspicious_at=0.5))
+        self.assertEqual(list(bad_fields(error)), ["settings.suspicious_at"])
+
+    def test_rule_in_shadow_changes_no_score(self):
+        rule = self.propose("paper", artifact.ARTIFACT_STATE_SHADOW)
+        reply = self.score(score=0.5, indicators=["paper"])
+        self.assertEqual((reply.score, list(reply.events)), (0.5, []))
+        self.assertEqual([one.learned_rule.id for one in self.mine.explain(exposure_ref=reply.exposure_ref).artifacts],
+                         [rule.id])
+        self.switch(rule, enabled=False)
+        self.assertEqual(self.mine.explain(exposure_ref=self.score(indicators=["paper"]).exposure_ref).artifact_count, 0)
+
+
+class Scoring(ScoringCase):
     def test_score_of_an_organisation_without_rules_is_unchanged(self):
-        self.assertEqual(self.score(score=0.25, indicators=["font"]),
-                         verdict_service.ScoreDocumentResponse(score=0.25, unclamped_score=0.25))
+        reply = self.score(score=0.25, indicators=["font"])
+        self.assertNotEqual(reply.exposure_ref, "")
+        reply.exposure_ref = ""
+        self.assertEqual(reply, verdict_service.ScoreDocumentResponse(score=0.25, unclamped_score=0.25, verdict=REAL))
 
     def test_one_false_negative_adds_both_rules(self):
         rules = [change.rule for change in self.submit(REAL, FAKE, missed_indicators=["font"]).submission.rule_changes]

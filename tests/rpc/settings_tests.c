@@ -95,8 +95,9 @@ static void test_invalid_values_are_all_reported(void **state)
     start.authorization = world.admin;
     exchange = update(&world, &start, "", (struct change){-1, -1});
     assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
-    assert_true(
-        slice_has(exchange.message, "holdout_percent, match_mode, annotator_kinds and grouping"));
+    assert_true(slice_has(exchange.message,
+                          "holdout_percent, match_mode, annotator_kinds, grouping, stacking, "
+                          "suspicious_at and fake_at"));
     exchange = update(&world, &start, "", (struct change){101, -1});
     assert_int_equal(exchange.code, STATUS_INVALID_ARGUMENT);
     assert_true(slice_has(exchange.details, "settings.holdout_percent"));

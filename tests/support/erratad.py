@@ -53,6 +53,7 @@ from errata.v1 import prompt_service_pb2 as prompt_service  # noqa: E402
 from errata.v1 import prompt_service_pb2_grpc as prompt_service_grpc  # noqa: E402
 from errata.v1 import prompt_template_pb2 as prompt_template  # noqa: E402
 from errata.v1 import role_pb2 as roles  # noqa: E402
+from errata.v1 import score_stacking_pb2 as score_stacking  # noqa: E402
 from errata.v1 import sku_mapping_pb2 as sku_mapping  # noqa: E402
 from errata.v1 import artifact_pb2 as artifact  # noqa: E402
 from errata.v1 import learned_rule_pb2 as learned_rule  # noqa: E402

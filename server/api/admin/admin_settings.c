@@ -39,17 +39,23 @@ static enum err read_change(const struct service *service,
         .has_holdout_percent = settings->_holdout_percent_case != 0,
         .holdout_percent = settings->holdout_percent,
         .has_match_mode = settings->_match_mode_case != 0,
+        .has_suspicious_at = settings->_suspicious_at_case != 0,
+        .suspicious_at = settings->suspicious_at,
+        .has_fake_at = settings->_fake_at_case != 0,
+        .fake_at = settings->fake_at,
     };
 
     if (!change.has_holdout_percent && !change.has_match_mode && settings->n_annotator_kinds == 0 &&
-        settings->_grouping_case == 0) {
+        settings->_grouping_case == 0 && settings->_stacking_case == 0 &&
+        !change.has_suspicious_at && !change.has_fake_at) {
         fault_add(fault, SLICE("settings"),
-                  "empty; expected at least one of holdout_percent, match_mode, annotator_kinds "
-                  "and grouping");
+                  "empty; expected at least one of holdout_percent, match_mode, annotator_kinds, "
+                  "grouping, stacking, suspicious_at and fake_at");
     }
     if (annotators_read(service->ctx, "settings.annotator_kinds", settings->annotator_kinds,
                         settings->n_annotator_kinds, &change.annotator_kinds) != OK ||
         UNEXPECTED(!example_grouping_from_wire((int32_t)settings->grouping, &change.grouping)) ||
+        UNEXPECTED(!score_stacking_from_wire((int32_t)settings->stacking, &change.stacking)) ||
         UNEXPECTED(!match_mode_from_wire((int32_t)settings->match_mode, &change.match_mode))) {
         return ERR_INTERNAL; /* check_request refuses such a request */
     }
@@ -61,6 +67,10 @@ static enum err read_change(const struct service *service,
         fault_add(
             fault, SLICE("settings.grouping"),
             "UNSPECIFIED; expected EVENT or DOCUMENT, or no grouping to keep the current one");
+    }
+    if (settings->_stacking_case != 0 && change.stacking == SCORE_STACKING_UNSPECIFIED) {
+        fault_add(fault, SLICE("settings.stacking"),
+                  "UNSPECIFIED; expected SUM or MAX, or no stacking to keep the current one");
     }
     *ret_change = change;
     return fault_result(fault);

@@ -1,8 +1,10 @@
 /*
  * score_document.c: VerdictService/ScoreDocument. The call runs on the loop if the organisation's
- * rule set is loaded; otherwise on the pool, which loads it.
+ * rule set is loaded; otherwise on the pool, which loads it. So does a score of the past, whose set no other score
+ * needs.
  */
 #include "server/domain/scoring/scoring.h"
+#include "server/domain/settings/settings_cache.h"
 #include "server/pipeline/env.h"
 #include "server/pipeline/service.h"
 #include "store/base/assert.h"
@@ -40,7 +42,6 @@ static enum err read_request(struct ctx *ctx, const Errata__V1__ScoreDocumentReq
                     .text = slice_text(request->text)},
         .score = request->score,
         .context = {.missing_fields_enabled = request->missing_fields_enabled},
-        .stacking = SCORE_STACKING_SUM,
     };
     enum err err = read_indicators(ctx, request, &scoring.receipt);
 
@@ -55,63 +56,135 @@ static enum err read_request(struct ctx *ctx, const Errata__V1__ScoreDocumentReq
     return err != OK ? err : fault_result(ctx->fault);
 }
 
-enum err verdict_service_score_document_cost(struct verdict_service_score_document_call *call)
+/* What the loop found: the set, and the settings after its last event. */
+struct score_found {
+    struct rule_set *set;
+    struct settings settings;
+};
+
+static enum err find_on_loop(struct verdict_service_score_document_call *call,
+                             struct score_found *found)
 {
-    struct rule_set *set = NULL;
+    struct service_env *env = call->service->env;
     struct log_head head;
     enum err err = log_read_head(call->txn, call->org, &head);
 
     if (err == OK) {
-        err = rule_cache_find(&call->service->env->rule_cache, call->txn, call->org, head.last_seq,
-                              &set);
+        err = rule_cache_find(&env->rule_cache, call->txn, call->org, head.last_seq, &found->set);
     }
-    if (err == OK) {
-        call->prepared = set;
-        call->cost = set != NULL ? READ_IS_SHORT : READ_IS_LONG;
+    if (err == OK && found->set != NULL) {
+        err = settings_cache_read(&env->settings_cache, call->txn, call->org, head.last_seq,
+                                  &found->settings);
     }
     return err;
 }
 
-/* Loads a set on the pool. */
-static enum err load(struct verdict_service_score_document_call *call, struct rule_set **ret_set)
+enum err verdict_service_score_document_cost(struct verdict_service_score_document_call *call)
+{
+    struct score_found *found = NULL;
+    enum err err = OK;
+
+    call->cost = READ_IS_LONG;
+    if (call->as_of.is_given) {
+        return OK;
+    }
+    found = arena_calloc(call->ctx->arena, 1, sizeof(*found));
+    if (found == NULL) {
+        return ERR_MEMORY;
+    }
+    err = find_on_loop(call, found);
+    if (err == OK && found->set != NULL) {
+        call->prepared = found;
+        call->cost = READ_IS_SHORT;
+    }
+    return err;
+}
+
+/* Loads the set and the settings on the pool. */
+static enum err load(struct verdict_service_score_document_call *call, struct score_found *found)
 {
     uint64_t seed = 0;
     struct log_head head;
     enum err err = log_read_head(call->txn, call->org, &head);
 
+    if (err == OK) {
+        err = settings_read_as_of(call->txn, call->org, call->as_of.seq, &found->settings);
+    }
     if (err != OK) {
         return err;
     }
     random_fill(call->ctx->random, &seed, sizeof(seed));
-    err = rule_set_load(call->txn, call->org, head.last_seq, seed, ret_set);
+    err = call->as_of.is_given
+              ? rule_set_load_past(call->txn, call->org, call->as_of.seq, seed, &found->set)
+              : rule_set_load(call->txn, call->org, head.last_seq, seed, &found->set);
     if (err == ERR_TOO_LARGE || err == ERR_MEMORY) {
         return fault_say(call->ctx->fault, ERR_TOO_LARGE,
-                         "rules: more are enabled than a score can use; expected at most %d",
+                         "rules: more are enabled or in SHADOW than a score can use; expected at "
+                         "most %d",
                          RULE_SET_RULES_MAX);
+    }
+    return err;
+}
+
+/* Makes the reference of a response. */
+static enum err refer(struct verdict_service_score_document_call *call, uint64_t as_of_seq,
+                      const struct scoring_result *result, struct slice events,
+                      struct slice *ret_reference)
+{
+    struct exposure exposure;
+    enum err err = scoring_expose(call->ctx->arena, result, events, &exposure);
+
+    if (err != OK) {
+        return err;
+    }
+    exposure.served_at_us = clock_wall_us(call->ctx->clock);
+    exposure.as_of_seq = as_of_seq;
+    return exposure_reference(call->ctx->arena, &call->service->env->exposure_key, call->org,
+                              &exposure, ret_reference);
+}
+
+static enum err score(struct verdict_service_score_document_call *call,
+                      const struct score_found *found, struct scoring_request *request)
+{
+    const struct settings *settings = &found->settings;
+    struct slice reference = {NULL, 0};
+    struct slice events = {NULL, 0};
+    struct scoring_result result;
+    enum err err = OK;
+
+    request->stacking = settings->stacking;
+    request->thresholds = (struct score_thresholds){settings->suspicious_at, settings->fake_at};
+    err = scoring_apply(call->ctx->arena, found->set, request, &result);
+    if (err == OK) {
+        err = scoring_encode_events(call->ctx->arena, &result, call->as_of.is_given, &events);
+    }
+    if (err == OK && !call->as_of.is_given) {
+        err = refer(call, found->set->applied_seq, &result, events, &reference);
+    }
+    if (err == OK) {
+        scoring_write(&result, events, reference, call->body);
     }
     return err;
 }
 
 enum err verdict_service_score_document_read(struct verdict_service_score_document_call *call)
 {
-    struct rule_set *loaded = NULL;
-    struct rule_set *set = call->prepared;
-    struct scoring_request scoring;
-    struct scoring_result result;
-    enum err err = read_request(call->ctx, call->request, &scoring);
+    struct score_found loaded = {.set = NULL};
+    const struct score_found *found = call->prepared;
+    struct scoring_request request;
+    enum err err = read_request(call->ctx, call->request, &request);
 
-    if (err == OK && set == NULL) {
+    if (err == OK && found == NULL) {
         err = load(call, &loaded);
-        set = loaded;
+        found = &loaded;
     }
     if (err == OK) {
-        err = scoring_apply(call->ctx->arena, set, &scoring, &result);
+        err = score(call, found, &request);
     }
-    if (err == OK) {
-        err = scoring_write(call->ctx->arena, &result, call->body);
-    }
-    if (loaded != NULL) {
-        rule_cache_offer(&call->service->env->rule_cache, loaded);
+    if (loaded.set != NULL && call->as_of.is_given) {
+        rule_set_free(loaded.set);
+    } else if (loaded.set != NULL) {
+        rule_cache_offer(&call->service->env->rule_cache, loaded.set);
     }
     return err;
 }

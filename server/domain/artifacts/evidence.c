@@ -46,11 +46,14 @@ static enum err read_item(struct slice key, struct slice value, struct artifact_
 }
 
 enum err artifact_evidence_list(struct store_txn *txn, struct org_id org, uint64_t artifact_seq,
-                                struct artifact_evidence *ret_evidence)
+                                uint64_t as_of_seq, struct artifact_evidence *ret_evidence)
 {
+    bool is_past = as_of_seq != UINT64_MAX;
+    struct key after = key_artifact_evidence(org, artifact_seq, is_past ? as_of_seq + 1 : 0);
     const struct scan_range range = {
         .table = TABLE_ARTIFACT_EVIDENCE,
         .prefix = key_artifact(org, artifact_seq),
+        .after = is_past ? key_slice(&after) : slice_of(NULL, 0),
         .order = STORE_DESCENDING,
         .rows_max = ARTIFACT_EVIDENCE_MAX,
     };

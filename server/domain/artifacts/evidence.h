@@ -26,8 +26,9 @@ MUST_CHECK enum err artifact_evidence_add(struct store_txn *txn, struct org_id o
 MUST_CHECK enum err artifact_evidence_retract(struct store_txn *txn, struct org_id org,
                                               uint64_t artifact_seq, uint64_t event_seq,
                                               uint64_t retraction_seq);
+/* Lists the events up to `as_of_seq`; UINT64_MAX: all. */
 MUST_CHECK enum err artifact_evidence_list(struct store_txn *txn, struct org_id org,
-                                           uint64_t artifact_seq,
+                                           uint64_t artifact_seq, uint64_t as_of_seq,
                                            struct artifact_evidence *ret_evidence);
 
 #endif

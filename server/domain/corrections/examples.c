@@ -219,7 +219,7 @@ static enum err take_answer(struct lookup *lookup, const struct document_answer 
                       answer->superseded, &unmarked);
     }
     choose(lookup, &answer->record, answer->id,
-           (struct exposed_artifact){answer->place.seq, answer->event_count, 0});
+           (struct exposed_artifact){.seq = answer->place.seq, .version = answer->event_count});
     examples_filter_take(&lookup->filter, &answer->record);
     return OK;
 }
@@ -283,7 +283,7 @@ static enum err take_row(struct lookup *lookup, const struct example_row *found)
     if (lookup->body != NULL) {
         write_example(lookup, &row, id, created_at_us, superseded, &mark);
     }
-    choose(lookup, &row, id, (struct exposed_artifact){seq, 1, 0});
+    choose(lookup, &row, id, (struct exposed_artifact){.seq = seq, .version = 1});
     examples_filter_take(&lookup->filter, &row);
     return OK;
 }

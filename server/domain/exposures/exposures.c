@@ -17,8 +17,9 @@
 #include <event_apply.h>
 
 #define SEQ_BYTES 8
-/* Maximum bytes of one ExposedArtifact: three numbers, and its own tag and length. */
+/* Maximum bytes of one ExposedArtifact: three numbers, and its own tag and length; and of its rule: six numbers. */
 #define ARTIFACT_BYTES (4 * WIRE_OVERHEAD_BYTES)
+#define RULE_BYTES (8 * WIRE_OVERHEAD_BYTES)
 
 /* Decodes the value of a row: an event's number. */
 static enum err decode_seq(struct slice value, uint64_t *ret_seq)
@@ -70,18 +71,40 @@ enum err exposure_find(struct ctx *ctx, struct store_txn *txn, const struct expo
     return OK;
 }
 
-static void put_artifacts(struct buffer *run, const struct exposure *exposure)
+static bool encode_rule(struct arena *arena, const struct exposed_rule *rule,
+                        struct exposed_artifact_view *artifact)
 {
-    for (size_t i = 0; i < exposure->artifact_count; i++) {
+    const struct exposed_rule_view view = {
+        .feedback_count = rule->count,
+        .accuracy_billionths = rule->accuracy,
+        .suppressed_by = rule->suppressed_by,
+        .reduced = rule->reduced,
+        .shadow = rule->shadow,
+        .raises = rule->raises,
+    };
+
+    artifact->has_rule = true;
+    return view_encode(&exposed_rule_view_type, &view, arena, &artifact->rule);
+}
+
+static bool put_artifacts(struct arena *arena, const struct exposure *exposure, struct buffer *run)
+{
+    bool is_whole = true;
+
+    for (size_t i = 0; i < exposure->artifact_count && is_whole; i++) {
         const struct exposed_artifact *artifact = &exposure->artifacts[i];
-        const struct exposed_artifact_view view = {
+        struct exposed_artifact_view view = {
             .seq = artifact->seq,
             .version = artifact->version,
             .line_count = artifact->line_count,
         };
 
+        if (exposure->kind == EXPOSURE_KIND_SCORE) {
+            is_whole = encode_rule(arena, &artifact->rule, &view);
+        }
         exposed_artifact_view_put(&view, EXPOSURE_RECORDED_ARTIFACTS_FIELD, run);
     }
+    return is_whole;
 }
 
 /* Sets the members of an ExposureRecorded for examples of documents; `run` has the numbers of their
@@ -115,18 +138,23 @@ static enum err encode_facts(struct arena *arena, const struct cited_exposure *c
         .layout_ready = exposure->layout_ready,
         .artifact_count = (uint32_t)exposure->artifact_count,
         .text_hash = slice_of(exposure->text_hash, EXPOSURE_TEXT_HASH_BYTES),
+        .base_verdict = exposure->verdicts.base,
+        .verdict = exposure->verdicts.live,
+        .shadow_verdict = exposure->verdicts.shadow,
     };
     const struct exposure_recorded_internal_view internal = {
         .reference_hash = slice_of(cited->reference_hash, EXPOSURE_REFERENCE_HASH_BYTES)};
+    size_t artifact_bytes =
+        exposure->kind == EXPOSURE_KIND_SCORE ? ARTIFACT_BYTES + RULE_BYTES : ARTIFACT_BYTES;
     struct buffer artifacts;
     struct buffer event_seqs;
 
     buffer_init(&event_seqs, arena, exposure->event_count * WIRE_OVERHEAD_BYTES);
     put_documents(&event_seqs, exposure, &facts);
     buffer_init(&artifacts, arena,
-                exposure->is_listed ? exposure->artifact_count * ARTIFACT_BYTES : 0);
-    if (exposure->is_listed) {
-        put_artifacts(&artifacts, exposure);
+                exposure->is_listed ? exposure->artifact_count * artifact_bytes : 0);
+    if (exposure->is_listed && !put_artifacts(arena, exposure, &artifacts)) {
+        return ERR_MEMORY;
     }
     facts.artifacts.run = buffer_slice(&artifacts);
     return buffer_ok(&artifacts) && buffer_ok(&event_seqs) &&
@@ -164,6 +192,25 @@ enum err exposure_record(struct ctx *ctx, struct store_txn *txn, struct org_id o
     return err != OK ? err : event_draft_append(ctx, txn, &draft, exposures_apply, &cited->seq);
 }
 
+static enum err read_rule(const struct exposed_artifact_view *artifact,
+                          struct exposed_rule *ret_rule)
+{
+    struct exposed_rule_view view;
+    enum err err = exposed_rule_view_read(artifact->rule, &view);
+
+    if (err == OK) {
+        *ret_rule = (struct exposed_rule){
+            .count = view.feedback_count,
+            .accuracy = view.accuracy_billionths,
+            .suppressed_by = view.suppressed_by,
+            .reduced = view.reduced,
+            .shadow = view.shadow,
+            .raises = view.raises,
+        };
+    }
+    return err;
+}
+
 /* Reads the artifacts of a recorded exposure into the arena. */
 static enum err read_artifacts(struct arena *arena, const struct exposure_recorded_view *facts,
                                struct exposure *exposure)
@@ -181,10 +228,14 @@ static enum err read_artifacts(struct arena *arena, const struct exposure_record
         struct exposed_artifact_view view;
         enum err err = exposed_artifact_view_read(message, &view);
 
+        artifacts[count] = (struct exposed_artifact){
+            .seq = view.seq, .version = view.version, .line_count = view.line_count};
+        if (err == OK && exposure->kind == EXPOSURE_KIND_SCORE) {
+            err = read_rule(&view, &artifacts[count].rule);
+        }
         if (err != OK) {
             return err;
         }
-        artifacts[count] = (struct exposed_artifact){view.seq, view.version, view.line_count};
         count++;
     }
     exposure->artifacts = artifacts;
@@ -235,6 +286,8 @@ enum err exposure_of_event(struct arena *arena, const struct event *event,
     exposure.as_of_seq = facts.as_of_seq;
     exposure.arm = facts.arm;
     exposure.layout_ready = facts.layout_ready;
+    exposure.verdicts =
+        (struct exposed_verdicts){facts.base_verdict, facts.verdict, facts.shadow_verdict};
     memcpy(exposure.text_hash, facts.text_hash.data, EXPOSURE_TEXT_HASH_BYTES);
     err = read_artifacts(arena, &facts, &exposure);
     if (err == OK) {

@@ -17,6 +17,8 @@
 
 #include <errata/v1/event.fields.h>
 #include <errata/v1/extraction.fields.h>
+#include <errata/v1/verdict_service.fields.h>
+#include <errata/v1/verdict_submission.fields.h>
 
 #define EXPOSURE_KEY_BYTES 32
 #define EXPOSURE_TEXT_HASH_BYTES 16
@@ -35,10 +37,28 @@ struct exposure_key {
 
 void exposure_key_init(struct exposure_key *key, const uint8_t bytes[EXPOSURE_KEY_BYTES]);
 
+/* A learned rule that matched a scored receipt. */
+struct exposed_rule {
+    uint64_t count; /* learned_from_feedback_count */
+    uint64_t accuracy; /* in billionths, with reinforcements */
+    enum score_gate suppressed_by; /* UNSPECIFIED: it fired */
+    bool reduced; /* by the confidence of the document profile */
+    bool shadow; /* it was in SHADOW, and did not change the score */
+    bool raises; /* its direction */
+};
+
+/* What the scores of a receipt mean. */
+struct exposed_verdicts {
+    enum verdict base; /* without rules */
+    enum verdict live; /* as it was served */
+    enum verdict shadow; /* if rules in SHADOW counted */
+};
+
 struct exposed_artifact {
     uint64_t seq; /* of the event that created it */
     uint32_t version; /* its version then; 1 for an artifact that never changes */
     uint32_t line_count; /* of a mapping: lines that it was applied to; else 0 */
+    struct exposed_rule rule; /* of SCORE */
 };
 
 /* Which corrections the examples of DOCUMENT grouping show. */
@@ -62,6 +82,7 @@ struct exposure {
         layout_ready; /* the layout had enough examples for the experiment; of EXAMPLES and PROMPT */
     uint8_t text_hash[EXPOSURE_TEXT_HASH_BYTES];
     struct exposed_documents documents; /* of EXAMPLES and PROMPT */
+    struct exposed_verdicts verdicts; /* of SCORE */
     /* The other events that the examples of documents show; not part of a reference. A caller that
      * records an exposure must set them first. Borrowed. */
     const uint64_t *event_seqs;

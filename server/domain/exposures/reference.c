@@ -8,9 +8,12 @@
  *     v the last event that was stored when it was served
  *     v   how many artifacts there are
  *     1   if examples are of documents: the bits of the kinds of annotators, + 1 if superseded corrections are included
+ *     1   of SCORE: the verdicts: base + 4 * live + 16 * shadow
  *         each: v the distance from the one before (the first: from the last event) to its number,
  *               its sign in the lowest bit; v its version, if versions are listed (else all are 1);
- *               of MATCHES v its lines
+ *               of MATCHES v its lines;
+ *               of SCORE v its count, v twice its accuracy in percent, or, if that is not a whole number, twice the
+ *               billionths + 1, and 1 byte: the gate + 4 if reduced + 8 if in SHADOW + 16 if it raises scores
  *         or 16 bytes that replace a list that is too long
  *    16   the text's hash
  *    16   the tag: HMAC-SHA256, by the server's key, of the organisation's 16 bytes and all of the above
@@ -35,12 +38,20 @@
 #define FLAG_HASHED 1u
 #define FLAG_VERSIONS 2u
 #define ARM_MAX 3u
+#define VERDICT_BITS 2
+#define VERDICT_MAX 3u
+#define RULE_GATE 3u
+#define RULE_REDUCED 4u
+#define RULE_SHADOW 8u
+#define RULE_RAISES 16u
+/* Billionths of one percent. */
+#define PERCENT UINT64_C(10000000)
 
 #define VARINT64_BYTES_MAX 10
 #define VARINT32_BYTES_MAX 5
-/* Maximum bytes before the list: version, flags, time, documents, two numbers. */
+/* Maximum bytes before the list: version, flags, time, documents or verdicts, two numbers. */
 #define HEAD_BYTES_MAX (3 + 8 + VARINT64_BYTES_MAX + VARINT32_BYTES_MAX)
-#define ARTIFACT_BYTES_MAX (VARINT64_BYTES_MAX + 2 * VARINT32_BYTES_MAX)
+#define ARTIFACT_BYTES_MAX (3 * VARINT64_BYTES_MAX + VARINT32_BYTES_MAX + 1)
 #define TAIL_BYTES (EXPOSURE_TEXT_HASH_BYTES + TAG_BYTES)
 #define REFERENCE_BYTES_MAX (EXPOSURE_REFERENCE_CHARACTERS_MAX / 4 * 3)
 #define LIST_BYTES_MAX (REFERENCE_BYTES_MAX - HEAD_BYTES_MAX - TAIL_BYTES)
@@ -80,6 +91,19 @@ static bool has_versions(const struct exposure *exposure)
     return false;
 }
 
+/* Writes the effect of a rule. Returns the number of bytes. */
+static size_t put_rule(uint8_t *to, const struct exposed_rule *rule)
+{
+    uint64_t accuracy =
+        rule->accuracy % PERCENT == 0 ? rule->accuracy / PERCENT << 1 : rule->accuracy << 1 | 1;
+    size_t size = wire_write_varint(to, rule->count);
+
+    size += wire_write_varint(to + size, accuracy);
+    to[size] = (uint8_t)((unsigned)rule->suppressed_by | (rule->reduced ? RULE_REDUCED : 0) |
+                         (rule->shadow ? RULE_SHADOW : 0) | (rule->raises ? RULE_RAISES : 0));
+    return size + 1;
+}
+
 /* Writes the list, for which there are LIST_BYTES_MAX bytes; returns false if it may not fit. */
 static bool put_list(uint8_t *to, const struct exposure *exposure, bool versions, size_t *ret_size)
 {
@@ -101,6 +125,8 @@ static bool put_list(uint8_t *to, const struct exposure *exposure, bool versions
         }
         if (exposure->kind == EXPOSURE_KIND_MATCHES) {
             size += wire_write_varint(to + size, artifact->line_count);
+        } else if (exposure->kind == EXPOSURE_KIND_SCORE) {
+            size += put_rule(to + size, &artifact->rule);
         }
         before = artifact->seq;
     }
@@ -138,6 +164,19 @@ static size_t put_documents(uint8_t *to, const struct exposed_documents *documen
     return 1;
 }
 
+/* Writes what the scores mean. Returns the number of bytes. */
+static size_t put_verdicts(uint8_t *to, const struct exposure *exposure)
+{
+    const struct exposed_verdicts *verdicts = &exposure->verdicts;
+
+    if (exposure->kind != EXPOSURE_KIND_SCORE) {
+        return 0;
+    }
+    *to = (uint8_t)((unsigned)verdicts->base | (unsigned)verdicts->live << VERDICT_BITS |
+                    (unsigned)verdicts->shadow << 2 * VERDICT_BITS);
+    return 1;
+}
+
 static uint8_t first_byte_of(const struct exposure *exposure)
 {
     return (uint8_t)(LAYOUT_VERSION | (exposure->layout_ready ? FLAG_READY : 0) |
@@ -157,6 +196,7 @@ static size_t encode(const struct exposure *exposure, uint8_t *bytes)
     size += wire_write_varint(bytes + size, exposure->as_of_seq);
     size += wire_write_varint(bytes + size, exposure->artifact_count);
     size += put_documents(bytes + size, &exposure->documents);
+    size += put_verdicts(bytes + size, exposure);
     if (!put_list(bytes + size, exposure, versions, &list_size)) {
         list_size = LIST_HASH_BYTES;
         flags = FLAG_HASHED;
@@ -217,6 +257,44 @@ static bool take_number(struct slice *rest, uint64_t max, uint64_t *ret_value)
     return true;
 }
 
+static bool take_byte(struct slice *rest, uint8_t *ret_byte)
+{
+    if (rest->size == 0) {
+        return false;
+    }
+    *ret_byte = rest->data[0];
+    *rest = slice_after(*rest, 1);
+    return true;
+}
+
+static bool take_rule(struct slice *rest, struct exposed_rule *rule)
+{
+    uint64_t accuracy = 0;
+    uint8_t effect = 0;
+
+    if (!take_number(rest, UINT64_MAX, &rule->count) || !take_number(rest, UINT64_MAX, &accuracy) ||
+        !take_byte(rest, &effect) ||
+        !score_gate_from_wire((int32_t)(effect & RULE_GATE), &rule->suppressed_by)) {
+        return false;
+    }
+    rule->accuracy = (accuracy & 1) != 0 ? accuracy >> 1 : (accuracy >> 1) * PERCENT;
+    rule->reduced = (effect & RULE_REDUCED) != 0;
+    rule->shadow = (effect & RULE_SHADOW) != 0;
+    rule->raises = (effect & RULE_RAISES) != 0;
+    return true;
+}
+
+/* Reads what the scores mean. */
+static bool take_verdicts(struct slice *rest, struct exposed_verdicts *verdicts)
+{
+    uint8_t byte = 0;
+
+    return take_byte(rest, &byte) &&
+           verdict_from_wire((int32_t)(byte & VERDICT_MAX), &verdicts->base) &&
+           verdict_from_wire((int32_t)(byte >> VERDICT_BITS & VERDICT_MAX), &verdicts->live) &&
+           verdict_from_wire((int32_t)(byte >> 2 * VERDICT_BITS & VERDICT_MAX), &verdicts->shadow);
+}
+
 /* Reads the next artifact; its seq is still the distance. */
 static bool take_artifact(struct slice *rest, unsigned flags, const struct exposure *exposure,
                           struct exposed_artifact *artifact)
@@ -227,7 +305,8 @@ static bool take_artifact(struct slice *rest, unsigned flags, const struct expos
 
     if (!take_number(rest, UINT64_MAX, &distance) ||
         ((flags & FLAG_VERSIONS) != 0 && !take_number(rest, UINT32_MAX, &version)) ||
-        (exposure->kind == EXPOSURE_KIND_MATCHES && !take_number(rest, UINT32_MAX, &line_count))) {
+        (exposure->kind == EXPOSURE_KIND_MATCHES && !take_number(rest, UINT32_MAX, &line_count)) ||
+        (exposure->kind == EXPOSURE_KIND_SCORE && !take_rule(rest, &artifact->rule))) {
         return false;
     }
     artifact->seq = distance;
@@ -267,11 +346,9 @@ static bool take_documents(struct slice *rest, struct exposed_documents *documen
 {
     uint8_t byte = 0;
 
-    if (rest->size == 0) {
+    if (!take_byte(rest, &byte)) {
         return false;
     }
-    byte = rest->data[0];
-    *rest = slice_after(*rest, 1);
     *documents = (struct exposed_documents){
         .is_used = true,
         .include_superseded = (byte & DOCUMENTS_SUPERSEDED) != 0,
@@ -304,6 +381,9 @@ static enum err decode(struct arena *arena, struct slice bytes, struct exposure 
     }
     exposure->artifact_count = (size_t)count;
     if ((bytes.data[0] & FLAG_DOCUMENTS) != 0 && !take_documents(&rest, &exposure->documents)) {
+        return ERR_INVALID;
+    }
+    if (exposure->kind == EXPOSURE_KIND_SCORE && !take_verdicts(&rest, &exposure->verdicts)) {
         return ERR_INVALID;
     }
     if ((flags & FLAG_HASHED) == 0) {

@@ -48,7 +48,7 @@ static enum err find_exposure(struct explaining *explaining, struct store_txn *t
     if (err == ERR_INVALID) {
         fault_add(explaining->ctx->fault, SLICE("exposure_ref"),
                   "unknown, incomplete or changed; expected the exposure_ref of a GetExamples, "
-                  "PreparePrompt or MatchLines response of this organisation");
+                  "PreparePrompt, MatchLines or ScoreDocument response of this organisation");
     }
     if (err == OK) {
         explaining->exposure = cited.exposure;
@@ -152,10 +152,31 @@ static enum err check_text(struct explaining *explaining, struct store_txn *txn,
                                       : check_prompt(explaining, txn, hint_examples_json, check);
     case EXPOSURE_KIND_MATCHES:
         return check_matches(explaining, txn, check);
+    case EXPOSURE_KIND_SCORE:
+        digest = sha256(buffer_slice(&explaining->score_events));
+        if (explaining->exposure.is_listed) {
+            *check = compare(explaining, digest.bytes);
+        }
+        return OK;
     case EXPOSURE_KIND_UNSPECIFIED:
         break;
     }
     return ERR_CORRUPT;
+}
+
+/* Encodes the events of a score as fields of the explanation. */
+static enum err copy_score_events(struct explaining *explaining, struct slice *ret_run)
+{
+    struct slice events = buffer_slice(&explaining->score_events);
+    struct slice event = {NULL, 0};
+    struct buffer run;
+
+    buffer_init(&run, explaining->ctx->arena, events.size);
+    while (view_next(&events, &event)) {
+        wire_put_bytes(&run, EXPLAIN_EXPOSURE_RESPONSE_SCORE_EVENTS_FIELD, event);
+    }
+    *ret_run = buffer_slice(&run);
+    return buffer_ok(&run) && buffer_ok(&explaining->score_events) ? OK : ERR_MEMORY;
 }
 
 static enum err put_rest(struct explaining *explaining, struct store_txn *txn,
@@ -175,11 +196,14 @@ static enum err put_rest(struct explaining *explaining, struct store_txn *txn,
         .text_matches = check->matches,
         .has_text_matches = check->is_known,
         .incomplete = explaining->is_incomplete,
+        .base_verdict = exposure->verdicts.base,
+        .verdict = exposure->verdicts.live,
+        .shadow_verdict = exposure->verdicts.shadow,
     };
     struct event event;
-    enum err err = OK;
+    enum err err = copy_score_events(explaining, &response.score_events.run);
 
-    if (explaining->exposure_seq != 0) {
+    if (err == OK && explaining->exposure_seq != 0) {
         err = log_read(txn, explaining->query->org, explaining->exposure_seq, &event);
     }
     if (err != OK) {
@@ -207,6 +231,7 @@ enum err exposure_explain(struct ctx *ctx, struct store_txn *txn, const struct e
     explaining->ctx = ctx;
     explaining->query = query;
     explaining->body = body;
+    buffer_init(&explaining->score_events, ctx->arena, 0);
     err = find_exposure(explaining, txn);
     if (err == OK) {
         err = explain_artifacts(explaining, txn);

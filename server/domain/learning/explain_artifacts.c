@@ -310,6 +310,9 @@ static enum err explain_artifact(struct explaining *explaining, struct store_txn
     if (explaining->exposure.kind == EXPOSURE_KIND_MATCHES) {
         return explain_mapping(explaining, txn, artifact);
     }
+    if (explaining->exposure.kind == EXPOSURE_KIND_SCORE) {
+        return explain_rule(explaining, txn, artifact);
+    }
     err = log_read(txn, explaining->query->org, artifact->seq, &event);
     if (err != OK) {
         return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;

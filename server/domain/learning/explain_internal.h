@@ -17,6 +17,8 @@ struct explaining {
     struct example_hint hints[EXAMPLES_LIMIT_MAX]; /* of its examples, in order */
     uint8_t hint_hashes[EXAMPLES_LIMIT_MAX][KEY_HASH_BYTES];
     size_t hint_count;
+    struct buffer
+        score_events; /* of a score: as they were served, fields of a ScoreDocumentResponse */
     struct prompt_template template; /* of a prompt; seq 0: the exposure names none */
     bool is_expired;
     bool is_incomplete;
@@ -24,6 +26,9 @@ struct explaining {
 
 /* Appends each artifact of the exposure, and sets the hints and the template. */
 MUST_CHECK enum err explain_artifacts(struct explaining *explaining, struct store_txn *txn);
+/* Appends a rule of a score; adds its event, if it had one, to `score_events`. */
+MUST_CHECK enum err explain_rule(struct explaining *explaining, struct store_txn *txn,
+                                 const struct exposed_artifact *artifact);
 /* Appends the outcomes that cited the exposure. */
 MUST_CHECK enum err explain_outcomes(struct explaining *explaining, struct store_txn *txn);
 

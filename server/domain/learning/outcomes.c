@@ -49,6 +49,21 @@ static enum err describe_uses(const struct event *event, struct exposure_outcome
     return err;
 }
 
+static enum err describe_verdict(const struct event *event, struct exposure_outcome_view *view)
+{
+    struct verdict_submission_view submission;
+    enum err err = event->kind == EVENT_VERDICT_SUBMITTED
+                       ? verdict_submission_view_read(event->facts, &submission)
+                       : ERR_CORRUPT;
+
+    if (err == OK) {
+        view->receipt_id = submission.receipt_id;
+        view->has_receipt_id = true;
+        view->correct_verdict = submission.correct_verdict;
+    }
+    return err;
+}
+
 enum err outcome_describe(struct ctx *ctx, struct store_txn *txn, struct org_id org, uint64_t seq,
                           struct exposure_outcome_view *ret_view)
 {
@@ -66,8 +81,11 @@ enum err outcome_describe(struct ctx *ctx, struct store_txn *txn, struct org_id 
         .actor_user_id = event.actor_user_id,
         .has_actor_user_id = event.actor_user_id.size > 0,
     };
-    return event.kind == EVENT_EXTRACTION_RECORDED ? describe_extraction(ctx, txn, &event, ret_view)
-                                                   : describe_uses(&event, ret_view);
+    if (event.kind == EVENT_EXTRACTION_RECORDED) {
+        return describe_extraction(ctx, txn, &event, ret_view);
+    }
+    return event.kind == EVENT_MAPPING_APPLIED ? describe_uses(&event, ret_view)
+                                               : describe_verdict(&event, ret_view);
 }
 
 enum err evidence_describe(struct store_txn *txn, struct org_id org,

@@ -60,7 +60,7 @@ static enum err read_life(struct store_txn *txn, struct org_id org, uint64_t seq
         return err == ERR_NOT_FOUND ? OK : err;
     }
     report->has_life = true;
-    return artifact_evidence_list(txn, org, seq, &report->evidence);
+    return artifact_evidence_list(txn, org, seq, UINT64_MAX, &report->evidence);
 }
 
 enum err artifact_report_read(struct store_txn *txn, struct org_id org, struct uuid id,

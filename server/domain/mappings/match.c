@@ -114,7 +114,8 @@ static enum err list_applied(struct arena *arena, const struct match *match,
             place = (place + 1) % PLACES;
         }
         if (places[place] == 0) {
-            artifacts[count] = (struct exposed_artifact){confirmed->seq, confirmed->version, 0};
+            artifacts[count] =
+                (struct exposed_artifact){.seq = confirmed->seq, .version = confirmed->version};
             count++;
             places[place] = (uint16_t)count;
         }

@@ -206,8 +206,8 @@ static enum err make_reference(struct arena *arena, const struct prompt_query *q
     };
 
     if (prompt->stored.seq != 0) {
-        artifacts[0] =
-            (struct exposed_artifact){prompt->stored.seq, prompt->stored.view.version, 0};
+        artifacts[0] = (struct exposed_artifact){.seq = prompt->stored.seq,
+                                                 .version = prompt->stored.view.version};
         exposure.artifact_count = 1;
     }
     for (size_t i = 0; i < prompt->examples.artifact_count; i++) {

@@ -37,9 +37,14 @@ static size_t bucket_of(const struct rule_set *set, struct slice text)
     return (size_t)(hash >> 32) & (set->bucket_count - 1);
 }
 
-bool rule_set_is_live(const struct learned_rule_record *record)
+static bool is_shadow(const struct learned_rule_record *record)
 {
-    return artifact_life_is_live(&record->life);
+    return record->life.state == ARTIFACT_STATE_SHADOW && !record->life.held_back;
+}
+
+bool rule_set_has(const struct learned_rule_record *record)
+{
+    return artifact_life_is_live(&record->life) || is_shadow(record);
 }
 
 void rule_set_update(const struct learned_rule_record *record, struct scoring_rule *rule)
@@ -47,7 +52,9 @@ void rule_set_update(const struct learned_rule_record *record, struct scoring_ru
     rule->adjustment = record->adjustment;
     rule->count = record->count;
     rule->accuracy = learned_rule_accuracy(record);
-    rule->is_live = rule_set_is_live(record);
+    rule->version = record->life.version;
+    rule->is_live = artifact_life_is_live(&record->life);
+    rule->is_shadow = is_shadow(record);
 }
 
 /* Finds the first rule with the pattern of a new one. */
@@ -99,38 +106,78 @@ enum err rule_set_add(struct rule_set *set, const struct learned_rule_row *row)
     return OK;
 }
 
-/* Counts the live rules; ERR_TOO_LARGE for more than a set takes. */
-static enum err count_live(struct store_txn *txn, struct org_id org, size_t *ret_count)
+/* Rows of rules, as they are or were. */
+struct rule_scan {
+    struct scan scan;
+    struct store_txn *txn;
+    struct org_id org;
+    uint64_t as_of_seq; /* UINT64_MAX: now */
+};
+
+/* Returns the next rule that a set has. ERR_NOT_FOUND after the last one. */
+static enum err next_rule(struct rule_scan *rules, struct learned_rule_row *ret_row)
+{
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    bool has = false;
+    enum err err = OK;
+
+    while (err == OK && !has) {
+        err = scan_next(&rules->scan, &key, &value);
+        if (err != OK) {
+            return err;
+        }
+        err = key_read_learned_rule(key, &ret_row->seq);
+        if (err == OK) {
+            err = record_decode_learned_rule(value, &ret_row->record);
+        }
+        if (err == OK && rules->as_of_seq != UINT64_MAX) {
+            err = learned_rule_make_past(rules->txn, rules->org, rules->as_of_seq, ret_row);
+            if (err == ERR_NOT_FOUND) {
+                err = OK;
+                continue;
+            }
+        }
+        has = err == OK && rule_set_has(&ret_row->record);
+    }
+    return err;
+}
+
+static enum err begin_rules(struct store_txn *txn, struct org_id org, uint64_t as_of_seq,
+                            struct rule_scan *ret_rules)
 {
     const struct scan_range range = {
         .table = TABLE_LEARNED_RULE, .prefix = key_org(org), .rows_max = UINT32_MAX};
-    struct slice key = {NULL, 0};
-    struct slice value = {NULL, 0};
-    struct scan scan = {.row_count = 0};
+
+    *ret_rules = (struct rule_scan){.txn = txn, .org = org, .as_of_seq = as_of_seq};
+    return scan_init(&ret_rules->scan, txn, &range);
+}
+
+/* Counts the rules of a set; ERR_TOO_LARGE for more than a set takes. */
+static enum err count_rules(struct store_txn *txn, struct org_id org, uint64_t as_of_seq,
+                            size_t *ret_count)
+{
+    struct learned_rule_row row;
+    struct rule_scan rules;
     size_t count = 0;
-    enum err err = scan_init(&scan, txn, &range);
+    enum err err = begin_rules(txn, org, as_of_seq, &rules);
 
     while (err == OK) {
-        struct learned_rule_record record;
-
-        err = scan_next(&scan, &key, &value);
-        if (err == OK) {
-            err = record_decode_learned_rule(value, &record);
-        }
-        if (err == OK && rule_set_is_live(&record)) {
-            count++;
-            err = count > RULE_SET_RULES_MAX ? ERR_TOO_LARGE : OK;
+        err = next_rule(&rules, &row);
+        count += err == OK;
+        if (err == OK && count > RULE_SET_RULES_MAX) {
+            err = ERR_TOO_LARGE;
         }
     }
-    scan_deinit(&scan);
+    scan_deinit(&rules.scan);
     *ret_count = count;
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
 /* Makes room for rules and the spare ones. */
-static enum err make_room(struct rule_set *set, size_t live_count)
+static enum err make_room(struct rule_set *set, size_t count)
 {
-    size_t room = live_count + RULE_SET_SPARE_RULES;
+    size_t room = count + RULE_SET_SPARE_RULES;
 
     set->bucket_count = RULE_SET_SPARE_RULES;
     while (set->bucket_count < room * 2) {
@@ -147,30 +194,19 @@ static enum err make_room(struct rule_set *set, size_t live_count)
                : ERR_MEMORY;
 }
 
-static enum err add_live(struct rule_set *set, struct store_txn *txn)
+static enum err add_rules(struct rule_set *set, struct store_txn *txn, uint64_t as_of_seq)
 {
-    const struct scan_range range = {
-        .table = TABLE_LEARNED_RULE, .prefix = key_org(set->org), .rows_max = UINT32_MAX};
-    struct slice key = {NULL, 0};
-    struct slice value = {NULL, 0};
-    struct scan scan = {.row_count = 0};
-    enum err err = scan_init(&scan, txn, &range);
+    struct learned_rule_row row;
+    struct rule_scan rules;
+    enum err err = begin_rules(txn, set->org, as_of_seq, &rules);
 
     while (err == OK) {
-        struct learned_rule_row row;
-
-        err = scan_next(&scan, &key, &value);
+        err = next_rule(&rules, &row);
         if (err == OK) {
-            err = key_read_learned_rule(key, &row.seq);
-        }
-        if (err == OK) {
-            err = record_decode_learned_rule(value, &row.record);
-        }
-        if (err == OK && rule_set_is_live(&row.record)) {
             err = rule_set_add(set, &row);
         }
     }
-    scan_deinit(&scan);
+    scan_deinit(&rules.scan);
     return err == ERR_NOT_FOUND ? OK : err;
 }
 
@@ -193,13 +229,14 @@ static enum err build_phrases(struct rule_set *set)
     return phrases_build(&set->arena, items, count, &set->phrases);
 }
 
-enum err rule_set_load(struct store_txn *txn, struct org_id org, uint64_t last_seq, uint64_t seed,
-                       struct rule_set **ret_set)
+/* Loads the rules after an event, UINT64_MAX: after the last one. */
+static enum err load(struct store_txn *txn, const struct rule_set *start, uint64_t as_of_seq,
+                     struct rule_set **ret_set)
 {
     struct rule_set *set = NULL;
     struct arena arena;
-    size_t live_count = 0;
-    enum err err = count_live(txn, org, &live_count);
+    size_t count = 0;
+    enum err err = count_rules(txn, start->org, as_of_seq, &count);
 
     if (err != OK) {
         return err;
@@ -210,10 +247,11 @@ enum err rule_set_load(struct store_txn *txn, struct org_id org, uint64_t last_s
         arena_deinit(&arena);
         return ERR_MEMORY;
     }
-    *set = (struct rule_set){.arena = arena, .org = org, .applied_seq = last_seq, .seed = seed};
-    err = make_room(set, live_count);
+    *set = *start;
+    set->arena = arena;
+    err = make_room(set, count);
     if (err == OK) {
-        err = add_live(set, txn);
+        err = add_rules(set, txn, as_of_seq);
     }
     if (err == OK) {
         err = build_phrases(set);
@@ -224,6 +262,22 @@ enum err rule_set_load(struct store_txn *txn, struct org_id org, uint64_t last_s
     }
     *ret_set = set;
     return OK;
+}
+
+enum err rule_set_load(struct store_txn *txn, struct org_id org, uint64_t last_seq, uint64_t seed,
+                       struct rule_set **ret_set)
+{
+    const struct rule_set start = {.org = org, .applied_seq = last_seq, .seed = seed};
+
+    return load(txn, &start, UINT64_MAX, ret_set);
+}
+
+enum err rule_set_load_past(struct store_txn *txn, struct org_id org, uint64_t as_of_seq,
+                            uint64_t seed, struct rule_set **ret_set)
+{
+    const struct rule_set start = {.org = org, .applied_seq = as_of_seq, .seed = seed};
+
+    return load(txn, &start, as_of_seq, ret_set);
 }
 
 /* A receipt that is being matched. */
@@ -317,7 +371,7 @@ static enum err match_text(struct matching *matching, struct slice text)
     return OK;
 }
 
-/* Lists the marked rules that are live. */
+/* Lists the marked rules that are live or in SHADOW. */
 static enum err list_matched(const struct matching *matching,
                              const struct scoring_rule ***ret_rules, size_t *ret_count)
 {
@@ -326,7 +380,8 @@ static enum err list_matched(const struct matching *matching,
     size_t count = 0;
 
     for (size_t i = 0; i < set->rule_count; i++) {
-        matching->is_matched[i] = matching->is_matched[i] && set->rules[i].is_live;
+        matching->is_matched[i] =
+            matching->is_matched[i] && (set->rules[i].is_live || set->rules[i].is_shadow);
         count += matching->is_matched[i];
     }
     rules = arena_calloc(matching->arena, count + 1, sizeof(const struct scoring_rule *));

@@ -1,5 +1,5 @@
 /*
- * rule_set.h: the enabled rules of one organisation in memory, ready to be matched with a receipt. A set is loaded
+ * rule_set.h: the rules of one organisation that are enabled, or in SHADOW, in memory, ready to be matched with a receipt. A set is loaded
  * from the rows once and then follows the log: `applied_seq` is the last event that it knows. Matching reads only
  * memory; its time grows with the receipt and with what matches, not with the number of rules. One thread at a time.
  */
@@ -11,7 +11,7 @@
 #include "server/domain/scoring/score.h"
 #include "server/domain/verdicts/rules.h"
 
-/* Maximum enabled rules of one organisation; more are refused, since people have to review and
+/* Maximum enabled rules of one organisation, with those in SHADOW; more are refused, since people have to review and
  * understand them. */
 #define RULE_SET_RULES_MAX 20000
 /* Maximum memory of one set, with the longest phrases: 20,000 x 768 folded bytes exceed it, 10,000
@@ -35,7 +35,9 @@ struct scoring_rule {
     int64_t adjustment; /* in units */
     uint64_t count; /* learned_from_feedback_count */
     uint64_t accuracy; /* in units, with reinforcements */
-    bool is_live; /* enabled and ACTIVE */
+    uint32_t version;
+    bool is_live; /* enabled, and ACTIVE or SUNSET_PROPOSED */
+    bool is_shadow; /* enabled, and in SHADOW: it is matched, but changes no score */
     struct score_gates gates;
     struct predicate predicate;
     uint32_t same_pattern; /* the next rule with this hash of the pattern, + 1; 0: there is none */
@@ -70,14 +72,18 @@ struct receipt {
     struct slice text; /* valid UTF-8, or empty */
 };
 
-/* Loads a set of all live rules as after `last_seq`, the last event of the snapshot; rule_set_free frees it. ERR_TOO_LARGE,
+/* Loads a set of all live and SHADOW rules as after `last_seq`, the last event of the snapshot; rule_set_free frees it. ERR_TOO_LARGE,
  * without a fault, for more than RULE_SET_RULES_MAX; ERR_MEMORY above RULE_SET_BYTES_MAX. `seed`: random. */
 MUST_CHECK enum err rule_set_load(struct store_txn *txn, struct org_id org, uint64_t last_seq,
                                   uint64_t seed, struct rule_set **ret_set);
+/* Loads the set as it was after an earlier event, for one score: it follows no log. Counts and accuracies are those of now.
+ * Otherwise the same. */
+MUST_CHECK enum err rule_set_load_past(struct store_txn *txn, struct org_id org, uint64_t as_of_seq,
+                                       uint64_t seed, struct rule_set **ret_set);
 /* Applies the events after `applied_seq` to `last_seq`, the last event of the snapshot; marks the
  * set as stale if it cannot follow them. */
 MUST_CHECK enum err rule_set_follow(struct rule_set *set, struct store_txn *txn, uint64_t last_seq);
-/* Returns the live rules that match, in order of their ids, in the arena. Fails only with ERR_MEMORY. */
+/* Returns the live and SHADOW rules that match, in order of their ids, in the arena. Fails only with ERR_MEMORY. */
 MUST_CHECK enum err rule_set_match(struct arena *arena, const struct rule_set *set,
                                    const struct receipt *receipt,
                                    const struct scoring_rule ***ret_rules, size_t *ret_count);

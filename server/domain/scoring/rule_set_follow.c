@@ -30,7 +30,7 @@ static struct scoring_rule *find_rule(struct rule_set *set, uint64_t seq)
     return low < set->rule_count && set->rules[low].seq == seq ? &set->rules[low] : NULL;
 }
 
-/* Adds a rule that is live now. Only a rule that is newer than all others has its place in the set. */
+/* Adds a rule that the set has now. Only a rule that is newer than all others has its place in the set. */
 static enum err add_rule(struct rule_set *set, const struct learned_rule_row *row)
 {
     bool is_last = set->rule_count == 0 || set->rules[set->rule_count - 1].seq < row->seq;
@@ -63,7 +63,7 @@ static enum err follow_rule(struct following *following, uint64_t seq)
         rule_set_update(&row.record, rule);
         return OK;
     }
-    return rule_set_is_live(&row.record) ? add_rule(set, &row) : OK;
+    return rule_set_has(&row.record) ? add_rule(set, &row) : OK;
 }
 
 /* Follows a submission, or its retraction: all rules that it lists. */

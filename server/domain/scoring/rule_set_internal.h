@@ -7,9 +7,8 @@
 #include "server/domain/scoring/rule_set.h"
 #include "server/domain/verdicts/keys.h"
 
-/* Returns whether a rule adjusts scores: it is ACTIVE and enabled. A rule whose first submission is not applied yet is
- * not. */
-bool rule_set_is_live(const struct learned_rule_record *record);
+/* Returns whether a rule is matched: it is enabled, and adjusts scores or is in SHADOW. */
+bool rule_set_has(const struct learned_rule_record *record);
 /* Adds a rule with a higher number than all others; the set has room for it. */
 MUST_CHECK enum err rule_set_add(struct rule_set *set, const struct learned_rule_row *row);
 /* Copies the members of a rule that change. */

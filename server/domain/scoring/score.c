@@ -3,6 +3,7 @@
  */
 #include "server/domain/scoring/score.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,10 +42,18 @@ struct score_weight score_weigh(int64_t adjustment, struct score_gates gates,
     } else if (gates.layout && slice_starts_with(context->profile_subtype, SLICE("POS"))) {
         weight.suppressed_by = SCORE_GATE_POS_LAYOUT;
     } else {
-        weight.weight =
-            context->profile_confidence < SCORE_CONFIDENCE_MIN ? reduce(adjustment) : adjustment;
+        weight.reduced = context->profile_confidence < SCORE_CONFIDENCE_MIN;
     }
+    weight.weight = score_weigh_again(adjustment, weight.suppressed_by, weight.reduced);
     return weight;
+}
+
+int64_t score_weigh_again(int64_t adjustment, enum score_gate suppressed_by, bool reduced)
+{
+    if (suppressed_by != SCORE_GATE_UNSPECIFIED) {
+        return 0;
+    }
+    return reduced ? reduce(adjustment) : adjustment;
 }
 
 int64_t score_sum(const struct score_addend *addends, size_t count)
@@ -91,4 +100,14 @@ double score_clamp(double score)
         return 0;
     }
     return score > 1 ? 1 : score;
+}
+
+enum verdict score_verdict(double score, const struct score_thresholds *thresholds)
+{
+    int64_t units = llround(score * (double)VERDICT_UNIT);
+
+    if (units >= thresholds->fake_at) {
+        return VERDICT_FAKE;
+    }
+    return units >= thresholds->suspicious_at ? VERDICT_SUSPICIOUS : VERDICT_REAL;
 }

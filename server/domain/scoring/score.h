@@ -16,6 +16,7 @@
 #include "server/domain/verdicts/records.h"
 
 #include <errata/v1/verdict_service.fields.h>
+#include <errata/v1/verdict_submission.fields.h>
 
 /* A document profile below this confidence reduces adjustments. */
 #define SCORE_CONFIDENCE_MIN 0.55
@@ -41,6 +42,13 @@ struct score_context {
 struct score_weight {
     int64_t weight; /* in units; 0 if suppressed */
     enum score_gate suppressed_by; /* UNSPECIFIED: it is not suppressed */
+    bool reduced; /* by the confidence of the document profile */
+};
+
+/* Which verdict a score means, in units. */
+struct score_thresholds {
+    uint32_t suspicious_at; /* at most fake_at */
+    uint32_t fake_at;
 };
 
 /* A rule that fired, for stacking. */
@@ -56,7 +64,11 @@ struct score_weight score_weigh(int64_t adjustment, struct score_gates gates,
 int64_t score_sum(const struct score_addend *addends, size_t count);
 /* Returns the sum of the largest weight of each pattern in each direction, in units; sorts the addends. */
 int64_t score_sum_of_largest(struct score_addend *addends, size_t count);
+/* Returns the weight of a rule whose gates were decided before. */
+int64_t score_weigh_again(int64_t adjustment, enum score_gate suppressed_by, bool reduced);
 /* Returns the score clamped to 0 to 1. */
 double score_clamp(double score);
+/* Returns the verdict that a clamped score means. It is rounded to a unit, so that 0.35 + 0.05 reaches 0.4. */
+enum verdict score_verdict(double score, const struct score_thresholds *thresholds);
 
 #endif

@@ -10,6 +10,8 @@
 #include <record/settings.pb.h>
 
 #define PERCENT_MAX 100
+/* The largest threshold, + 1. */
+#define THRESHOLD_MAX (UINT32_C(1000000000) + 1)
 
 enum err record_decode_settings(struct slice bytes, struct settings_record *ret_record)
 {
@@ -22,7 +24,8 @@ enum err record_decode_settings(struct slice bytes, struct settings_record *ret_
         return err;
     }
     if (message.seq == 0 || message.holdout_percent > PERCENT_MAX ||
-        !annotator_kinds_is_valid(message.annotator_kinds)) {
+        !annotator_kinds_is_valid(message.annotator_kinds) ||
+        message.suspicious_at > THRESHOLD_MAX || message.fake_at > THRESHOLD_MAX) {
         return ERR_CORRUPT;
     }
     ret_record->seq = message.seq;
@@ -30,6 +33,9 @@ enum err record_decode_settings(struct slice bytes, struct settings_record *ret_
     ret_record->match_mode = message.match_mode;
     ret_record->annotator_kinds = message.annotator_kinds;
     ret_record->grouping = message.grouping;
+    ret_record->stacking = message.stacking;
+    ret_record->suspicious_at = message.suspicious_at;
+    ret_record->fake_at = message.fake_at;
     return OK;
 }
 
@@ -42,10 +48,14 @@ enum err record_encode_settings(struct arena *arena, const struct settings_recor
         .match_mode = record->match_mode,
         .annotator_kinds = record->annotator_kinds,
         .grouping = record->grouping,
+        .stacking = record->stacking,
+        .suspicious_at = record->suspicious_at,
+        .fake_at = record->fake_at,
     };
 
     if (UNEXPECTED(record->seq == 0) || UNEXPECTED(record->holdout_percent > PERCENT_MAX) ||
-        UNEXPECTED(!annotator_kinds_is_valid(record->annotator_kinds))) {
+        UNEXPECTED(!annotator_kinds_is_valid(record->annotator_kinds)) ||
+        UNEXPECTED(record->suspicious_at > THRESHOLD_MAX || record->fake_at > THRESHOLD_MAX)) {
         return ERR_INTERNAL;
     }
     return record_pb_encode(arena, &errata_record_SettingsRow_msg, &message, ret_bytes);

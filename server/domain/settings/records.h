@@ -16,6 +16,9 @@ struct settings_record {
     uint32_t match_mode; /* errata.v1.MatchMode; 0: not set */
     uint32_t annotator_kinds; /* server/domain/events/annotator_kinds.h; at least one */
     uint32_t grouping; /* errata.v1.ExampleGrouping; 0: not set */
+    uint32_t stacking; /* errata.v1.ScoreStacking; 0: the default */
+    uint32_t suspicious_at; /* in billionths, + 1; 0: the default */
+    uint32_t fake_at; /* the same */
 };
 
 MUST_CHECK enum err record_decode_settings(struct slice bytes, struct settings_record *ret_record);

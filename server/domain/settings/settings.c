@@ -12,12 +12,43 @@
 #include <errata/v1/admin_service.views.h>
 #include <errata/v1/event.views.h>
 #include <event_apply.h>
+#include <math.h>
 
 #define HOLDOUT_PERCENT_MAX 100
 
 static const struct settings defaults = {
     SETTINGS_HOLDOUT_PERCENT_DEFAULT, SETTINGS_MATCH_MODE_DEFAULT, SETTINGS_ANNOTATOR_KINDS_DEFAULT,
-    SETTINGS_GROUPING_DEFAULT};
+    SETTINGS_GROUPING_DEFAULT,        SETTINGS_STACKING_DEFAULT,   SETTINGS_SUSPICIOUS_AT_DEFAULT,
+    SETTINGS_FAKE_AT_DEFAULT};
+
+/* Returns a threshold of a message or a request in units, rounded. */
+static uint32_t threshold_of(double threshold)
+{
+    return (uint32_t)llround(threshold * SETTINGS_THRESHOLD_UNIT);
+}
+
+/* Returns a threshold as a row has it: the default has no field, so that rows from before there were thresholds are
+ * equal to new ones. */
+static uint32_t threshold_to_row(uint32_t threshold, uint32_t default_threshold)
+{
+    return threshold == default_threshold ? 0 : threshold + 1;
+}
+
+static uint32_t threshold_from_row(uint32_t field, uint32_t default_threshold)
+{
+    return field == 0 ? default_threshold : field - 1;
+}
+
+/* Reads how scores are made from a row. */
+static bool read_scores(const struct settings_record *record, struct settings *settings)
+{
+    settings->suspicious_at =
+        threshold_from_row(record->suspicious_at, SETTINGS_SUSPICIOUS_AT_DEFAULT);
+    settings->fake_at = threshold_from_row(record->fake_at, SETTINGS_FAKE_AT_DEFAULT);
+    return (record->stacking == 0 ||
+            score_stacking_from_wire((int32_t)record->stacking, &settings->stacking)) &&
+           settings->suspicious_at <= settings->fake_at;
+}
 
 /* Reads the settings, and the number of the change that set them; the defaults and 0 if there was
  * none. */
@@ -47,7 +78,7 @@ static enum err read_row(struct store_txn *txn, struct org_id org, struct settin
     if (!match_mode_from_wire((int32_t)record.match_mode, &settings.match_mode) ||
         settings.match_mode == MATCH_MODE_UNSPECIFIED ||
         !example_grouping_from_wire((int32_t)record.grouping, &settings.grouping) ||
-        settings.grouping == EXAMPLE_GROUPING_UNSPECIFIED) {
+        settings.grouping == EXAMPLE_GROUPING_UNSPECIFIED || !read_scores(&record, &settings)) {
         return ERR_CORRUPT;
     }
     *ret_settings = settings;
@@ -72,6 +103,12 @@ struct organization_settings_view settings_view_of(const struct settings *settin
         .annotator_kinds = {.run = annotator_kinds_run(settings->annotator_kinds)},
         .grouping = settings->grouping,
         .has_grouping = true,
+        .stacking = settings->stacking,
+        .has_stacking = true,
+        .suspicious_at = (double)settings->suspicious_at / SETTINGS_THRESHOLD_UNIT,
+        .has_suspicious_at = true,
+        .fake_at = (double)settings->fake_at / SETTINGS_THRESHOLD_UNIT,
+        .has_fake_at = true,
     };
 }
 
@@ -96,6 +133,27 @@ static enum err read_facts(const struct event *event, struct settings_updated_vi
         *ret_previous_seq = internal.previous_seq;
     }
     return err;
+}
+
+/* Reads how scores are made from a message; false for values that no update writes. */
+static bool read_scores_after(const struct organization_settings_view *after,
+                              struct settings *settings)
+{
+    if ((after->has_suspicious_at && !(after->suspicious_at >= 0 && after->suspicious_at <= 1)) ||
+        (after->has_fake_at && !(after->fake_at >= 0 && after->fake_at <= 1))) {
+        return false;
+    }
+    if (after->has_stacking) {
+        settings->stacking = after->stacking;
+    }
+    if (after->has_suspicious_at) {
+        settings->suspicious_at = threshold_of(after->suspicious_at);
+    }
+    if (after->has_fake_at) {
+        settings->fake_at = threshold_of(after->fake_at);
+    }
+    return settings->stacking != SCORE_STACKING_UNSPECIFIED &&
+           settings->suspicious_at <= settings->fake_at;
 }
 
 /* Reads the settings after an event. */
@@ -131,7 +189,8 @@ static enum err read_after(const struct event *event, struct settings *ret_setti
     }
     if (settings.holdout_percent > HOLDOUT_PERCENT_MAX ||
         settings.match_mode == MATCH_MODE_UNSPECIFIED ||
-        settings.grouping == EXAMPLE_GROUPING_UNSPECIFIED) {
+        settings.grouping == EXAMPLE_GROUPING_UNSPECIFIED ||
+        !read_scores_after(&after, &settings)) {
         return ERR_CORRUPT;
     }
     *ret_settings = settings;
@@ -195,6 +254,10 @@ enum err settings_apply(struct ctx *ctx, struct store_txn *txn, const struct eve
         .match_mode = (uint32_t)settings.match_mode,
         .annotator_kinds = settings.annotator_kinds,
         .grouping = (uint32_t)settings.grouping,
+        .stacking =
+            settings.stacking == SETTINGS_STACKING_DEFAULT ? 0 : (uint32_t)settings.stacking,
+        .suspicious_at = threshold_to_row(settings.suspicious_at, SETTINGS_SUSPICIOUS_AT_DEFAULT),
+        .fake_at = threshold_to_row(settings.fake_at, SETTINGS_FAKE_AT_DEFAULT),
     };
     err = record_encode_settings(ctx->arena, &record, &bytes);
     return err != OK ? err : store_put(txn, TABLE_SETTINGS, key_slice(&key), bytes);
@@ -249,6 +312,29 @@ static enum err append(struct ctx *ctx, struct store_txn *txn, struct event_draf
     return err != OK ? err : event_draft_append(ctx, txn, draft, settings_apply, ret_seq);
 }
 
+/* Applies the change of how scores are made. */
+static enum err change_scores(struct ctx *ctx, const struct settings_change *change,
+                              struct settings *settings)
+{
+    if (change->stacking != SCORE_STACKING_UNSPECIFIED) {
+        settings->stacking = change->stacking;
+    }
+    if (change->has_suspicious_at) {
+        settings->suspicious_at = threshold_of(change->suspicious_at);
+    }
+    if (change->has_fake_at) {
+        settings->fake_at = threshold_of(change->fake_at);
+    }
+    if (settings->suspicious_at > settings->fake_at) {
+        fault_add(ctx->fault, SLICE("settings.suspicious_at"),
+                  "%.9g is above fake_at, %.9g; expected a number from 0 to fake_at",
+                  (double)settings->suspicious_at / SETTINGS_THRESHOLD_UNIT,
+                  (double)settings->fake_at / SETTINGS_THRESHOLD_UNIT);
+        return ERR_INVALID;
+    }
+    return OK;
+}
+
 enum err settings_update(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                          struct slice actor_user_id, const struct settings_change *change,
                          uint64_t *ret_seq)
@@ -283,6 +369,9 @@ enum err settings_update(struct ctx *ctx, struct store_txn *txn, struct org_id o
     if (change->grouping != EXAMPLE_GROUPING_UNSPECIFIED) {
         after.grouping = change->grouping;
     }
-    err = encode_facts(ctx->arena, &before, previous_seq, &after, &draft.facts);
+    err = change_scores(ctx, change, &after);
+    if (err == OK) {
+        err = encode_facts(ctx->arena, &before, previous_seq, &after, &draft.facts);
+    }
     return err != OK ? err : append(ctx, txn, &draft, ret_seq);
 }

@@ -13,11 +13,17 @@
 #include <errata/v1/admin_service.views.h>
 #include <errata/v1/example_grouping.fields.h>
 #include <errata/v1/match_mode.fields.h>
+#include <errata/v1/score_stacking.fields.h>
 
 #define SETTINGS_HOLDOUT_PERCENT_DEFAULT 0
 #define SETTINGS_MATCH_MODE_DEFAULT MATCH_MODE_EXACT
 #define SETTINGS_ANNOTATOR_KINDS_DEFAULT ANNOTATOR_KINDS_HUMAN
 #define SETTINGS_GROUPING_DEFAULT EXAMPLE_GROUPING_EVENT
+#define SETTINGS_STACKING_DEFAULT SCORE_STACKING_SUM
+/* The unit of thresholds: one billionth. */
+#define SETTINGS_THRESHOLD_UNIT 1000000000
+#define SETTINGS_SUSPICIOUS_AT_DEFAULT (SETTINGS_THRESHOLD_UNIT / 10 * 4)
+#define SETTINGS_FAKE_AT_DEFAULT (SETTINGS_THRESHOLD_UNIT / 10 * 6)
 
 /* All settings. */
 struct settings {
@@ -25,6 +31,9 @@ struct settings {
     enum match_mode match_mode; /* never UNSPECIFIED */
     uint32_t annotator_kinds; /* of examples; at least one */
     enum example_grouping grouping; /* never UNSPECIFIED */
+    enum score_stacking stacking; /* never UNSPECIFIED */
+    uint32_t suspicious_at; /* in SETTINGS_THRESHOLD_UNIT; at most fake_at */
+    uint32_t fake_at; /* the same unit; at most 1 */
 };
 
 /* The changes requested by a caller; at least one. */
@@ -36,6 +45,11 @@ struct settings_change {
     enum match_mode match_mode;
     uint32_t annotator_kinds; /* 0: no change */
     enum example_grouping grouping; /* UNSPECIFIED: no change */
+    enum score_stacking stacking; /* UNSPECIFIED: no change */
+    bool has_suspicious_at;
+    double suspicious_at; /* 0 to 1 */
+    bool has_fake_at;
+    double fake_at; /* 0 to 1 */
 };
 
 MUST_CHECK enum err settings_read(struct store_txn *txn, struct org_id org,
@@ -45,7 +59,8 @@ MUST_CHECK enum err settings_read(struct store_txn *txn, struct org_id org,
 MUST_CHECK enum err settings_read_as_of(struct store_txn *txn, struct org_id org,
                                         uint64_t as_of_seq, struct settings *ret_settings);
 /* Appends and applies. Also appends a change to equal values, since it is an administrator's
- * decision. ERR_NOT_FOUND for an organisation that does not exist. */
+ * decision. ERR_NOT_FOUND for an organisation that does not exist; ERR_INVALID for a `suspicious_at` above
+ * `fake_at`. */
 MUST_CHECK enum err settings_update(struct ctx *ctx, struct store_txn *txn, struct org_id org,
                                     struct slice actor_user_id,
                                     const struct settings_change *change, uint64_t *ret_seq);

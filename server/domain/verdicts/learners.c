@@ -49,6 +49,11 @@ size_t learners_reinforced(const enum learned_rule_type **ret_types)
     return sizeof(types) / sizeof(types[0]);
 }
 
+bool learned_rule_raises(enum learned_rule_type rule_type, int64_t adjustment)
+{
+    return adjustment != 0 ? adjustment > 0 : rule_type != LEARNED_RULE_TYPE_FALSE_POSITIVE;
+}
+
 const struct learner *learner_of_type(enum learned_rule_type rule_type)
 {
     if (rule_type == LEARNED_RULE_TYPE_FALSE_NEGATIVE) {

@@ -39,6 +39,9 @@ size_t learners_of_rejected(enum verdict original, enum verdict correct,
 /* Returns the types of rules that a confirmed indicator reinforces. */
 size_t learners_reinforced(const enum learned_rule_type **ret_types);
 
+/* Returns the direction of a rule: true if it raises scores. An adjustment of 0 has that of the type. */
+bool learned_rule_raises(enum learned_rule_type rule_type, int64_t adjustment);
+
 /* Returns what a rule of a type is learned with. */
 const struct learner *learner_of_type(enum learned_rule_type rule_type);
 

@@ -30,6 +30,13 @@ MUST_CHECK enum err learned_rule_find_id(struct store_txn *txn, struct org_id or
 MUST_CHECK enum err learned_rule_find(struct store_txn *txn, struct org_id org,
                                       struct slice pattern, enum learned_rule_type rule_type,
                                       struct learned_rule_row *ret_row);
+/* Makes a rule what it was after the event `as_of_seq`: its state, version and adjustment; the rest stays. ERR_NOT_FOUND
+ * if it did not exist then. */
+MUST_CHECK enum err learned_rule_make_past(struct store_txn *txn, struct org_id org,
+                                           uint64_t as_of_seq, struct learned_rule_row *row);
+/* Reads the adjustment, in units, of the version whose content is in the event `content_seq`. */
+MUST_CHECK enum err learned_rule_adjustment_at(struct store_txn *txn, struct org_id org,
+                                               uint64_t content_seq, int64_t *ret_adjustment);
 /* Writes the row of a rule, and that of its life if that changed; `before` is NULL for a new rule. */
 MUST_CHECK enum err learned_rule_write(struct arena *arena, struct store_txn *txn,
                                        struct org_id org, const struct artifact_life_record *before,

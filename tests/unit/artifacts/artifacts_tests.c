@@ -130,13 +130,13 @@ static void test_evidence_is_listed_newest_first(void **state)
         assert_int_equal(artifact_evidence_add(txn, store_world_org(1), 7, seq), OK);
     }
     assert_int_equal(artifact_evidence_add(txn, store_world_org(1), 8, 99), OK);
-    assert_int_equal(artifact_evidence_list(txn, store_world_org(1), 7, &evidence), OK);
+    assert_int_equal(artifact_evidence_list(txn, store_world_org(1), 7, UINT64_MAX, &evidence), OK);
     assert_int_equal(evidence.count, ARTIFACT_EVIDENCE_MAX);
     assert_false(evidence.is_incomplete);
     assert_int_equal(artifact_evidence_add(txn, store_world_org(1), 7, 50), OK);
     assert_int_equal(artifact_evidence_retract(txn, store_world_org(1), 7, 20, 51), OK);
     assert_int_equal(artifact_evidence_retract(txn, store_world_org(1), 7, 60, 61), ERR_CORRUPT);
-    assert_int_equal(artifact_evidence_list(txn, store_world_org(1), 7, &evidence), OK);
+    assert_int_equal(artifact_evidence_list(txn, store_world_org(1), 7, UINT64_MAX, &evidence), OK);
     assert_int_equal(evidence.count, ARTIFACT_EVIDENCE_MAX);
     assert_true(evidence.is_incomplete);
     assert_int_equal(evidence.items[0].event_seq, 50);
@@ -144,7 +144,7 @@ static void test_evidence_is_listed_newest_first(void **state)
     assert_int_equal(evidence.items[1].event_seq, 20);
     assert_int_equal(evidence.items[1].retraction_seq, 51);
     assert_int_equal(evidence.items[ARTIFACT_EVIDENCE_MAX - 1].event_seq, 2);
-    assert_int_equal(artifact_evidence_list(txn, store_world_org(2), 7, &evidence), OK);
+    assert_int_equal(artifact_evidence_list(txn, store_world_org(2), 7, UINT64_MAX, &evidence), OK);
     assert_int_equal(evidence.count, 0);
     store_abort(txn);
 }

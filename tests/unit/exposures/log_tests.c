@@ -42,7 +42,8 @@ static void world_deinit(struct world *world)
     store_world_deinit(&world->stored);
 }
 
-static const struct exposed_artifact artifacts[] = {{9, 1, 2}, {4, 3, 1}};
+static const struct exposed_artifact artifacts[] = {{.seq = 9, .version = 1, .line_count = 2},
+                                                    {.seq = 4, .version = 3, .line_count = 1}};
 
 static struct slice write_reference(struct world *world, bool long_list)
 {

@@ -72,6 +72,16 @@ static enum err read_text(struct bench *bench, struct slice text, struct exposur
     return exposure_read(&bench->arena, &bench->key, bench->org, text, ret_exposure);
 }
 
+static void expect_same_rule(const struct exposed_rule *read, const struct exposed_rule *written)
+{
+    assert_int_equal(read->count, written->count);
+    assert_int_equal(read->accuracy, written->accuracy);
+    assert_int_equal(read->suppressed_by, written->suppressed_by);
+    assert_int_equal(read->reduced, written->reduced);
+    assert_int_equal(read->shadow, written->shadow);
+    assert_int_equal(read->raises, written->raises);
+}
+
 static void expect_same(const struct exposure *read, const struct exposure *written)
 {
     assert_int_equal(read->kind, written->kind);
@@ -80,6 +90,9 @@ static void expect_same(const struct exposure *read, const struct exposure *writ
     assert_int_equal(read->as_of_seq, written->as_of_seq);
     assert_int_equal(read->artifact_count, written->artifact_count);
     assert_memory_equal(read->text_hash, written->text_hash, EXPOSURE_TEXT_HASH_BYTES);
+    assert_int_equal(read->verdicts.base, written->verdicts.base);
+    assert_int_equal(read->verdicts.live, written->verdicts.live);
+    assert_int_equal(read->verdicts.shadow, written->verdicts.shadow);
     assert_int_equal(read->documents.is_used, written->documents.is_used);
     assert_int_equal(read->documents.include_superseded, written->documents.include_superseded);
     assert_int_equal(read->documents.annotator_kinds, written->documents.annotator_kinds);
@@ -87,6 +100,7 @@ static void expect_same(const struct exposure *read, const struct exposure *writ
         assert_int_equal(read->artifacts[i].seq, written->artifacts[i].seq);
         assert_int_equal(read->artifacts[i].version, written->artifacts[i].version);
         assert_int_equal(read->artifacts[i].line_count, written->artifacts[i].line_count);
+        expect_same_rule(&read->artifacts[i].rule, &written->artifacts[i].rule);
     }
 }
 
@@ -106,14 +120,30 @@ static void expect_round_trip(struct bench *bench, const struct exposure *writte
 static void test_exposure_round_trips(void **state)
 {
     static const struct exposed_artifact artifacts[] = {
-        {9999999, 1, 0}, {10000000, 1, 0}, {1, 1, 0}, {UINT64_C(1) << 62, 1, 0}};
+        {.seq = 9999999, .version = 1, .line_count = 0},
+        {.seq = 10000000, .version = 1, .line_count = 0},
+        {.seq = 1, .version = 1, .line_count = 0},
+        {.seq = UINT64_C(1) << 62, .version = 1, .line_count = 0}};
     static const struct exposed_artifact mappings[] = {
-        {7, 3, 200}, {6, 1, 0}, {8, UINT32_MAX, UINT32_MAX}, {8, 1, 1}};
+        {.seq = 7, .version = 3, .line_count = 200},
+        {.seq = 6, .version = 1, .line_count = 0},
+        {.seq = 8, .version = UINT32_MAX, .line_count = UINT32_MAX},
+        {.seq = 8, .version = 1, .line_count = 1}};
+    static const struct exposed_artifact rules[] = {
+        {.seq = 9999999, .version = 1, .rule = {.count = 1, .accuracy = 500000000, .raises = true}},
+        {.seq = 4, .version = 2, .rule = {UINT64_MAX, 1, SCORE_GATE_POS_LAYOUT, true, true, false}},
+        {.seq = 3,
+         .version = 1,
+         .rule = {0, 1000000000, SCORE_GATE_MISSING_ELEMENTS, false, true, true}},
+        {.seq = UINT64_C(1) << 62,
+         .version = 1,
+         .rule = {7, 999999999, SCORE_GATE_UNSPECIFIED, true, false, false}}};
     struct bench bench;
 
     (void)state;
     bench_init(&bench);
     for (size_t count = 0; count <= 4; count++) {
+        struct exposure score = exposure_of(EXPOSURE_KIND_SCORE, rules, count);
         struct exposure examples = exposure_of(EXPOSURE_KIND_EXAMPLES, artifacts, count);
         struct exposure prompt = exposure_of(EXPOSURE_KIND_PROMPT, artifacts, count);
         struct exposure matches = exposure_of(EXPOSURE_KIND_MATCHES, mappings, count);
@@ -127,6 +157,12 @@ static void test_exposure_round_trips(void **state)
         expect_round_trip(&bench, &examples, true);
         expect_round_trip(&bench, &prompt, true);
         expect_round_trip(&bench, &matches, true);
+        for (unsigned verdict = 0; verdict < 27; verdict++) {
+            score.verdicts = (struct exposed_verdicts){(enum verdict)(1 + verdict % 3),
+                                                       (enum verdict)(1 + verdict / 3 % 3),
+                                                       (enum verdict)(1 + verdict / 9)};
+            expect_round_trip(&bench, &score, true);
+        }
     }
     arena_deinit(&bench.arena);
 }
@@ -142,7 +178,8 @@ static void test_twenty_artifacts_fit_into_312_characters(void **state)
     (void)state;
     bench_init(&bench);
     for (size_t i = 0; i < 20; i++) {
-        artifacts[i] = (struct exposed_artifact){i % 2 == 0 ? 1 : UINT64_C(1) << 40, 100, 100};
+        artifacts[i] = (struct exposed_artifact){
+            .seq = i % 2 == 0 ? 1 : UINT64_C(1) << 40, .version = 100, .line_count = 100};
     }
     exposure = exposure_of(EXPOSURE_KIND_MATCHES, artifacts, 20);
     exposure.as_of_seq = UINT64_C(1) << 40;
@@ -165,7 +202,7 @@ static void test_a_long_list_is_stored_as_its_hash(void **state)
     (void)state;
     bench_init(&bench);
     for (size_t i = 0; i < EXPOSURE_ARTIFACTS_MAX + 500; i++) {
-        artifacts[i] = (struct exposed_artifact){i * 1000, 2, 1};
+        artifacts[i] = (struct exposed_artifact){.seq = i * 1000, .version = 2, .line_count = 1};
     }
     for (size_t count = 500; count <= EXPOSURE_ARTIFACTS_MAX + 500; count += 100) {
         exposure = exposure_of(EXPOSURE_KIND_MATCHES, artifacts, count);
@@ -182,7 +219,8 @@ static void test_a_long_list_is_stored_as_its_hash(void **state)
 
     /* Close together, as many as there may be are listed. */
     for (size_t i = 0; i < EXPOSURE_ARTIFACTS_MAX; i++) {
-        artifacts[i] = (struct exposed_artifact){exposure.as_of_seq + i, 1, 1};
+        artifacts[i] =
+            (struct exposed_artifact){.seq = exposure.as_of_seq + i, .version = 1, .line_count = 1};
     }
     exposure = exposure_of(EXPOSURE_KIND_MATCHES, artifacts, EXPOSURE_ARTIFACTS_MAX - 50);
     expect_round_trip(&bench, &exposure, true);
@@ -194,7 +232,9 @@ static void test_a_long_list_is_stored_as_its_hash(void **state)
 static struct slice sample(struct bench *bench)
 {
     static const struct exposed_artifact artifacts[] = {
-        {9000000, 1, 0}, {8000000, 1, 0}, {5, 1, 0}};
+        {.seq = 9000000, .version = 1, .line_count = 0},
+        {.seq = 8000000, .version = 1, .line_count = 0},
+        {.seq = 5, .version = 1, .line_count = 0}};
     struct exposure exposure = exposure_of(EXPOSURE_KIND_EXAMPLES, artifacts, 3);
 
     return write_text(bench, &exposure);

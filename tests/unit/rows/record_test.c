@@ -566,6 +566,8 @@ static void test_invalid_record_is_not_written(void **state)
     BROKEN(verdict, record.missed = SLICE("\x4a\4font"));
     BROKEN(settings, record.seq = 0);
     BROKEN(settings, record.holdout_percent = 101);
+    BROKEN(settings, record.suspicious_at = 1000000002);
+    BROKEN(settings, record.fake_at = 1000000002);
     arena_deinit(&arena);
 }
 

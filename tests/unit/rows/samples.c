@@ -348,7 +348,15 @@ struct verdict_record sample_verdict(void)
 struct settings_record sample_settings(void)
 {
     struct settings_record record = {
-        .seq = 9, .holdout_percent = 10, .match_mode = 1, .annotator_kinds = 0xa, .grouping = 2};
+        .seq = 9,
+        .holdout_percent = 10,
+        .match_mode = 1,
+        .annotator_kinds = 0xa,
+        .grouping = 2,
+        .stacking = 2,
+        .suspicious_at = 300000001,
+        .fake_at = 500000001,
+    };
 
     return record;
 }

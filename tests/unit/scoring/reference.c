@@ -6,6 +6,7 @@
 #include "server/domain/verdicts/keys.h"
 #include "store/scan.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -209,13 +210,21 @@ static struct reference_event weigh(const struct reference_receipt *receipt,
     return event;
 }
 
-/* Returns whether an earlier event with the same pattern has a weight as large, or a later one a larger one. */
-static bool is_smaller(const struct reference_score *score, const struct slice *patterns, size_t at)
+/* A rule that matched; those in SHADOW are not in events. */
+struct matched {
+    struct slice pattern;
+    int64_t weight;
+    bool is_shadow;
+};
+
+/* Returns whether an earlier rule with the same pattern has a weight as large, or a later one a larger one. */
+static bool is_smaller(const struct matched *matched, size_t count, bool shadows, size_t at)
 {
-    for (size_t i = 0; i < score->count; i++) {
-        int64_t weight = score->events[at].weight;
-        int64_t other = score->events[i].weight;
-        bool same = slice_equal(patterns[i], patterns[at]) && (weight < 0) == (other < 0);
+    for (size_t i = 0; i < count; i++) {
+        int64_t weight = matched[at].weight;
+        int64_t other = matched[i].weight;
+        bool same = slice_equal(matched[i].pattern, matched[at].pattern) &&
+                    (weight < 0) == (other < 0) && (shadows || !matched[i].is_shadow);
         int64_t more = weight < 0 ? weight - other : other - weight;
 
         if (same && (more > 0 || (more == 0 && i < at))) {
@@ -225,40 +234,71 @@ static bool is_smaller(const struct reference_score *score, const struct slice *
     return false;
 }
 
+static double sum_of(const struct reference_receipt *receipt, const struct matched *matched,
+                     size_t count, bool shadows)
+{
+    int64_t sum = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if ((shadows || !matched[i].is_shadow) &&
+            (!receipt->stacks_max || !is_smaller(matched, count, shadows, i))) {
+            sum += matched[i].weight;
+        }
+    }
+    return receipt->score + (double)sum / 1e9;
+}
+
+enum verdict reference_verdict(double score)
+{
+    double rounded = floor((score < 0 ? 0 : score) * 1e9 + 0.5);
+
+    if (rounded >= 6e8) {
+        return VERDICT_FAKE;
+    }
+    return rounded >= 4e8 ? VERDICT_SUSPICIOUS : VERDICT_REAL;
+}
+
 struct reference_score reference_score(struct store_txn *txn, struct org_id org,
                                        const struct reference_receipt *receipt)
 {
     const struct scan_range range = {
         .table = TABLE_LEARNED_RULE, .prefix = key_org(org), .rows_max = UINT32_MAX};
     struct reference_score score = {.count = 0};
-    struct slice patterns[REFERENCE_EVENTS_MAX];
+    struct matched matched[REFERENCE_EVENTS_MAX];
     struct slice key = {NULL, 0};
     struct slice value = {NULL, 0};
     struct scan scan;
-    int64_t sum = 0;
+    size_t count = 0;
 
     assert_int_equal(scan_init(&scan, txn, &range), OK);
     while (scan_next(&scan, &key, &value) == OK) {
+        struct reference_event event;
         struct learned_rule_row row;
+        bool is_live = false;
 
         assert_int_equal(key_read_learned_rule(key, &row.seq), OK);
         assert_int_equal(record_decode_learned_rule(value, &row.record), OK);
-        if (!row.record.life.held_back &&
-            (row.record.life.state == ARTIFACT_STATE_ACTIVE ||
-             row.record.life.state == ARTIFACT_STATE_SUNSET_PROPOSED) &&
-            matches(receipt, row.record.pattern)) {
-            assert_true(score.count < REFERENCE_EVENTS_MAX);
-            patterns[score.count] = row.record.pattern;
-            score.events[score.count] = weigh(receipt, &row);
+        is_live = row.record.life.state == ARTIFACT_STATE_ACTIVE ||
+                  row.record.life.state == ARTIFACT_STATE_SUNSET_PROPOSED;
+        if (row.record.life.held_back ||
+            (!is_live && row.record.life.state != ARTIFACT_STATE_SHADOW) ||
+            !matches(receipt, row.record.pattern)) {
+            continue;
+        }
+        assert_true(count < REFERENCE_EVENTS_MAX);
+        event = weigh(receipt, &row);
+        matched[count] = (struct matched){row.record.pattern, event.weight, !is_live};
+        count++;
+        if (is_live) {
+            score.events[score.count] = event;
             score.count++;
+        } else {
+            score.shadow_seqs[score.shadow_count] = row.seq;
+            score.shadow_count++;
         }
     }
     scan_deinit(&scan);
-    for (size_t i = 0; i < score.count; i++) {
-        if (!receipt->stacks_max || !is_smaller(&score, patterns, i)) {
-            sum += score.events[i].weight;
-        }
-    }
-    score.unclamped = receipt->score + (double)sum / 1e9;
+    score.unclamped = sum_of(receipt, matched, count, false);
+    score.unclamped_with_shadows = sum_of(receipt, matched, count, true);
     return score;
 }

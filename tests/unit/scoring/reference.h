@@ -31,11 +31,18 @@ struct reference_event {
     uint64_t accuracy;
 };
 
+/* With `shadows`: as if rules in SHADOW counted, which changes sum and verdict, but not the events. */
 struct reference_score {
     struct reference_event events[REFERENCE_EVENTS_MAX];
     size_t count;
     double unclamped;
+    uint64_t shadow_seqs[REFERENCE_EVENTS_MAX];
+    size_t shadow_count;
+    double unclamped_with_shadows;
 };
+
+/* The verdict of a score at thresholds of .4 and .6. */
+enum verdict reference_verdict(double score);
 
 uint32_t reference_pick(struct random_seeded *random, uint32_t below);
 /* Valid until the next one. */

@@ -15,8 +15,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
+
+#include <errata/v1/event.views.h>
+#include <event_apply.h>
 
 /* Times 50 receipts each: 100,000 scores. */
 #define ROUNDS 2000
@@ -249,6 +253,7 @@ static void check_score(struct store_world *world, struct store_txn *txn,
         .score = receipt->score,
         .context = receipt->context,
         .stacking = receipt->stacks_max ? SCORE_STACKING_MAX : SCORE_STACKING_SUM,
+        .thresholds = {UNIT / 10 * 4, UNIT / 10 * 6},
     };
     struct reference_score expected = reference_score(txn, store_world_org(1), receipt);
     struct scoring_result result = score(world, set, &request);
@@ -264,6 +269,13 @@ static void check_score(struct store_world *world, struct store_txn *txn,
         assert_int_equal(event->rule->count, expected.events[i].count);
         assert_int_equal(event->rule->accuracy, expected.events[i].accuracy);
     }
+    assert_int_equal(result.shadow_count, expected.shadow_count);
+    for (size_t i = 0; i < expected.shadow_count; i++) {
+        assert_int_equal(result.shadows[i].rule->seq, expected.shadow_seqs[i]);
+    }
+    assert_int_equal(result.verdicts.base, reference_verdict(receipt->score));
+    assert_int_equal(result.verdicts.live, reference_verdict(expected.unclamped));
+    assert_int_equal(result.verdicts.shadow, reference_verdict(expected.unclamped_with_shadows));
     assert_score(result.unclamped, expected.unclamped);
     assert_true(result.clamped >= 0 && result.clamped <= 1);
     assert_score(result.clamped, expected.unclamped < 0   ? 0
@@ -337,13 +349,47 @@ static void retract(struct store_world *world, struct store_txn *txn, uint64_t s
     assert_int_equal(retraction_store(&world->ctx, txn, &request, &retraction_seq), OK);
 }
 
+/* Sets a random rule to a random state that a person may set. */
+static void decide_random(struct store_world *world, struct store_txn *txn,
+                          struct random_seeded *random)
+{
+    static const enum artifact_state states[] = {ARTIFACT_STATE_SHADOW, ARTIFACT_STATE_ACTIVE,
+                                                 ARTIFACT_STATE_SHADOW, ARTIFACT_STATE_RETIRED};
+    const struct event_time now = {.is_given = false};
+    struct event_draft draft = {.org = store_world_org(1),
+                                .kind = EVENT_ARTIFACT_STATE_SET,
+                                .annotator = ANNOTATOR_HUMAN,
+                                .subjects = {{SUBJECT_LEARNED_RULE, SLICE("rule")}},
+                                .subject_count = 1};
+    struct artifact_state_set_view view = {.artifact_kind = ARTIFACT_KIND_LEARNED_RULE,
+                                           .state = states[reference_pick(random, 4)],
+                                           .version = 1};
+    struct learned_rule_row row;
+    uint64_t seq = 0;
+    enum err err =
+        learned_rule_find(txn, draft.org, pattern_at(reference_pick(random, REFERENCE_PATTERNS)),
+                          (enum learned_rule_type)(1 + reference_pick(random, 3)), &row);
+
+    if (err != OK) {
+        return;
+    }
+    view.artifact_id = row.record.id;
+    view.artifact_seq = row.seq;
+    view.previous_state = (enum artifact_state)row.record.life.state;
+    assert_true(view_encode(&artifact_state_set_view_type, &view, &world->arena, &draft.facts));
+    assert_int_equal(event_draft_stamp(&world->ctx, txn, &now, &draft), OK);
+    assert_int_equal(event_draft_append(&world->ctx, txn, &draft, verdicts_apply, &seq), OK);
+}
+
 /* One more event, of any kind that changes rules. */
 static void change_random(struct store_world *world, struct store_txn *txn,
                           struct random_seeded *random, uint64_t *last_submission)
 {
-    uint32_t kind = reference_pick(random, 10);
+    uint32_t kind = reference_pick(random, 12);
 
-    if (kind < 3 && *last_submission != 0) {
+    if (kind >= 10) {
+        decide_random(world, txn, random);
+    } else if (kind < 3 && *last_submission != 0) {
         retract(world, txn, *last_submission);
         *last_submission = 0;
     } else if (kind < 6) {
@@ -386,6 +432,90 @@ static void test_scores_equal_a_second_implementation(void **state)
     assert_true(loads > 0);
     rule_set_free(set);
     store_abort(txn);
+}
+
+/* A score, to be repeated later. */
+struct remembered {
+    uint64_t last_seq;
+    struct random_seeded random; /* makes the receipt again */
+    struct reference_score score;
+};
+
+/* Goal: a set that is loaded as of an earlier event scores as one that was loaded then. Method: 400 random changes, a
+ * score after each by the second implementation; at the end, all of them again from the past. */
+static void test_scores_of_the_past_are_repeated(void **state)
+{
+    struct store_world *world = *state;
+    struct store_txn *txn = begin(world);
+    struct remembered *remembered = calloc(400, sizeof(*remembered));
+    struct random_seeded random;
+    struct log_head head;
+    uint64_t last_submission = 0;
+    size_t shadow_count = 0;
+
+    assert_non_null(remembered);
+    random_seeded_init(&random, 5);
+    for (int i = 0; i < 400; i++) {
+        struct reference_receipt receipt;
+
+        change_random(world, txn, &random, &last_submission);
+        assert_int_equal(log_read_head(txn, store_world_org(1), &head), OK);
+        remembered[i].last_seq = head.last_seq;
+        remembered[i].random = random;
+        receipt = reference_receipt(&random);
+        remembered[i].score = reference_score(txn, store_world_org(1), &receipt);
+        arena_reset(&world->arena);
+    }
+    for (int i = 0; i < 400; i++) {
+        const struct reference_score *expected = &remembered[i].score;
+        struct reference_receipt receipt = reference_receipt(&remembered[i].random);
+        const struct scoring_request request = {
+            .receipt = receipt.receipt,
+            .score = receipt.score,
+            .context = receipt.context,
+            .stacking = receipt.stacks_max ? SCORE_STACKING_MAX : SCORE_STACKING_SUM,
+            .thresholds = {UNIT / 10 * 4, UNIT / 10 * 6},
+        };
+        struct rule_set *set = NULL;
+        struct scoring_result result;
+
+        assert_int_equal(
+            rule_set_load_past(txn, store_world_org(1), remembered[i].last_seq, 9, &set), OK);
+        result = score(world, set, &request);
+        assert_int_equal(result.event_count, expected->count);
+        assert_int_equal(result.shadow_count, expected->shadow_count);
+        for (size_t event = 0; event < result.event_count; event++) {
+            assert_int_equal(result.events[event].rule->seq, expected->events[event].seq);
+            assert_int_equal(result.events[event].weight.weight, expected->events[event].weight);
+        }
+        assert_score(result.unclamped, expected->unclamped);
+        shadow_count += result.shadow_count;
+        rule_set_free(set);
+        arena_reset(&world->arena);
+    }
+    assert_true(shadow_count > 0);
+    free(remembered);
+    store_abort(txn);
+}
+
+/* Goal: a verdict begins at its threshold, which a sum reaches in spite of rounding. Method: scores next to both, and one
+ * whose double is below. */
+static void test_verdicts_begin_at_their_thresholds(void **state)
+{
+    const struct score_thresholds usual = {UNIT / 10 * 4, UNIT / 10 * 6};
+    const struct score_thresholds ends = {0, UNIT};
+
+    (void)state;
+    assert_int_equal(score_verdict(0.399999999, &usual), VERDICT_REAL);
+    assert_int_equal(score_verdict(0.35 + 0.05, &usual), VERDICT_SUSPICIOUS);
+    assert_int_equal(score_verdict(0.4, &usual), VERDICT_SUSPICIOUS);
+    assert_int_equal(score_verdict(0.599999999, &usual), VERDICT_SUSPICIOUS);
+    assert_int_equal(score_verdict(0.6, &usual), VERDICT_FAKE);
+    assert_int_equal(score_verdict(1, &usual), VERDICT_FAKE);
+    assert_int_equal(score_verdict(0, &usual), VERDICT_REAL);
+    assert_int_equal(score_verdict(0, &ends), VERDICT_SUSPICIOUS);
+    assert_int_equal(score_verdict(0.999999999, &ends), VERDICT_SUSPICIOUS);
+    assert_int_equal(score_verdict(1, &ends), VERDICT_FAKE);
 }
 
 /* Goal: the same for adjustments that no learner makes. Method: 500 random sets of rows, 20 receipts each. */
@@ -589,8 +719,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gates_act_at_their_thresholds),
+        cmocka_unit_test(test_verdicts_begin_at_their_thresholds),
         cmocka_unit_test(test_weights_are_stacked),
         TEST(test_patterns_match),
+        TEST(test_scores_of_the_past_are_repeated),
         TEST(test_scores_equal_a_second_implementation),
         TEST(test_any_adjustment_equals_a_second_implementation),
         TEST(test_set_is_stale_beyond_its_limits),

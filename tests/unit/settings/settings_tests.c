@@ -124,9 +124,28 @@ static void test_row_and_response_depend_only_on_the_event(void **state)
                                            .match_mode = MATCH_MODE_EXACT,
                                            .grouping = EXAMPLE_GROUPING_DOCUMENT,
                                            .annotator_kinds =
-                                               ANNOTATOR_KINDS_HUMAN | 1u << ANNOTATOR_KIND_LLM};
-    const uint8_t whole[] = {0x08, 100, 0x10, MATCH_MODE_EXACT,         0x1a, 2,
-                             1,    3,   0x20, EXAMPLE_GROUPING_DOCUMENT};
+                                               ANNOTATOR_KINDS_HUMAN | 1u << ANNOTATOR_KIND_LLM,
+                                           .stacking = SCORE_STACKING_MAX,
+                                           .has_suspicious_at = true,
+                                           .suspicious_at = 0.25,
+                                           .has_fake_at = true,
+                                           .fake_at = 0.5};
+    /* Doubles: 0.25 is 0x3fd0..., 0.5 is 0x3fe0... */
+    const uint8_t whole[] = {0x08, 100,
+                             0x10, MATCH_MODE_EXACT,
+                             0x1a, 2,
+                             1,    3,
+                             0x20, EXAMPLE_GROUPING_DOCUMENT,
+                             0x28, SCORE_STACKING_MAX,
+                             0x31, 0,
+                             0,    0,
+                             0,    0,
+                             0,    0xd0,
+                             0x3f, 0x39,
+                             0,    0,
+                             0,    0,
+                             0,    0,
+                             0xe0, 0x3f};
     struct slice after = {NULL, 0};
     struct settings settings;
     struct event event;
@@ -144,6 +163,62 @@ static void test_row_and_response_depend_only_on_the_event(void **state)
     assert_int_equal(settings_read(txn, event.org, &settings), OK);
     assert_int_equal(settings.annotator_kinds, change.annotator_kinds);
     assert_int_equal(settings.grouping, EXAMPLE_GROUPING_DOCUMENT);
+    assert_int_equal(settings.stacking, SCORE_STACKING_MAX);
+    assert_int_equal(settings.suspicious_at, 250000000);
+    assert_int_equal(settings.fake_at, 500000000);
+    store_abort(txn);
+}
+
+/* Goal: thresholds are in order, rounded to billionths, and the default leaves no trace in the row. Method: each change
+ * that is refused or accepted, in turn; the bytes of the row before and after. */
+static void test_thresholds_are_in_order(void **state)
+{
+    static const struct {
+        struct settings_change change;
+        enum err err;
+        uint32_t suspicious_at;
+        uint32_t fake_at;
+    } steps[] = {
+        {{.has_suspicious_at = true, .suspicious_at = 0.61}, ERR_INVALID, 400000000, 600000000},
+        {{.has_fake_at = true, .fake_at = 0.3999999999}, OK, 400000000, 400000000},
+        {{.has_fake_at = true, .fake_at = 0.399999999}, ERR_INVALID, 400000000, 400000000},
+        {{.has_fake_at = true, .fake_at = 1}, OK, 400000000, 1000000000},
+        {{.has_suspicious_at = true}, OK, 0, 1000000000},
+        {{.has_suspicious_at = true, .suspicious_at = 1}, OK, 1000000000, 1000000000},
+        {{.has_suspicious_at = true, .suspicious_at = 0.4, .has_fake_at = true, .fake_at = 0.6},
+         OK,
+         400000000,
+         600000000},
+    };
+    const struct settings_change first = {.has_holdout_percent = true, .holdout_percent = 7};
+    struct store_world *world = *state;
+    struct org_id org = store_world_org(1);
+    struct store_txn *txn = begin(world);
+    struct key key = key_org(org);
+    struct slice row = {NULL, 0};
+    struct settings settings;
+    uint64_t seq = 0;
+    size_t row_bytes = 0;
+
+    make_org(world, txn, org);
+    assert_int_equal(settings_update(&world->ctx, txn, org, SLICE("anna"), &first, &seq), OK);
+    assert_int_equal(store_get(txn, TABLE_SETTINGS, key_slice(&key), &row), OK);
+    row_bytes = row.size;
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        fault_init(world->ctx.fault, &world->arena);
+        assert_int_equal(
+            settings_update(&world->ctx, txn, org, SLICE("anna"), &steps[i].change, &seq),
+            steps[i].err);
+        assert_int_equal(settings_read(txn, org, &settings), OK);
+        assert_int_equal(settings.suspicious_at, steps[i].suspicious_at);
+        assert_int_equal(settings.fake_at, steps[i].fake_at);
+        assert_int_equal(settings_read_as_of(txn, org, UINT64_MAX - 1, &settings), OK);
+        assert_int_equal(settings.fake_at, steps[i].fake_at);
+    }
+    assert_int_equal(settings_read_as_of(txn, org, 3, &settings), OK);
+    assert_int_equal(settings.fake_at, 400000000);
+    assert_int_equal(store_get(txn, TABLE_SETTINGS, key_slice(&key), &row), OK);
+    assert_int_equal(row.size, row_bytes);
     store_abort(txn);
 }
 
@@ -192,6 +267,10 @@ static void test_facts_that_no_update_wrote_are_corrupt(void **state)
         {(const uint8_t *)"\x12\x02\x10\x63", 4}, /* an unknown mode */
         {(const uint8_t *)"\x12\x02\x20\x00", 4}, /* a grouping that is not set */
         {(const uint8_t *)"\x12\x03\x1a\x01\x04", 5}, /* an unknown kind of annotator */
+        {(const uint8_t *)"\x12\x02\x28\x00", 4}, /* a stacking that is not set */
+        {(const uint8_t *)"\x12\x09\x31\0\0\0\0\0\0\xf0\x3f",
+         11}, /* suspicious_at 1 above fake_at */
+        {(const uint8_t *)"\x12\x09\x39\0\0\0\0\0\0\xf8\x3f", 11}, /* fake_at 1.5 */
         {(const uint8_t *)"\x12\x02\x0a\x00", 4}, /* percent as bytes */
         {(const uint8_t *)"\x12\x05\x08", 3}, /* cut */
         {(const uint8_t *)"\x12\x01\x08", 3}, /* truncated */
@@ -222,6 +301,8 @@ int main(void)
                                         store_world_set_up, store_world_tear_down),
         cmocka_unit_test_setup_teardown(test_row_and_response_depend_only_on_the_event,
                                         store_world_set_up, store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_thresholds_are_in_order, store_world_set_up,
+                                        store_world_tear_down),
         cmocka_unit_test_setup_teardown(test_cache_returns_current_settings, store_world_set_up,
                                         store_world_tear_down),
         cmocka_unit_test_setup_teardown(test_facts_that_no_update_wrote_are_corrupt,

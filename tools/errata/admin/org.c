@@ -42,6 +42,9 @@ static enum cli_exit print_settings(struct cli *cli, struct json_value reply)
     reply_print_member(cli, "match mode", reply_word(cli, settings, "matchMode", "MATCH_MODE_"));
     reply_print_member(cli, "annotators", annotators_of(cli, settings));
     reply_print_member(cli, "grouping", reply_word(cli, settings, "grouping", "EXAMPLE_GROUPING_"));
+    reply_print_member(cli, "stacking", reply_word(cli, settings, "stacking", "SCORE_STACKING_"));
+    reply_print_member(cli, "suspicious at", reply_text(cli, settings, "suspiciousAt"));
+    reply_print_member(cli, "fake at", reply_text(cli, settings, "fakeAt"));
     return CLI_OK;
 }
 
@@ -54,7 +57,9 @@ static enum cli_exit run_settings(struct cli *cli)
                                                .print = print_settings};
     bool changes =
         options_has(&cli->options, "holdout") || options_has(&cli->options, "match-mode") ||
-        options_has(&cli->options, "annotator") || options_has(&cli->options, "grouping");
+        options_has(&cli->options, "annotator") || options_has(&cli->options, "grouping") ||
+        options_has(&cli->options, "stacking") || options_has(&cli->options, "suspicious-at") ||
+        options_has(&cli->options, "fake-at");
 
     return command_call_once(cli, changes ? &change : &show);
 }
@@ -65,6 +70,9 @@ static const struct option_spec settings_options[] = {
     {"annotator", "ANNOTATOR",
      "default kind of annotator whose corrections are examples; may be repeated"},
     {"grouping", "GROUPING", "default grouping of examples: EVENT or DOCUMENT"},
+    {"stacking", "STACKING", "how rules with the same pattern count in a score: SUM or MAX"},
+    {"suspicious-at", "SCORE", "lowest score whose verdict is SUSPICIOUS, 0 to 1"},
+    {"fake-at", "SCORE", "lowest score whose verdict is FAKE, 0 to 1"},
     {"idempotency-key", "KEY", "key that makes the write safe to repeat for 24 hours"},
     {NULL, NULL, NULL}};
 static const struct option_spec create_options[] = {

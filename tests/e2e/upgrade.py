@@ -18,6 +18,7 @@ import unittest
 
 from erratad import (BIN, ROOT, Server, admin, event_service, feedback, feedback_service, layout,
                      main)
+from errata.v1.example_grouping_pb2 import EXAMPLE_GROUPING_DOCUMENT, EXAMPLE_GROUPING_EVENT
 
 STORES = os.path.join(ROOT, "tests", "data", "stores")
 SECONDS = 120
@@ -35,13 +36,22 @@ def pages(call, request, field):
         request.page_token = reply.next_page_token
 
 
-def answers_of(client, wanted):
-    """An organisation's data as its admin reads it now, in the recorded form."""
+def examples_of(client, wanted, grouping):
+    """The examples of the recorded layouts."""
     examples = {}
     for name in wanted["examples"]:
-        reply = client.examples(name, max_examples=10)
+        reply = client.examples(name, max_examples=10, grouping=grouping)
         examples[name] = [[e.id for e in reply.examples], reply.hint_examples_json]
+    return examples
+
+
+def answers_of(client, wanted):
+    """An organisation's data as its admin reads it now, in the recorded form."""
+    more = {}
+    if "document_examples" in wanted:
+        more["document_examples"] = examples_of(client, wanted, EXAMPLE_GROUPING_DOCUMENT)
     return {
+        **more,
         "name": wanted["name"],
         "token": wanted["token"],
         "events": [[e.id, e.seq] for e in pages(
@@ -49,7 +59,7 @@ def answers_of(client, wanted):
         "feedback_events": [e.id for e in pages(
             client.feedback.ListFeedbackEvents, feedback_service.ListFeedbackEventsRequest(),
             "events")],
-        "examples": examples,
+        "examples": examples_of(client, wanted, EXAMPLE_GROUPING_EVENT),
         "documents": [[d.id, d.document_id, d.layout_fingerprint] for d in pages(
             client.layouts.ListDocuments, layout.ListDocumentsRequest(), "documents")],
         "profiles": [[p.layout_fingerprint, p.seen_count, p.feedback_count, p.example_count]
@@ -58,7 +68,7 @@ def answers_of(client, wanted):
     }
 
 
-FORMAT = 5  # store format of the tested programs
+FORMAT = 6  # store format of the tested programs
 
 
 class Upgrade:
@@ -175,6 +185,13 @@ class Version4(Upgrade, unittest.TestCase):
     """The events of version 3, and documents."""
 
     VERSION = 4
+
+
+class Version5(Upgrade, unittest.TestCase):
+    """The events of version 4, and documents with one correction or several, one of them superseded and one
+    retracted: their examples have the same bytes after the rebuild."""
+
+    VERSION = 5
 
 
 class Version3Documents(unittest.TestCase):

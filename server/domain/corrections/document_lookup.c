@@ -3,6 +3,7 @@
  */
 #include "server/domain/corrections/document_lookup.h"
 
+#include "server/domain/corrections/document_pack.h"
 #include "server/domain/corrections/document_rows.h"
 #include "server/domain/corrections/keys.h"
 #include "server/domain/events/feedback.h"
@@ -119,6 +120,29 @@ static bool is_prepared(const struct document_query *query,
            !(query->include_superseded && record->has_superseded);
 }
 
+/* Unpacks the example of a document's row. */
+static enum err unpack_answer(const struct document_lookup *lookup, struct store_txn *txn,
+                              const struct document_place *place,
+                              const struct example_document_record *record,
+                              struct document_answer *ret_answer)
+{
+    const struct document_pack_place newest = {
+        .org = lookup->query.org,
+        .fingerprint = lookup->query.fingerprint,
+        .place = record->shown.seq != 0 ? record->shown : *place,
+    };
+    enum err err =
+        document_unpack(lookup->arena, txn, &newest, record->packed, &ret_answer->record);
+
+    if (err == OK) {
+        ret_answer->superseded = false;
+        ret_answer->event_count = record->event_count;
+        ret_answer->place = newest.place;
+        ret_answer->id = example_id_restore(&ret_answer->record, newest.place.created_at_us);
+    }
+    return err;
+}
+
 /* Reads the row of a document; builds the example if the filters are not the default ones. */
 static enum err read_document(struct document_lookup *lookup, struct store_txn *txn,
                               const struct document_place *place, struct slice value,
@@ -131,14 +155,7 @@ static enum err read_document(struct document_lookup *lookup, struct store_txn *
         return err != OK ? err : make_answer(lookup, txn, place->seq, ret_answer);
     }
     ret_answer->is_found = record.event_count > 0;
-    if (ret_answer->is_found) {
-        ret_answer->superseded = false;
-        ret_answer->event_count = record.event_count;
-        ret_answer->place = record.shown.seq != 0 ? record.shown : *place;
-        ret_answer->record = record.example;
-        ret_answer->id = example_id_restore(&record.example, ret_answer->place.created_at_us);
-    }
-    return OK;
+    return ret_answer->is_found ? unpack_answer(lookup, txn, place, &record, ret_answer) : OK;
 }
 
 enum err document_lookup_row(struct document_lookup *lookup, struct store_txn *txn,

@@ -1,6 +1,6 @@
 /*
  * document_lookup.h: the examples of DOCUMENT grouping for a lookup, row by row. A lookup of the present walks
- * over the documents' rows and copies their prepared bytes if its filters are the default ones. A lookup of the
+ * over the documents' rows and unpacks their prepared bytes if its filters are the default ones. A lookup of the
  * past walks over the layout's examples, including those retracted since, and rebuilds the example of each
  * document. The caller excludes the requested document and copies of it (examples_filter.h).
  */

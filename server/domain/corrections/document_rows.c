@@ -4,6 +4,7 @@
  */
 #include "server/domain/corrections/document_rows.h"
 
+#include "server/domain/corrections/document_pack.h"
 #include "server/domain/corrections/keys.h"
 #include "server/domain/events/annotator_kinds.h"
 #include "store/base/assert.h"
@@ -17,8 +18,7 @@
 #define REWRITE_BYTES_MAX ((size_t)64 << 20)
 
 /* Reads a row in the field order of our encoder; returns false for any other order. */
-static bool read_in_order(struct slice bytes, struct example_document_record *record,
-                          struct slice *ret_example)
+static bool read_in_order(struct slice bytes, struct example_document_record *record)
 {
     struct record_fast reader = record_fast_of(bytes);
     uint64_t kinds = 0;
@@ -37,8 +37,8 @@ static bool read_in_order(struct slice bytes, struct example_document_record *re
                        &record->shown.seq);
     record_fast_fixed(&reader, RECORD_FIXED_TAG(errata_record_ExampleDocumentRow_created_at_us_tag),
                       &created_at_us);
-    record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleDocumentRow_example_tag),
-                      ret_example);
+    record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_ExampleDocumentRow_packed_tag),
+                      &record->packed);
     record->annotator_kinds = (uint32_t)kinds;
     record->has_superseded = has_superseded != 0;
     record->event_count = (uint32_t)event_count;
@@ -47,37 +47,41 @@ static bool read_in_order(struct slice bytes, struct example_document_record *re
 }
 
 /* Reads a row with its fields in any order. */
-static enum err read_by_field(struct slice bytes, struct example_document_record *record,
-                              struct slice *ret_example)
+static enum err read_by_field(struct slice bytes, struct example_document_record *record)
 {
+    struct record_check check = {.whole = bytes};
     errata_record_ExampleDocumentRow message;
     enum err err = OK;
 
     memset(&message, 0, sizeof(message));
     err = record_pb_decode(bytes, &errata_record_ExampleDocumentRow_msg, &message);
+    if (err != OK) {
+        return err;
+    }
     record->annotator_kinds = message.annotator_kinds;
     record->has_superseded = message.has_superseded;
     record->event_count = message.event_count;
     record->shown = (struct document_place){(int64_t)message.created_at_us, message.seq};
-    *ret_example = message.example;
-    return err;
+    record->packed = record_take(&check, message.packed);
+    return record_check_result(&check);
 }
 
 static bool is_whole(const struct example_document_record *record)
 {
     return annotator_kinds_is_valid(record->annotator_kinds) &&
-           record->event_count <= DOCUMENT_PARTS_MAX;
+           record->event_count <= DOCUMENT_PARTS_MAX &&
+           (record->event_count > 0) == (record->packed.size > 0);
 }
 
 enum err record_decode_example_document(struct slice bytes,
                                         struct example_document_record *ret_record)
 {
     struct example_document_record record = {.annotator_kinds = 0};
-    struct slice example = {NULL, 0};
     enum err err = OK;
 
-    if (!read_in_order(bytes, &record, &example)) {
-        err = read_by_field(bytes, &record, &example);
+    if (!read_in_order(bytes, &record)) {
+        record = (struct example_document_record){.annotator_kinds = 0};
+        err = read_by_field(bytes, &record);
     }
     if (record.annotator_kinds == 0) {
         record.annotator_kinds = ANNOTATOR_KINDS_HUMAN;
@@ -85,11 +89,8 @@ enum err record_decode_example_document(struct slice bytes,
     if (err != OK || !is_whole(&record)) {
         return ERR_CORRUPT;
     }
-    if (record.event_count > 0) {
-        err = record_decode_example(example, &record.example);
-    }
     *ret_record = record;
-    return err;
+    return OK;
 }
 
 enum err record_encode_example_document(struct arena *arena,
@@ -103,18 +104,13 @@ enum err record_encode_example_document(struct arena *arena,
         .event_count = record->event_count,
         .seq = record->shown.seq,
         .created_at_us = (uint64_t)record->shown.created_at_us,
+        .packed = record->packed,
     };
-    enum err err = OK;
 
     if (UNEXPECTED(!is_whole(record))) {
         return ERR_INTERNAL;
     }
-    if (record->event_count > 0) {
-        err = record_encode_example(arena, &record->example, &message.example);
-    }
-    return err != OK ? err
-                     : record_pb_encode(arena, &errata_record_ExampleDocumentRow_msg, &message,
-                                        ret_bytes);
+    return record_pb_encode(arena, &errata_record_ExampleDocumentRow_msg, &message, ret_bytes);
 }
 
 static bool is_same_place(const struct document_place *a, const struct document_place *b)
@@ -148,16 +144,28 @@ static enum err delete_earlier(struct store_txn *txn, const struct document_chan
 }
 
 /* Encodes the row of an example. */
-static enum err encode_row(struct arena *arena, const struct document_example *example,
-                           struct slice *ret_value)
+static enum err encode_row(struct arena *arena, struct store_txn *txn,
+                           const struct document_change *change,
+                           const struct document_example *example, struct slice *ret_value)
 {
+    const struct document_pack_place newest = {
+        .org = change->org,
+        .fingerprint = change->fingerprint,
+        .place = example->shown[0],
+    };
     struct example_document_record record = {
         .annotator_kinds = example->annotator_kinds,
         .has_superseded = example->has_superseded,
         .event_count = example->shown_count,
-        .example = example->record,
     };
+    enum err err = OK;
 
+    if (example->shown_count > 0) {
+        err = document_pack(arena, txn, &newest, &example->record, &record.packed);
+    }
+    if (err != OK) {
+        return err;
+    }
     if (example->shown_count > 0 && !is_same_place(&example->shown[0], &example->newest[0])) {
         record.shown = example->shown[0];
     }
@@ -189,7 +197,9 @@ static enum err make_row(struct arena *arena, struct store_txn *txn,
     if (err == OK) {
         err = document_example_find(arena, txn, &query, example);
     }
-    return err != OK || example->newest_count == 0 ? err : encode_row(arena, example, ret_value);
+    return err != OK || example->newest_count == 0
+               ? err
+               : encode_row(arena, txn, change, example, ret_value);
 }
 
 enum err document_rows_rewrite(struct ctx *ctx, struct store_txn *txn,

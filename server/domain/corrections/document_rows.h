@@ -25,7 +25,7 @@ struct example_document_record {
     /* The example of the corrections by HUMAN that are not superseded; 0: there is none. */
     uint32_t event_count;
     struct document_place shown; /* position of its newest correction; {0, 0}: that of the key */
-    struct example_record example;
+    struct slice packed; /* that example (document_pack.h); empty: there is none */
 };
 
 /* Rewrites the row of the document and layout after one of its corrections changed. */

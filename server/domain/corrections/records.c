@@ -176,10 +176,9 @@ enum err record_decode_example(struct slice bytes, struct example_record *ret_re
     return OK;
 }
 
-enum err record_encode_example(struct arena *arena, const struct example_record *record,
-                               struct slice *ret_bytes)
+static enum err encode_example(struct arena *arena, const struct example_record *record,
+                               struct slice padding, struct slice *ret_bytes)
 {
-    static const uint8_t zeros[APART_BYTES_MIN];
     errata_record_ExampleRow message = {
         .id = record->id,
         .document_hash = record->document_hash,
@@ -188,17 +187,31 @@ enum err record_encode_example(struct arena *arena, const struct example_record 
         .copy_hash = record->copy_hash,
         .example = record->example,
         .packed_hint = record->hint.packed,
+        .padding = padding,
     };
-    enum err err = OK;
 
     if (UNEXPECTED(!example_is_whole(record))) {
         return ERR_INTERNAL;
     }
     memcpy(message.hint_hash, record->hint_hash, KEY_HASH_BYTES);
-    err = record_pb_encode(arena, &errata_record_ExampleRow_msg, &message, ret_bytes);
+    return record_pb_encode(arena, &errata_record_ExampleRow_msg, &message, ret_bytes);
+}
+
+enum err record_encode_example_part(struct arena *arena, const struct example_record *record,
+                                    struct slice *ret_bytes)
+{
+    return encode_example(arena, record, slice_of(NULL, 0), ret_bytes);
+}
+
+enum err record_encode_example(struct arena *arena, const struct example_record *record,
+                               struct slice *ret_bytes)
+{
+    static const uint8_t zeros[APART_BYTES_MIN];
+    enum err err = encode_example(arena, record, slice_of(NULL, 0), ret_bytes);
+
     if (err == OK && ret_bytes->size > INLINE_BYTES_MAX && ret_bytes->size < APART_BYTES_MIN) {
-        message.padding = slice_of(zeros, APART_BYTES_MIN - ret_bytes->size);
-        err = record_pb_encode(arena, &errata_record_ExampleRow_msg, &message, ret_bytes);
+        err = encode_example(arena, record, slice_of(zeros, APART_BYTES_MIN - ret_bytes->size),
+                             ret_bytes);
     }
     return err;
 }

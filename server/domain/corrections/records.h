@@ -66,6 +66,10 @@ MUST_CHECK enum err record_decode_entity(struct slice bytes, struct entity_recor
 
 MUST_CHECK enum err record_encode_example(struct arena *arena, const struct example_record *record,
                                           struct slice *ret_bytes);
+/* Encodes the row of an example as a part of another row: without padding. */
+MUST_CHECK enum err record_encode_example_part(struct arena *arena,
+                                               const struct example_record *record,
+                                               struct slice *ret_bytes);
 MUST_CHECK enum err record_encode_example_mark(struct arena *arena,
                                                const struct example_mark_record *record,
                                                struct slice *ret_bytes);

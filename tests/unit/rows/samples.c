@@ -113,7 +113,7 @@ struct example_document_record sample_example_document(void)
         .has_superseded = true,
         .event_count = 4,
         .shown = {SAMPLE_TIME_US - 1, 8},
-        .example = sample_example(),
+        .packed = SLICE("packed"),
     };
 
     return record;

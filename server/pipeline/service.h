@@ -22,10 +22,7 @@
  * request has passed check_request, so its formats, limits and required fields are valid. A function explains errors in
  * ctx->fault.
  *
- * _prepare may run on the pool: it must only use its struct. _work runs on the pool as a long read does, with a
- * snapshot of its own, and only changes what the stream's state points to; memory of ctx->arena lasts until it returns.
- * After it, X_writable sends at least one message once the stream wants it, and then X_work runs again, until the
- * stream is finished. _receive runs on the loop, in an arena
+ * _prepare may run on the pool: it must only use its struct. _receive runs on the loop, in an arena
  * that is freed after each request. _write runs on the writer thread, and may run more than once
  * (store/work.h). _answer builds the response from the events that _write appended. A repeated
  * request with the same idempotency key calls only _answer, with result->repeated. A response that
@@ -110,7 +107,9 @@ MUST_CHECK enum err service_keep_document(struct service *service, struct slice 
 /* Returns the actor: the token's user, or `token:KEYID`; empty if memory is exhausted. */
 struct slice service_actor(const struct service *service);
 
-/* A streamed response. */
+/* A streamed response. A stream that works on the pool runs X_work as a long read, with a snapshot of its own; X_work only
+ * changes what `state` points to, and has memory of ctx->arena until it returns. After it, X_writable sends at least one
+ * message once the stream wants it, and then X_work runs again, until the stream is finished. */
 struct stream {
     const struct service *service;
     void *state; /* the method's own, in the call's arena */

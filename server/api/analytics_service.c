@@ -3,10 +3,12 @@
  * and its reports to responses. All methods run on the pool: a page may read 2,000 rows, each with
  * rows of other tables.
  */
+#include "server/api/annotators.h"
 #include "server/domain/analytics/coverage.h"
 #include "server/domain/analytics/days.h"
 #include "server/domain/analytics/experiments.h"
 #include "server/domain/analytics/learning.h"
+#include "server/domain/layouts/families.h"
 #include "server/pipeline/service.h"
 #include "store/base/assert.h"
 
@@ -65,6 +67,24 @@ static enum err read_range(const struct service *service,
     return OK;
 }
 
+/* Checks the members of the request that choose events, and reads the kinds of annotators. */
+static enum err read_filters(struct ctx *ctx,
+                             const Errata__V1__GetLearningAnalyticsRequest *request,
+                             struct learning_query *query)
+{
+    enum err err = annotators_read(ctx, "annotator_kinds", request->annotator_kinds,
+                                   request->n_annotator_kinds, &query->annotator_kinds);
+
+    if (err != OK) {
+        return err;
+    }
+    if (request->layout_fingerprint[0] != '\0' && request->layout_family_id[0] != '\0') {
+        fault_add(ctx->fault, SLICE("layout_family_id"),
+                  "together with layout_fingerprint; expected one of them");
+    }
+    return fault_result(ctx->fault);
+}
+
 enum err analytics_service_get_learning_analytics_prepare(
     struct analytics_service_get_learning_analytics_call *call)
 {
@@ -73,6 +93,10 @@ enum err analytics_service_get_learning_analytics_prepare(
 
     if (query == NULL) {
         return ERR_MEMORY;
+    }
+    err = read_filters(call->ctx, call->request, query);
+    if (err != OK) {
+        return err;
     }
     query->org = call->org;
     query->layout_fingerprint = slice_text(call->request->layout_fingerprint);
@@ -203,28 +227,82 @@ static enum err put_most_seen(struct analytics_service_get_learning_analytics_ca
     return err;
 }
 
-enum err analytics_service_get_learning_analytics_read(
-    struct analytics_service_get_learning_analytics_call *call)
+static enum err put_layout_of_query(struct analytics_service_get_learning_analytics_call *call,
+                                    struct slice fingerprint)
 {
-    const struct learning_query *query = call->prepared;
-    bool of_layout = query->layout_fingerprint.size > 0;
     struct layout_coverage_view layout;
-    struct learning_report report;
-    enum err err = learning_read(call->ctx, call->txn, query, &report);
+    enum err err = coverage_read(call->ctx->arena, call->txn, call->org, fingerprint, &layout);
 
-    if (err != OK) {
-        return err;
-    }
-    put_report(&report, !of_layout, call->body);
-    if (!of_layout) {
-        return put_most_seen(call);
-    }
-    err = coverage_read(call->ctx->arena, call->txn, call->org, query->layout_fingerprint, &layout);
     if (err == OK) {
         layout_coverage_view_put(&layout, GET_LEARNING_ANALYTICS_RESPONSE_LAYOUT_STATS_FIELD,
                                  call->body);
     }
     return err;
+}
+
+static enum err put_layouts_of_family(struct analytics_service_get_learning_analytics_call *call,
+                                      const struct family_members *members)
+{
+    struct coverage_family family;
+    enum err err = coverage_read_family(call->ctx->arena, call->txn, call->org, members, &family);
+
+    for (size_t i = 0; err == OK && i < family.count; i++) {
+        layout_coverage_view_put(&family.layouts[i],
+                                 GET_LEARNING_ANALYTICS_RESPONSE_LAYOUT_STATS_FIELD, call->body);
+    }
+    return err;
+}
+
+/* Finds the family of the request, over all its members. */
+static enum err find_family(struct analytics_service_get_learning_analytics_call *call,
+                            struct family_members *ret_members)
+{
+    struct family_record family;
+    struct uuid id;
+    uint64_t seq = 0;
+    enum err err = OK;
+
+    if (UNEXPECTED(!uuid_parse(slice_text(call->request->layout_family_id), &id))) {
+        return ERR_INTERNAL; /* check_request refuses it */
+    }
+    err = family_find(call->txn, call->org, id, &seq, &family);
+    if (err == OK) {
+        family_members_of(seq, &family, ret_members);
+    }
+    return err == ERR_NOT_FOUND
+               ? fault_say(call->ctx->fault, err,
+                           "layout_family_id: not found in this organisation; expected the "
+                           "layout_family_id of a document or the id of a listed family")
+               : err;
+}
+
+enum err analytics_service_get_learning_analytics_read(
+    struct analytics_service_get_learning_analytics_call *call)
+{
+    struct learning_query query = *(const struct learning_query *)call->prepared;
+    bool of_organization = query.layout_fingerprint.size == 0;
+    struct family_members members;
+    struct learning_report report;
+    enum err err = OK;
+
+    if (call->request->layout_family_id[0] != '\0') {
+        err = find_family(call, &members);
+        if (err != OK) {
+            return err;
+        }
+        query.family = &members;
+        of_organization = false;
+    }
+    err = learning_read(call->ctx, call->txn, &query, &report);
+    if (err != OK) {
+        return err;
+    }
+    put_report(&report, of_organization, call->body);
+    if (query.family != NULL) {
+        return put_layouts_of_family(call, query.family);
+    }
+    return of_organization ? put_most_seen(call)
+                           : put_layout_of_query(call, query.layout_fingerprint);
 }
 
 enum err analytics_service_list_layout_coverage_read(

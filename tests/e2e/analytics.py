@@ -16,8 +16,8 @@ from google.protobuf import timestamp_pb2
 
 import pdf_data
 import recount
-from erratad import (ServerCase, analytics, bad_fields, event_log, extraction, extraction_service,
-                     feedback, feedback_service, main, mappings, roles)
+from erratad import (ServerCase, analytics, annotators, bad_fields, event_log, event_service, extraction,
+                     extraction_service, feedback, feedback_service, main, mappings, roles)
 
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
 FIELD = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_FIELD_CORRECTED
@@ -101,6 +101,38 @@ class Scenarios(AnalyticsCase):
                          [("qty", 40), ("sku", 30), ("uom", 20), ("po", 15), ("price", 10)])
         self.assertEqual([(f.field, f.count) for f in self.learned(top_fields=2).corrected_fields],
                          [("qty", 40), ("sku", 30)])
+        self.assert_recount()
+
+    def test_events_of_some_annotators_are_counted_alone(self):
+        """Six corrections by people, three by models and one by a program, of two layouts; one of each is retracted."""
+        kinds = {annotators.ANNOTATOR_KIND_HUMAN: 6, annotators.ANNOTATOR_KIND_LLM: 3,
+                 annotators.ANNOTATOR_KIND_CODE: 1}
+        for kind, count in kinds.items():
+            self.capture_all([self.correction(f"by-{kind}", layout_fingerprint=f"layout-{n % 2}", annotator_kind=kind)
+                              for n in range(count)])
+        newest = self.client.feedback.ListFeedbackEvents(feedback_service.ListFeedbackEventsRequest(
+            annotator_kind=annotators.ANNOTATOR_KIND_LLM)).events[0]
+        self.client.log.RetractEvent(event_service.RetractEventRequest(
+            event_id=newest.id, reason="wrong"))
+        for chosen, wanted, retracted in (((annotators.ANNOTATOR_KIND_LLM,), 2, 1),
+                                          ((annotators.ANNOTATOR_KIND_CODE,), 1, 0),
+                                          (tuple(kinds), 9, 1), ((), 9, 1)):
+            reported = self.learned(annotator_kinds=chosen)
+            self.assertEqual(sum(day.count for day in reported.corrections_by_day), wanted)
+            self.assertEqual({one.field for one in reported.corrected_fields},
+                             {f"by-{kind}" for kind in chosen or kinds})
+            self.assertEqual(reported.retracted_count, retracted)
+        reported = self.learned(annotator_kinds=(annotators.ANNOTATOR_KIND_HUMAN,), layout_fingerprint="layout-1")
+        self.assertEqual(sum(day.count for day in reported.events_by_day), 3)
+        for fields, named in (({"annotator_kinds": (0,)}, "annotator_kinds[0]"),
+                              ({"layout_family_id": "x"}, "layout_family_id"),
+                              ({"layout_family_id": newest.id, "layout_fingerprint": "y"}, "layout_family_id")):
+            with self.assertRaises(grpc.RpcError) as raised:
+                self.learned(**fields)
+            self.assertIn(named, bad_fields(raised.exception))
+        with self.assertRaises(grpc.RpcError) as raised:
+            self.learned(layout_family_id=newest.id)
+        self.assertEqual(raised.exception.code(), grpc.StatusCode.NOT_FOUND)
         self.assert_recount()
 
     def test_us5_3_layouts_have_their_counts(self):

@@ -287,6 +287,9 @@ class Cli(ServerCase):
         made = self.run_cli("corrections", "capture", "--actor", "ada", "--type", LINE, "--document", "near/gen-L03-0",
                             "--before", '{"qty": "1"}', "--after", '{"qty": "404"}').strip()
         self.assertRegex(self.run_cli("layouts", "family", second["layoutFamilyId"]), "(?m)^examples +1$")
+        report = self.run_cli("analytics", "learning", "--family", second["layoutFamilyId"])
+        self.assertIn(": 1 feedback event.\n", report)
+        self.assertIn(first["layoutFingerprint"][:8], report)
         ask = ("examples", "--document", "near/gen-L03-3", "--json")
         self.assertEqual(json.loads(self.run_cli(*ask))["matchLevel"], "MATCH_LEVEL_NONE")
         reply = json.loads(self.run_cli(*ask, "--match", "family"))

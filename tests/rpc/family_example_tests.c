@@ -316,6 +316,32 @@ static const char *split_document(struct world *world, const char *document_id)
     return family_of(world, document_id);
 }
 
+/* Returns the number of corrections in the learning report of a family, of which a correction changes the field `qty`;
+ * the report also has the layouts of the family. */
+static uint64_t count_reported(struct world *world, const char *family)
+{
+    const struct exchange_start start = {.path = "errata.v1.AnalyticsService/GetLearningAnalytics",
+                                         .authorization = world->admin};
+    Errata__V1__GetLearningAnalyticsRequest request =
+        ERRATA__V1__GET_LEARNING_ANALYTICS_REQUEST__INIT;
+    Errata__V1__GetLearningAnalyticsResponse *response = NULL;
+    uint64_t count = 0;
+
+    request.layout_family_id = text_of(family);
+    assert_int_equal(world_call(world, &start, &request.base, &response), STATUS_OK);
+    for (size_t i = 0; i < response->n_corrections_by_day; i++) {
+        count += response->corrections_by_day[i]->count;
+    }
+    assert_int_equal(response->n_corrected_fields, count > 0 ? 1 : 0);
+    assert_true(count == 0 || response->corrected_fields[0]->count == count);
+    assert_true(response->n_layout_stats > 0);
+    for (size_t i = 1; i < response->n_layout_stats; i++) {
+        assert_true(response->layout_stats[i - 1]->seen_count >=
+                    response->layout_stats[i]->seen_count);
+    }
+    return count;
+}
+
 /* Returns the number of examples of a family. */
 static uint64_t count_examples(struct world *world, const char *family)
 {
@@ -368,6 +394,7 @@ static void test_split_moves_examples(void **state)
         }
         expect(ask(&world, asked), MATCH_LEVEL_FAMILY, expected[i]);
         assert_int_equal(count_examples(&world, family), counts[i]);
+        assert_int_equal(count_reported(&world, family), counts[i]);
         seqs[i] = last_seq(&world);
     }
     for (size_t i = 0; i < STATES; i++) {

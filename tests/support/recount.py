@@ -197,6 +197,7 @@ class Recount:
         self.by_day = collections.Counter()
         self.by_type = collections.Counter()  # (day, type)
         self.fields = collections.Counter()  # (day, type, field)
+        self.of_annotators = collections.defaultdict(dict)  # kind -> seq -> (day, fields) of its feedback events
         self.of_layouts = collections.defaultdict(dict)  # layout -> seq -> (day, type, fields) of its feedback events
         self.layout_events = collections.Counter()  # layout -> events that name it, retracted ones and retractions too
         self.feedback = {}  # seq -> (event, feedback event), of those that were not retracted
@@ -243,6 +244,8 @@ class Recount:
         self.by_day[day] += 1
         self.by_type[day, reported.event_type] += 1
         is_correction = reported.event_type in (LINE, FIELD)
+        self.of_annotators[reported.annotator_kind][event.seq] = (
+            day, list(reported.fields_changed) if is_correction else [])
         if reported.HasField("layout_fingerprint"):
             layout = self.layouts[reported.layout_fingerprint]
             layout.feedback += 1
@@ -273,6 +276,7 @@ class Recount:
         self.by_type[day, reported.event_type] -= 1
         self.retracted[day] += 1
         is_correction = reported.event_type in (LINE, FIELD)
+        del self.of_annotators[reported.annotator_kind][seq]
         if reported.HasField("layout_fingerprint"):
             layout = self.layouts[reported.layout_fingerprint]
             layout.feedback -= 1
@@ -611,6 +615,11 @@ class Recount:
             reported.correction_rate = reported.corrected_count / reported.extraction_count
         return reported
 
+    def annotator_fields(self, kinds, start, end):
+        """GetLearningAnalytics of kinds of annotators: (their events, the corrected fields) in a range of days."""
+        inside = [one for kind in kinds for one in self.of_annotators[kind].values() if start <= one[0] <= end]
+        return len(inside), collections.Counter(field for _, fields in inside for field in fields)
+
     def layout_fields(self, name, start, end):
         """GetLearningAnalytics of a layout: (its events, its corrected fields) in a range of days."""
         inside = [one for one in self.of_layouts[name].values() if start <= one[0] <= end]
@@ -775,7 +784,22 @@ def check_analytics(client, counted, problems):
             wanted = counted.layout_fields(name, request.start_date, request.end_date)
             if found != wanted:
                 problems.append(f"analytics of {name}: {found} where {wanted} should be")
+        check_annotators(client, counted, (request.start_date, request.end_date), problems)
         start = end + datetime.timedelta(1)
+
+
+def check_annotators(client, counted, days, problems):
+    kinds = sorted(kind for kind, events in counted.of_annotators.items() if kind and events)
+    for chosen in [[kind] for kind in kinds] + [kinds[1:]]:
+        if not chosen:
+            continue
+        reported = client.analytics.GetLearningAnalytics(analytics.GetLearningAnalyticsRequest(
+            start_date=days[0], end_date=days[1], top_fields=1000, annotator_kinds=chosen))
+        found = (sum(day.count for day in reported.events_by_day),
+                 {one.field: one.count for one in reported.corrected_fields})
+        wanted = counted.annotator_fields(chosen, *days)
+        if found != wanted and not reported.incomplete:
+            problems.append(f"analytics of annotators {chosen}: {found} where {wanted} should be")
 
 
 def check_stats(counted, rows, path, problems):

@@ -6,6 +6,7 @@
 
 #include "server/domain/experiment/records.h"
 #include "server/domain/experiment/sums.h"
+#include "server/domain/layouts/families.h"
 #include "server/domain/layouts/keys.h"
 #include "server/domain/layouts/layout_head.h"
 #include "server/domain/layouts/profile_rows.h"
@@ -72,6 +73,44 @@ enum err coverage_read(struct arena *arena, struct store_txn *txn, struct org_id
     }
     return err != OK && err != ERR_NOT_FOUND ? err
                                              : fill_view(arena, txn, org, &layout, ret_layout);
+}
+
+/* Inserts a layout after all that were seen as often, if it is one of the most seen. */
+static void add_to_family(struct coverage_family *family, const struct layout_coverage_view *layout)
+{
+    size_t i = family->count < COVERAGE_MOST_SEEN ? family->count++ : COVERAGE_MOST_SEEN;
+
+    while (i > 0 && family->layouts[i - 1].seen_count < layout->seen_count) {
+        i--;
+        if (i + 1 < COVERAGE_MOST_SEEN) {
+            family->layouts[i + 1] = family->layouts[i];
+        }
+    }
+    if (i < family->count) {
+        family->layouts[i] = *layout;
+    }
+}
+
+enum err coverage_read_family(struct arena *arena, struct store_txn *txn, struct org_id org,
+                              const struct family_members *members,
+                              struct coverage_family *ret_family)
+{
+    struct layout_family_view family = {.fingerprint_count = 0};
+    struct slice fingerprint = {NULL, 0};
+    struct slice run = {NULL, 0};
+    enum err err = family_view_add_fingerprints(arena, txn, org, members, &family);
+
+    ret_family->count = 0;
+    run = family.layout_fingerprints.run;
+    while (err == OK && view_next(&run, &fingerprint)) {
+        struct layout_coverage_view layout;
+
+        err = coverage_read(arena, txn, org, fingerprint, &layout);
+        if (err == OK) {
+            add_to_family(ret_family, &layout);
+        }
+    }
+    return err;
 }
 
 /* Returns the next layout that has documents. */

@@ -8,6 +8,7 @@
 #ifndef ERRATA_SERVER_DOMAIN_ANALYTICS_COVERAGE_H
 #define ERRATA_SERVER_DOMAIN_ANALYTICS_COVERAGE_H
 
+#include "server/domain/layouts/family_members.h"
 #include "store/base/ctx.h"
 #include "store/page.h"
 
@@ -21,6 +22,16 @@
 MUST_CHECK enum err coverage_read(struct arena *arena, struct store_txn *txn, struct org_id org,
                                   struct slice layout_fingerprint,
                                   struct layout_coverage_view *ret_layout);
+
+/* The most seen layouts of a family, of the first FAMILY_FINGERPRINTS_MAX that it has; in the arena. */
+struct coverage_family {
+    struct layout_coverage_view layouts[COVERAGE_MOST_SEEN];
+    size_t count;
+};
+
+MUST_CHECK enum err coverage_read_family(struct arena *arena, struct store_txn *txn,
+                                         struct org_id org, const struct family_members *members,
+                                         struct coverage_family *ret_family);
 
 /* A list of layouts. */
 struct coverage_list {

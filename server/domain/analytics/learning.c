@@ -1,44 +1,18 @@
 /*
  * learning.c: see learning.h. Sums saturate as the counters do; means and rates are divided here.
  */
-#include "server/domain/analytics/learning.h"
+#include "server/domain/analytics/learning_internal.h"
 
 #include "server/domain/counters/counters.h"
 #include "server/domain/counters/keys.h"
 #include "server/domain/counters/records.h"
 #include "server/domain/events/feedback.h"
-#include "server/domain/events/retraction.h"
-#include "server/domain/events/subject.h"
-#include "server/domain/experiment/sums.h"
 #include "store/base/assert.h"
 #include "store/scan.h"
 
 #define TYPE_COUNT LEARNING_TYPES_MAX
-#define DAY_US (INT64_C(24) * 60 * 60 * 1000000)
 
-struct day_sums {
-    uint64_t events;
-    uint64_t corrections; /* number of corrections among the events */
-    uint64_t mappings; /* number of mapping events among the events */
-    uint64_t extractions;
-    uint64_t confidence; /* millionths */
-    uint64_t corrected;
-};
-
-/* The sums of a report. */
-struct learning {
-    struct org_id org;
-    struct learning_range range;
-    struct day_sums days[LEARNING_DAYS_MAX];
-    uint64_t types[TYPE_COUNT];
-    uint64_t applied;
-    uint64_t retracted;
-    struct layout_stats_record layout; /* of a layout */
-    bool is_incomplete;
-    struct field_counts fields;
-};
-
-static void add_to(uint64_t *sum, uint64_t amount)
+void learning_add_to(uint64_t *sum, uint64_t amount)
 {
     if (__builtin_add_overflow(*sum, amount, sum)) {
         *sum = UINT64_MAX;
@@ -109,17 +83,17 @@ static enum err read_type(struct slice name, size_t *ret_type)
 }
 
 /* Adds events of one type. */
-static void add_type(struct learning *learning, struct day_sums *day, enum feedback_event_type type,
-                     uint64_t count)
+void learning_add_type(struct learning *learning, struct day_sums *day,
+                       enum feedback_event_type type, uint64_t count)
 {
-    add_to(&day->events, count);
-    add_to(&learning->types[type], count);
+    learning_add_to(&day->events, count);
+    learning_add_to(&learning->types[type], count);
     if (feedback_is_correction(type)) {
-        add_to(&day->corrections, count);
+        learning_add_to(&day->corrections, count);
     }
     if (type == FEEDBACK_EVENT_TYPE_MAPPING_CONFIRMED ||
         type == FEEDBACK_EVENT_TYPE_MAPPING_REJECTED) {
-        add_to(&day->mappings, count);
+        learning_add_to(&day->mappings, count);
     }
 }
 
@@ -130,9 +104,16 @@ static enum err add_events(struct learning *learning, struct day_sums *day,
     enum err err = read_type(record->name, &type);
 
     if (err == OK) {
-        add_type(learning, day, (enum feedback_event_type)type, record->count);
+        learning_add_type(learning, day, (enum feedback_event_type)type, record->count);
     }
     return err;
+}
+
+/* Returns whether counters of a dimension count feedback events, of all kinds of annotators. */
+static bool is_of_events(enum counter_dimension dimension)
+{
+    return dimension == COUNTER_EVENT_TYPE || dimension == COUNTER_LINE_FIELD ||
+           dimension == COUNTER_FIELD_FIELD || dimension == COUNTER_RETRACTED;
 }
 
 static enum err add_counter(struct learning *learning, struct slice key,
@@ -145,6 +126,9 @@ static enum err add_counter(struct learning *learning, struct slice key,
 
     if (err != OK) {
         return err;
+    }
+    if (learning->annotator_kinds != 0 && is_of_events(dimension)) {
+        return OK; /* learning_add_log adds the events */
     }
     switch (dimension) {
     case COUNTER_EVENT_TYPE:
@@ -164,10 +148,10 @@ static enum err add_counter(struct learning *learning, struct slice key,
         day->corrected = record.count;
         return OK;
     case COUNTER_MAPPING_APPLIED:
-        add_to(&learning->applied, record.count);
+        learning_add_to(&learning->applied, record.count);
         return OK;
     case COUNTER_RETRACTED:
-        add_to(&learning->retracted, record.count);
+        learning_add_to(&learning->retracted, record.count);
         return OK;
     case COUNTER_FIELD_NAMES: /* bound_fields read it */
         return OK;
@@ -234,134 +218,6 @@ static enum err add_up(struct ctx *ctx, struct store_txn *txn, struct learning *
     return err;
 }
 
-/* Adds a corrected field of a layout; `other`, once there are too many names. */
-static enum err add_field(struct learning *learning, enum field_kind kind, struct slice name)
-{
-    const struct slice other = SLICE("other");
-    struct sha256_digest digest = sha256(name);
-    enum err err = field_counts_add(&learning->fields, kind, digest.bytes, name, 1);
-
-    if (err == ERR_CORRUPT) {
-        digest = sha256(other);
-        err = field_counts_add(&learning->fields, kind, digest.bytes, other, 1);
-    }
-    return err;
-}
-
-/* Adds a feedback event of a layout. */
-static enum err add_event(struct learning *learning, const struct event *event)
-{
-    struct feedback_event_view view;
-    struct slice names = {NULL, 0};
-    struct slice name = {NULL, 0};
-    int64_t day = day_of(event->created_at_us) - learning->range.first_day;
-    enum field_kind kind = FIELD_OF_HEADER;
-    enum err err = OK;
-
-    err = feedback_view_read(event, &view);
-    if (err != OK) {
-        return err;
-    }
-    add_type(learning, &learning->days[day], view.event_type, 1);
-    if (!feedback_is_correction(view.event_type)) {
-        return OK;
-    }
-    if (view.event_type == FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED) {
-        kind = FIELD_OF_LINE;
-    }
-    names = view.fields_changed.run;
-    while (err == OK && view_next(&names, &name)) {
-        err = add_field(learning, kind, name);
-    }
-    return err;
-}
-
-/* Adds an event of any kind, or counts it as retracted. */
-static enum err add_unless_retracted(struct store_txn *txn, struct learning *learning,
-                                     const struct event *event)
-{
-    uint64_t retraction_seq = 0;
-    enum err err = OK;
-
-    if (event->kind != EVENT_FEEDBACK) {
-        return OK;
-    }
-    err = retraction_find(txn, learning->org, event->seq, &retraction_seq);
-    if (err == OK && retraction_seq != 0) {
-        add_to(&learning->retracted, 1);
-        return OK;
-    }
-    return err != OK ? err : add_event(learning, event);
-}
-
-/* Adds the events of the range, newest first. */
-static enum err add_layout_rows(struct store_txn *txn, struct learning *learning, struct scan *scan)
-{
-    enum err err = OK;
-
-    while (err == OK) {
-        struct slice key = {NULL, 0};
-        struct slice value = {NULL, 0};
-        struct event event;
-        int64_t created_at_us = 0;
-        uint64_t seq = 0;
-
-        err = scan_next(scan, &key, &value);
-        if (err == ERR_NOT_FOUND) {
-            learning->is_incomplete = scan->is_cut;
-            return OK;
-        }
-        if (err == OK) {
-            err = key_read_newest_first(key, &created_at_us, &seq);
-        }
-        if (err == OK && day_of(created_at_us) < learning->range.first_day) {
-            return OK;
-        }
-        if (err == OK) {
-            err = log_read(txn, learning->org, seq, &event);
-            err = err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
-        }
-        if (err == OK) {
-            err = add_unless_retracted(txn, learning, &event);
-        }
-    }
-    return err;
-}
-
-static enum err add_up_layout(struct ctx *ctx, struct store_txn *txn, struct learning *learning,
-                              struct slice fingerprint)
-{
-    struct key after = key_subject(learning->org, SUBJECT_LAYOUT, fingerprint,
-                                   (learning->range.last_day + 1) * DAY_US - 1,
-                                   UINT64_MAX); /* no row has this number */
-    const struct scan_range range = {
-        .table = TABLE_SUBJECT,
-        .prefix = key_subject_prefix(learning->org, SUBJECT_LAYOUT, fingerprint),
-        .after = key_slice(&after),
-        .rows_max = LEARNING_LAYOUT_EVENTS_MAX,
-    };
-    struct sha256_digest other = sha256(SLICE("other"));
-    struct scan scan;
-    enum err err =
-        field_counts_init(&learning->fields, ctx->arena, ctx->random, COUNTERS_FIELD_NAMES_MAX + 1);
-
-    if (err == OK) { /* the item keeps its position */
-        err = field_counts_add(&learning->fields, FIELD_OF_LINE, other.bytes, SLICE("other"), 0);
-    }
-    if (err == OK) {
-        err = sums_read_layout(txn, learning->org, fingerprint, &learning->layout);
-    }
-    if (err != OK) {
-        return err;
-    }
-    err = scan_init(&scan, txn, &range);
-    if (err == OK) {
-        err = add_layout_rows(txn, learning, &scan);
-    }
-    scan_deinit(&scan);
-    return err;
-}
-
 static enum err fill_days(struct arena *arena, const struct learning *learning,
                           struct learning_report *report)
 {
@@ -385,8 +241,8 @@ static enum err fill_days(struct arena *arena, const struct learning *learning,
             days[i].mean_confidence = (double)sums->confidence /
                                       ((double)SUMS_CONFIDENCE_UNIT * (double)sums->extractions);
         }
-        add_to(&report->extraction_count, sums->extractions);
-        add_to(&report->corrected_count, sums->corrected);
+        learning_add_to(&report->extraction_count, sums->extractions);
+        learning_add_to(&report->corrected_count, sums->corrected);
     }
     report->days = days;
     return OK;
@@ -446,8 +302,8 @@ static enum err fill_report(struct arena *arena, const struct learning *learning
 {
     enum err err = fill_days(arena, learning, report);
 
-    add_to(&report->extraction_count, learning->layout.extraction_count);
-    add_to(&report->corrected_count, learning->layout.corrected_count);
+    learning_add_to(&report->extraction_count, learning->layout.extraction_count);
+    learning_add_to(&report->corrected_count, learning->layout.corrected_count);
     fill_types(learning, report);
     for (enum field_kind kind = FIELD_OF_LINE; kind <= FIELD_OF_BOTH && err == OK; kind++) {
         err = fill_fields(arena, learning, kind, top_fields, &report->fields[kind]);
@@ -479,8 +335,16 @@ enum err learning_read(struct ctx *ctx, struct store_txn *txn, const struct lear
     memset(ret_report, 0, sizeof(*ret_report));
     learning->org = query->org;
     learning->range = query->range;
-    err = query->layout_fingerprint.size > 0
-              ? add_up_layout(ctx, txn, learning, query->layout_fingerprint)
-              : add_up(ctx, txn, learning);
+    learning->annotator_kinds = query->annotator_kinds;
+    if (query->layout_fingerprint.size > 0) {
+        err = learning_add_layout(ctx, txn, learning, query->layout_fingerprint);
+    } else if (query->family != NULL) {
+        err = learning_add_family(ctx, txn, learning, query->family);
+    } else {
+        err = add_up(ctx, txn, learning);
+        if (err == OK && learning->annotator_kinds != 0) {
+            err = learning_add_log(ctx, txn, learning);
+        }
+    }
     return err != OK ? err : fill_report(ctx->arena, learning, query->top_fields, ret_report);
 }

@@ -1,9 +1,9 @@
 /*
- * learning.h: the learning report of a range of days: for an organisation from its counters, for
- * one layout from its events. Counters are read in one walk over the rows of the range. A day has
- * at most COUNTERS_FIELD_NAMES_MAX names of fields, and each name has a row for each kind of
- * correction: about 2,012 rows a day, 736,000 in the longest range, whose names take about 22 MiB.
- * Run neither on the event loop: it would delay other calls.
+ * learning.h: the learning report of a range of days: for an organisation from its counters; for one layout, one
+ * family or some kinds of annotators from events. Counters are read in one walk over the rows of the range. A day has
+ * at most COUNTERS_FIELD_NAMES_MAX names of fields, and each name has a row for each kind of correction: about 2,012
+ * rows a day, 736,000 in the longest range, whose names take about 22 MiB. Run neither on the event loop: it would
+ * delay other calls.
  */
 #ifndef ERRATA_SERVER_DOMAIN_ANALYTICS_LEARNING_H
 #define ERRATA_SERVER_DOMAIN_ANALYTICS_LEARNING_H
@@ -11,6 +11,7 @@
 #include "server/domain/analytics/days.h"
 #include "server/domain/analytics/field_counts.h"
 #include "server/domain/counters/counters.h"
+#include "server/domain/layouts/family_members.h"
 #include "store/base/ctx.h"
 #include "store/key.h"
 
@@ -25,9 +26,9 @@
 #define LEARNING_TOP_FIELDS_DEFAULT 10
 #define LEARNING_TOP_FIELDS_MAX 1000
 
-/* Maximum events of a layout, of any kind, that are read, newest first; takes 0.2 s. A layout has a
- * few thousand. */
-#define LEARNING_LAYOUT_EVENTS_MAX 100000
+/* Maximum events of a layout, of a family, or of some kinds of annotators, that are read, newest first; takes 0.2 s. A
+ * layout has a few thousand. */
+#define LEARNING_EVENTS_MAX 100000
 
 /* Days as in days.h, both included; at most LEARNING_DAYS_MAX. */
 struct learning_range {
@@ -38,7 +39,9 @@ struct learning_range {
 struct learning_query {
     struct org_id org;
     struct learning_range range;
-    struct slice layout_fingerprint; /* empty: the whole organisation */
+    struct slice layout_fingerprint; /* only this layout; empty: any */
+    const struct family_members *family; /* only this family; NULL: any. Not with a layout */
+    uint32_t annotator_kinds; /* only events of this set (annotator_kinds.h); 0: of any kind */
     size_t top_fields; /* maximum length of each list of fields; 1 to LEARNING_TOP_FIELDS_MAX */
 };
 
@@ -68,15 +71,16 @@ struct learning_report {
     struct event_type_count_view types[LEARNING_TYPES_MAX]; /* sorted by frequency, descending */
     size_t type_count;
     struct learning_fields fields[FIELD_OF_BOTH + 1]; /* indexed by enum field_kind */
-    uint64_t extraction_count; /* for a layout: current total, since its days have no counts */
-    uint64_t corrected_count; /* also the current total */
+    /* For a layout the current totals, since its days have no counts; 0 for a family. */
+    uint64_t extraction_count;
+    uint64_t corrected_count;
     double correction_rate; /* correction rate of the extractions; 0 without any */
     uint64_t mapping_confirmed_count;
     uint64_t mapping_rejected_count;
     uint64_t mapping_applied_count; /* 0 for a layout */
     uint64_t retracted_count; /* feedback events of the range that were retracted since */
     bool
-        is_incomplete; /* the layout has more than LEARNING_LAYOUT_EVENTS_MAX: older ones are left out */
+        is_incomplete; /* more than LEARNING_EVENTS_MAX events had to be read: older ones are left out */
 };
 
 MUST_CHECK enum err learning_read(struct ctx *ctx, struct store_txn *txn,

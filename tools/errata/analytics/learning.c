@@ -111,6 +111,12 @@ static enum cli_exit print_days(struct cli *cli, struct json_value reply)
     return result;
 }
 
+/* Returns whether the report is of a layout or of a family. */
+static bool is_of_part(const struct cli *cli)
+{
+    return options_has(&cli->options, "layout") || options_has(&cli->options, "family");
+}
+
 static enum cli_exit print_confidence(struct cli *cli, struct json_value reply)
 {
     struct days days;
@@ -119,7 +125,7 @@ static enum cli_exit print_confidence(struct cli *cli, struct json_value reply)
                    &days)) {
         return cli_local(cli, "out of memory");
     }
-    return options_has(&cli->options, "layout") /* a layout has no daily means */
+    return is_of_part(cli) /* which has no daily means */
                ? CLI_OK
                : print_plot(cli, "Mean confidence of extractions by day", PLOT_MARKS, &days);
 }
@@ -404,6 +410,11 @@ static void print_summary(struct cli *cli, struct json_value reply)
         analytics_counted(cli, reply, "mappingConfirmedCount", "time", "times");
     struct slice applied = analytics_counted(cli, reply, "mappingAppliedCount", "line", "lines");
 
+    if (options_has(&cli->options, "family")) { /* its layouts have its extractions */
+        print_sentence(cli, arena_printf(&cli->arena, "%.*s to %.*s: %.*s.", SLICE_ARGS(start),
+                                         SLICE_ARGS(end), SLICE_ARGS(events)));
+        return;
+    }
     print_sentence(cli, arena_printf(&cli->arena, "%.*s to %.*s: %.*s, %.*s%s%.*s%s.",
                                      SLICE_ARGS(start), SLICE_ARGS(end), SLICE_ARGS(events),
                                      SLICE_ARGS(extractions), rate.size > 0 ? ", " : "",
@@ -425,6 +436,9 @@ enum cli_exit learning_print(struct cli *cli, struct json_value reply)
         return result;
     }
     print_summary(cli, reply);
+    if (slice_equal(reply_text(cli, reply, "incomplete"), SLICE("true"))) {
+        cli_note(cli, "only the newest 100,000 events were read: older ones are not counted");
+    }
     for (size_t i = 0; result == CLI_OK && i < PART_COUNT; i++) {
         if (part == NULL || part == &parts[i]) {
             result = parts[i].print(cli, reply);
@@ -440,6 +454,10 @@ enum cli_exit learning_check(struct request *request, struct cli *cli)
     enum cli_exit result = view_csv_check(cli);
 
     (void)request;
+    if (result == CLI_OK && options_has(&cli->options, "layout") &&
+        options_has(&cli->options, "family")) {
+        return cli_usage(cli, "--family: together with --layout; expected one of them");
+    }
     return result == CLI_OK ? find_part(cli, &part) : result;
 }
 
@@ -447,6 +465,8 @@ const struct option_spec learning_options[] = {
     {"start", "DAY", "first day; default: 29 days before the last day"},
     {"end", "DAY", "last day; default: today"},
     {"layout", "LAYOUT", "only this layout: its events and corrected fields"},
+    {"family", "FAMILY", "only this layout family: the corrections that are its examples"},
+    {"annotator", "ANNOTATOR", "only events by this kind of annotator; may be repeated"},
     {"top", "N", "number of corrected fields, at most 1000 (default 10)"},
     {"table", "TABLE", "print only this table"},
     CSV_OPTION,

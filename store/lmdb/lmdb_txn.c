@@ -146,13 +146,44 @@ static enum err lmdb_renew(struct store_txn *txn)
     return translate(txn, mdb_txn_renew(lmdb_txn(txn)->mdb));
 }
 
+/* Opens the cursor, or renews it for the transaction's newest snapshot. */
+static int refresh_cursor(struct lmdb_txn *txn, MDB_dbi dbi, struct lmdb_cursor *cursor)
+{
+    int code = MDB_SUCCESS;
+
+    if (cursor->cursor == NULL) {
+        code = LMDB_INSIDE(mdb_cursor_open(txn->mdb, dbi, &cursor->cursor));
+    } else if (cursor->generation != txn->generation) {
+        code = LMDB_INSIDE(mdb_cursor_renew(txn->mdb, cursor->cursor));
+    }
+    cursor->generation = txn->generation;
+    return code;
+}
+
+/* Finds a row. A read transaction uses the cursor that it keeps for the table: a key on the page of the last one is found
+ * without descending the tree again. */
+static int find_row(struct store_txn *txn, enum store_table table, MDB_val *key, MDB_val *ret_value)
+{
+    MDB_dbi dbi = lmdb_backend(txn->backend)->tables[table];
+    struct lmdb_txn *lmdb = lmdb_txn(txn);
+    struct lmdb_cursor *cursor = &lmdb->cursors[table];
+    int code = MDB_SUCCESS;
+
+    if (txn->access == STORE_WRITE || cursor->used) {
+        return LMDB_INSIDE(mdb_get(lmdb->mdb, dbi, key, ret_value));
+    }
+    code = refresh_cursor(lmdb, dbi, cursor);
+    return code == MDB_SUCCESS
+               ? LMDB_INSIDE(mdb_cursor_get(cursor->cursor, key, ret_value, MDB_SET))
+               : code;
+}
+
 static enum err lmdb_get(struct store_txn *txn, enum store_table table, struct slice key,
                          struct slice *ret_value)
 {
-    MDB_dbi dbi = lmdb_backend(txn->backend)->tables[table];
     MDB_val found = {0, NULL};
     MDB_val wanted = to_val(key);
-    int code = LMDB_INSIDE(mdb_get(lmdb_txn(txn)->mdb, dbi, &wanted, &found));
+    int code = find_row(txn, table, &wanted, &found);
 
     if (code != MDB_SUCCESS) {
         return translate(txn, code);
@@ -193,20 +224,6 @@ static enum err lmdb_del(struct store_txn *txn, enum store_table table, struct s
     MDB_val old = to_val(key);
 
     return translate(txn, LMDB_INSIDE(mdb_del(lmdb_txn(txn)->mdb, dbi, &old, NULL)));
-}
-
-/* Opens the cursor, or renews it for the transaction's newest snapshot. */
-static int refresh_cursor(struct lmdb_txn *txn, MDB_dbi dbi, struct lmdb_cursor *cursor)
-{
-    int code = MDB_SUCCESS;
-
-    if (cursor->cursor == NULL) {
-        code = LMDB_INSIDE(mdb_cursor_open(txn->mdb, dbi, &cursor->cursor));
-    } else if (cursor->generation != txn->generation) {
-        code = LMDB_INSIDE(mdb_cursor_renew(txn->mdb, cursor->cursor));
-    }
-    cursor->generation = txn->generation;
-    return code;
 }
 
 static enum err lmdb_cursor_open(struct store_txn *txn, enum store_table table, void **ret_handle)

@@ -64,7 +64,7 @@ enum err prompt_service_get_examples_read(struct prompt_service_get_examples_cal
     }
     err = fault_result(call->ctx->fault);
     if (err == OK) {
-        err = example_layout_find(call->txn, &query, &query.layout_fingerprint);
+        err = example_layout_find(call->txn, &query);
     }
     return err != OK ? err : examples_write(call->txn, &query, call->body);
 }

@@ -6,10 +6,9 @@
 
 #include "server/domain/corrections/examples.h"
 
-/* Returns the first of these that is known by the query's `as_of`: the layout that the query names, that of its
- * document if it was ingested, the one that the document's newest extraction named. Empty if none is known.
- * Borrowed from the query or the transaction. */
-MUST_CHECK enum err example_layout_find(struct store_txn *txn, const struct examples_query *query,
-                                        struct slice *ret_fingerprint);
+/* Sets the layout of a query that names none, to the first of these that is known by its `as_of`: the layout of its
+ * document if it was ingested, the one that the document's newest extraction named. It stays empty if none is known. Also
+ * sets the state of the document, if it had to be read. Both are borrowed from the transaction. */
+MUST_CHECK enum err example_layout_find(struct store_txn *txn, struct examples_query *query);
 
 #endif

@@ -461,9 +461,14 @@ static enum err ask_document(struct lookup *lookup)
 {
     const struct examples_query *query = lookup->query;
     uint64_t now = query->has_as_of ? query->as_of_seq : UINT64_MAX;
-    enum err err =
-        document_read_state(lookup->txn, query->org, query->document_id, now, &lookup->document);
+    enum err err = OK;
 
+    if (query->document_is_read) {
+        lookup->document = query->document;
+    } else {
+        err = document_read_state(lookup->txn, query->org, query->document_id, now,
+                                  &lookup->document);
+    }
     lookup->document_known = err == OK;
     lookup->withheld = err == OK && lookup->document.is_scan;
     return err == ERR_NOT_FOUND ? OK : err;

@@ -11,6 +11,7 @@
 
 #include "server/domain/events/annotator_kinds.h"
 #include "server/domain/exposures/exposures.h"
+#include "server/domain/layouts/documents.h"
 #include "server/domain/settings/settings_cache.h"
 #include "store/base/buffer.h"
 
@@ -33,6 +34,9 @@ struct examples_query {
     struct org_id org;
     struct slice layout_fingerprint;
     struct slice document_id; /* the document to be extracted; empty: not given */
+    bool
+        document_is_read; /* example_layout_find has set `document`; false: it is read if it is needed */
+    struct document_state document; /* the state of that document */
     uint32_t limit; /* 1 to EXAMPLES_LIMIT_MAX */
     enum example_view view;
     enum example_grouping grouping; /* UNSPECIFIED: the organisation's setting */

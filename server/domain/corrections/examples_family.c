@@ -5,6 +5,7 @@
 #include "server/domain/corrections/examples_family.h"
 
 #include "server/domain/corrections/example_family.h"
+#include "server/domain/layouts/records.h"
 #include "store/base/bytes.h"
 
 /* Reads the feedback event of an example, borrowed from the transaction. */
@@ -115,30 +116,26 @@ struct family_row {
     struct family_example example;
 };
 
-/* Finds the text of a layout's fingerprint: from its digest if it was measured, else from the event of its
+/* Finds the text of a layout's fingerprint: from its head if it was measured, else from the event of its
  * example. */
 static enum err find_text(struct store_txn *txn, struct org_id org, const struct family_row *row,
                           struct examples_family_layout *layout)
 {
-    struct key key = key_family_layout(org, row->family_seq, &layout->fingerprint);
     struct feedback_event_view view;
     struct sha256_digest measured;
-    struct slice value = {NULL, 0};
+    struct slice bytes = {NULL, 0};
     struct event event;
-    enum err err = store_get(txn, TABLE_FAMILY_LAYOUT, key_slice(&key), &value);
+    enum err err = record_decode_layout_measured(layout->head, &bytes);
 
-    if (err == ERR_NOT_FOUND) {
+    if (err == OK && bytes.size == 0) {
         err = read_view(txn, org, row->example.seq, &event, &view);
         if (err == OK) {
             layout->text = view.layout_fingerprint;
         }
         return err;
     }
-    if (err == OK && value.size != sizeof(measured.bytes)) {
-        err = ERR_CORRUPT;
-    }
     if (err == OK) {
-        memcpy(measured.bytes, value.data, sizeof(measured.bytes));
+        memcpy(measured.bytes, bytes.data, SHA256_BYTES);
         sha256_format(&measured, layout->digits);
         layout->text = slice_of(layout->digits, sizeof(layout->digits));
     }

@@ -164,6 +164,7 @@ static enum err apply_head(struct ctx *ctx, struct store_txn *txn, const struct 
     }
     first = head.first_document_seq == 0;
     first_text = !facts->internal.scan && head.first_text_seq == 0;
+    head.measured = slice_of(measured->bytes, SHA256_BYTES);
     head.first_document_seq = first ? event->seq : head.first_document_seq;
     head.first_text_seq = first_text ? event->seq : head.first_text_seq;
     return first || first_text ? layout_head_write(ctx->arena, txn, &key, &head) : OK;

@@ -83,21 +83,6 @@ enum err document_find(struct store_txn *txn, struct org_id org, struct slice do
     return err;
 }
 
-enum err document_read_layout(struct store_txn *txn, struct org_id org, struct slice document_id,
-                              uint64_t as_of_seq, struct slice *ret_fingerprint)
-{
-    struct document_record row;
-    enum err err = document_row_read(txn, org, document_id, &row);
-
-    if (err == OK && row.seq > as_of_seq) {
-        err = ERR_NOT_FOUND;
-    }
-    if (err == OK) {
-        *ret_fingerprint = row.layout_fingerprint;
-    }
-    return err;
-}
-
 /* Sets the state at the document's first event, which had neither fingerprint nor family, since the later event
  * is after the requested time. */
 static enum err read_first_state(struct store_txn *txn, struct org_id org, uint64_t first_seq,
@@ -132,6 +117,8 @@ enum err document_read_state(struct store_txn *txn, struct org_id org, struct sl
         return read_first_state(txn, org, row.first_seq, ret_state);
     }
     ret_state->is_scan = row.scan;
+    ret_state->is_measured = true;
+    ret_state->layout_fingerprint = row.layout_fingerprint;
     return family_past_document(txn, org, document_id, row.family_seq, as_of_seq,
                                 &ret_state->family_seq);
 }

@@ -49,15 +49,13 @@ struct document_known {
 /* Returns ERR_NOT_FOUND if this organisation does not have the document. */
 MUST_CHECK enum err document_find(struct store_txn *txn, struct org_id org,
                                   struct slice document_id, struct document_known *ret_known);
-/* Reads the layout of a document after the event `as_of_seq` (UINT64_MAX: now), borrowed from the transaction;
- * empty if it has none. Returns ERR_NOT_FOUND if this organisation had not ingested the document then. */
-MUST_CHECK enum err document_read_layout(struct store_txn *txn, struct org_id org,
-                                         struct slice document_id, uint64_t as_of_seq,
-                                         struct slice *ret_fingerprint);
 
 /* The properties of a document that a lookup of examples depends on. */
 struct document_state {
     bool is_scan; /* page 1 has no text */
+    bool
+        is_measured; /* false: only its first event is old enough, which had neither layout nor family */
+    struct slice layout_fingerprint; /* borrowed from the transaction; empty: none */
     uint64_t
         family_seq; /* seq of the event that created its layout family, which may have been merged since; 0: no
                      * family */

@@ -16,7 +16,7 @@ enum err layout_head_read(struct arena *arena, struct store_txn *txn, const stru
         return err == ERR_NOT_FOUND ? OK : err;
     }
     err = record_decode_layout_head(value, ret_head);
-    if (err == OK && !arena_copy(arena, ret_head->family_id, &ret_head->family_id)) {
+    if (err == OK && !arena_copy(arena, ret_head->measured, &ret_head->measured)) {
         err = ERR_MEMORY;
     }
     return err;

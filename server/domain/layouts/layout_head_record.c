@@ -12,8 +12,6 @@
 
 #include <record/layouts.pb.h>
 
-#define FAMILY_BYTES 16
-
 /* Fixed-width numbers and packed lists of them are little-endian, as on this machine. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "packed lists are read by copying");
 
@@ -78,8 +76,8 @@ static bool read_head_field(const struct wire_field *field, struct layout_head_r
         return field->type == wanted && read_packed(field->bytes, list);
     }
     switch (field->number) {
-    case errata_record_LayoutHead_family_id_tag:
-        head->family_id = field->bytes;
+    case errata_record_LayoutHead_measured_tag:
+        head->measured = field->bytes;
         break;
     case errata_record_LayoutHead_feedback_count_tag:
         wanted = WIRE_VARINT;
@@ -117,7 +115,7 @@ static bool read_head_field(const struct wire_field *field, struct layout_head_r
 
 /* A head as decoded from its bytes. */
 struct head_slices {
-    struct slice family_id;
+    struct slice measured;
     uint64_t feedback_count;
     uint64_t example_count;
     struct slice seq;
@@ -157,8 +155,8 @@ static bool read_head_in_order(struct slice bytes, struct head_slices *ret_head)
     struct record_fast reader = record_fast_of(bytes);
     struct head_slices head = {0};
 
-    record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_LayoutHead_family_id_tag),
-                      &head.family_id);
+    record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_LayoutHead_measured_tag),
+                      &head.measured);
     record_fast_number(&reader, RECORD_NUMBER_TAG(errata_record_LayoutHead_feedback_count_tag),
                        &head.feedback_count);
     record_fast_number(&reader, RECORD_NUMBER_TAG(errata_record_LayoutHead_example_count_tag),
@@ -184,7 +182,7 @@ static bool read_head_in_order(struct slice bytes, struct head_slices *ret_head)
     record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_LayoutHead_mark_carried_sum_tag),
                       &head.carried_sum);
     if (reader.at != reader.end || !are_marks_whole(&head) ||
-        (head.family_id.size != 0 && head.family_id.size != FAMILY_BYTES)) {
+        (head.measured.size != 0 && head.measured.size != SHA256_BYTES)) {
         return false;
     }
     *ret_head = head;
@@ -201,7 +199,7 @@ static uint64_t number_at(const uint8_t *list, size_t place)
 
 static void copy_head(const struct head_slices *head, struct layout_head_record *record)
 {
-    record->family_id = head->family_id;
+    record->measured = head->measured;
     record->feedback_count = head->feedback_count;
     record->example_count = head->example_count;
     record->mark_count = head->seq.size / sizeof(uint64_t);
@@ -255,7 +253,7 @@ enum err record_decode_layout_head(struct slice bytes, struct layout_head_record
         !is_whole_or_absent(lists.superseded_by_seq.count, lists.seq.count) ||
         lists.carried_count.count != lists.carried_sum.count ||
         !is_whole_or_absent(lists.carried_count.count, lists.seq.count) ||
-        (head.family_id.size != 0 && head.family_id.size != FAMILY_BYTES)) {
+        (head.measured.size != 0 && head.measured.size != SHA256_BYTES)) {
         return ERR_CORRUPT;
     }
     head.mark_count = lists.seq.count;
@@ -268,6 +266,22 @@ enum err record_decode_layout_head(struct slice bytes, struct layout_head_record
     }
     *ret_record = head;
     return OK;
+}
+
+enum err record_decode_layout_measured(struct slice bytes, struct slice *ret_measured)
+{
+    struct record_fast reader = record_fast_of(bytes);
+    struct layout_head_record head;
+    enum err err = OK;
+
+    *ret_measured = slice_of(NULL, 0);
+    record_fast_bytes(&reader, RECORD_BYTES_TAG(errata_record_LayoutHead_measured_tag),
+                      ret_measured);
+    if (ret_measured->size != SHA256_BYTES) {
+        err = record_decode_layout_head(bytes, &head);
+        *ret_measured = err == OK ? head.measured : slice_of(NULL, 0);
+    }
+    return err;
 }
 
 enum err record_decode_layout_marks(struct slice bytes, struct layout_marks *ret_marks)
@@ -361,11 +375,11 @@ enum err record_encode_layout_head(struct arena *arena, const struct layout_head
     errata_record_LayoutHead message;
 
     if (UNEXPECTED(record->mark_count > RECORD_MARKS_MAX) ||
-        UNEXPECTED(record->family_id.size != 0 && record->family_id.size != FAMILY_BYTES)) {
+        UNEXPECTED(record->measured.size != 0 && record->measured.size != SHA256_BYTES)) {
         return ERR_INTERNAL;
     }
     memset(&message, 0, sizeof(message));
-    message.family_id = record->family_id;
+    message.measured = record->measured;
     message.feedback_count = record->feedback_count;
     message.example_count = record->example_count;
     message.first_document_seq = record->first_document_seq;

@@ -22,7 +22,8 @@ struct layout_mark {
 
 /* EXAMPLE, key_layout_head: all changing values of a layout. */
 struct layout_head_record {
-    struct slice family_id; /* 16 bytes; empty: not known */
+    /* The fingerprint, SHA256_BYTES, of which the row's key only has a hash; empty: no document of it was ingested. */
+    struct slice measured;
     uint64_t feedback_count; /* number of events that name the layout */
     uint64_t example_count; /* number of them that are examples */
     struct layout_mark marks[RECORD_MARKS_MAX]; /* of the newest examples, newest first */
@@ -80,6 +81,8 @@ struct profile_record {
 
 MUST_CHECK enum err record_decode_layout_head(struct slice bytes,
                                               struct layout_head_record *ret_record);
+/* Returns only `measured`. Accepts the same heads. */
+MUST_CHECK enum err record_decode_layout_measured(struct slice bytes, struct slice *ret_measured);
 /* Accepts the same heads as record_decode_layout_head. */
 MUST_CHECK enum err record_decode_layout_marks(struct slice bytes, struct layout_marks *ret_marks);
 /* Finds an example's mark from `*place` on and advances `*place` past it; false if there is none. */

@@ -99,12 +99,12 @@ static enum err find_examples(struct ctx *ctx, struct store_txn *txn,
                               const struct prompt_query *query, struct prompt *prompt)
 {
     struct examples_query examples = query->examples;
-    enum err err = example_layout_find(txn, &query->examples, &prompt->layout_fingerprint);
+    enum err err = example_layout_find(txn, &examples);
 
     if (err != OK) {
         return err;
     }
-    examples.layout_fingerprint = prompt->layout_fingerprint;
+    prompt->layout_fingerprint = examples.layout_fingerprint;
     if (!prompt_uses(prompt, hint_name())) {
         examples.layout_fingerprint = slice_of(NULL, 0);
     }

@@ -144,7 +144,7 @@ static void test_head_decoder_agrees_with_nanopb(void **state)
         memset(&message, 0, sizeof(message));
         assert_int_equal(record_pb_decode(bytes, &errata_record_LayoutHead_msg, &message), OK);
         assert_int_equal(record_decode_layout_head(bytes, &decoded), OK);
-        assert_true(slice_equal(decoded.family_id, message.family_id));
+        assert_true(slice_equal(decoded.measured, message.measured));
         assert_int_equal(decoded.feedback_count, message.feedback_count);
         assert_int_equal(decoded.example_count, message.example_count);
         assert_int_equal(decoded.mark_count, count);
@@ -420,10 +420,11 @@ static void test_record_above_its_limit_is_refused(void **state)
     arena_deinit(&arena);
     arena_init(&arena, 16);
     assert_int_equal(
-        record_encode_layout_head(&arena,
-                                  &(struct layout_head_record){
-                                      .family_id = SLICE("family-16-bytes-"), .feedback_count = 1},
-                                  &bytes),
+        record_encode_layout_head(
+            &arena,
+            &(struct layout_head_record){.measured = SLICE("a measured digest with 32 bytes."),
+                                         .feedback_count = 1},
+            &bytes),
         ERR_MEMORY);
     arena_deinit(&arena);
 }

@@ -76,7 +76,7 @@ struct org_head_record sample_org_head(void)
 struct layout_head_record sample_layout_head(void)
 {
     struct layout_head_record record = {
-        .family_id = SLICE("family-16-bytes-"),
+        .measured = SLICE("a measured digest with 32 bytes."),
         .feedback_count = 300,
         .example_count = 2,
         .marks = {{9, SAMPLE_TIME_US, 0, 0, 0}, {4, -1, 9, 3, 2700000}},

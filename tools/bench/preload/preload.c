@@ -127,7 +127,12 @@ static enum err write_tokens(const struct script *script, const char *name, uint
 
 static uint64_t event_count(const struct preload_options *options)
 {
-    return options->event_count + options->extraction_count + options->mapping_count;
+    uint64_t count = 0;
+
+    for (uint32_t org = 0; org < options->org_count; org++) {
+        count += script_event_count(options, org);
+    }
+    return count;
 }
 
 static enum err fill_store(struct script *script, struct store_backend *store)

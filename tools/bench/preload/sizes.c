@@ -162,7 +162,7 @@ static enum err read_example_bytes(struct script *script, struct store_txn *txn,
     if (script->options->family_count > 0) {
         query.layout_fingerprint = slice_of(NULL, 0);
         query.document_id = arena_printf(&script->arena, PRELOAD_CORRECTED_FORMAT, 0);
-        err = example_layout_find(txn, &query, &query.layout_fingerprint);
+        err = example_layout_find(txn, &query);
     }
     buffer_init(&body, &script->arena, PRELOAD_EVENT_BYTES_MAX);
     if (err == OK) {

@@ -111,7 +111,7 @@ static enum err offer_rows(struct store_txn *txn, struct parting *parting, enum 
         .table = table,
         .prefix = key_entity_prefix(parting->event->org, parting->view->entity_type,
                                     parting->view->entity_id),
-        .rows_max = table == TABLE_ENTITY ? ENTITY_ROWS_MAX : ENTITY_PAST_MAX,
+        .rows_max = ENTITY_ROWS_MAX,
     };
     bool is_superseded = table == TABLE_ENTITY_PAST;
     bool is_wanted = true;

@@ -12,11 +12,9 @@
 
 /* Maximum live corrections of one entity with which an event is compared; the newest are used. Each live
  * correction is the newest of at least one field, so only an entity with more distinct fields can exceed this
- * number. */
+ * number. Also the maximum superseded ones that a retraction reads, newest first: 5 ms of the writer's time; a field
+ * that none of them corrected is left without a correction. */
 #define ENTITY_ROWS_MAX 1000
-/* Maximum superseded corrections of one entity that a retraction reads, newest first: 5 ms of the writer's
- * time. A field that none of them corrected is left without a correction. */
-#define ENTITY_PAST_MAX 1000
 
 /* Adds a correction that names an entity and changed a field, and marks the examples that it supersedes.
  * `ret_superseded_by_seq` is the seq of the new correction itself if corrections that were captured before it,

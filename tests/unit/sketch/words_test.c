@@ -75,9 +75,10 @@ static void test_letterhead_is_read_line_by_line(void **state)
     add_lines(&mixed, 12, 8); /* from y = 240 on */
     for (int i = 11; i >= 0; i--) {
         char text[16];
+        int row = i / 4;
 
         (void)snprintf(text, sizeof(text), "word%ca", (char)('a' + i));
-        add(&mixed, 50.0 * (i % 4), 30 * (double)(i / 4) + (i % 2 == 0 ? 0 : 4), text);
+        add(&mixed, 50.0 * (i % 4), 30 * row + (i % 2 == 0 ? 0 : 4), text);
     }
     add(&mixed, 0, 900, "wordaa");
     found = finish(&mixed);

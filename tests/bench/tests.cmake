@@ -96,3 +96,12 @@ if(TARGET net)
     errata_link(bench_echo "grpc;net")
     add_dependencies(bench bench_echo)
 endif()
+
+# Measures Backtest without the network.
+if(TARGET domain_backtest AND TARGET store_lmdb)
+    add_executable(bench_backtest_domain EXCLUDE_FROM_ALL
+                   ${CMAKE_SOURCE_DIR}/tests/bench/backtest_domain.c)
+    target_link_libraries(bench_backtest_domain PRIVATE warnings defines)
+    errata_link(bench_backtest_domain "domain;domain_backtest;domain_settings;domain_verdicts;store_lmdb")
+    add_dependencies(bench bench_backtest_domain)
+endif()

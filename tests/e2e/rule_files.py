@@ -380,5 +380,120 @@ class Labels(FileCase):
         self.assertIn(f"--from-seq {next_seq}", said)
 
 
+class Backtests(FileCase):
+    def backtest(self, client=None, **fields):
+        """The report, and the messages before it."""
+        replies = list((client or self.mine).learning.Backtest(learning.BacktestRequest(**fields)))
+        self.assertEqual([one.WhichOneof("result") for one in replies], ["progress"] * (len(replies) - 1) + ["report"])
+        return replies[-1].report, replies[:-1]
+
+    def candidate(self, pattern, adjustment, rule_type=MISSED_INDICATOR, **fields):
+        return self.backtest(candidate=learning.ProposedRule(
+            rule_type=rule_type, pattern=pattern, confidence_adjustment=adjustment), **fields)[0]
+
+    @staticmethod
+    def counts(one):
+        return (one.hit_count, one.agreement_count, one.false_alarm_count, one.right_flip_count, one.wrong_flip_count,
+                one.other_flip_count)
+
+    def submit_history(self):
+        """Submissions whose counts are known for a rule of the indicator `font` that adds 0.2."""
+        def add(score, correct, who, **fields):
+            fields.setdefault("confirmed_indicators", ["font"])
+            return self.submit(REAL, correct, original_score=score, actor_user_id=who, **fields)
+        add(0.45, FAKE, "ann")  # SUSPICIOUS -> FAKE: right
+        add(0.2, FAKE, "ann")  # REAL -> SUSPICIOUS: neither
+        add(0.1, FAKE, "bob")  # REAL stays
+        add(0.3, REAL, "bob")  # REAL -> SUSPICIOUS: wrong, false alarm
+        add(0.36, SUSPICIOUS, "ann", confirmed_indicators=[], rejected_indicators=["font"])  # right, no direction
+        add(0.45, FAKE, "ann", confirmed_indicators=[], missed_indicators=["font"])  # the indicator was absent
+        add(0.45, FAKE, "ann", confirmed_indicators=["other"])
+        retracted = add(0.45, FAKE, "ann").submission
+        self.mine.log.RetractEvent(event_service.RetractEventRequest(event_id=retracted.id, reason="wrong"))
+
+    def test_report_counts_hits_agreements_and_flips(self):
+        self.submit_history()
+        newest = self.newest_seq()
+        report = self.candidate("font", 0.2)
+        self.assertEqual((report.submission_count, report.not_evaluable_count, report.suppressed_count), (7, 0, 0))
+        self.assertEqual(self.counts(report.total), (5, 3, 1, 2, 1, 1))
+        self.assertEqual([(one.actor_user_id, self.counts(one.counts)) for one in report.reviewers],
+                         [("ann", (3, 2, 0, 2, 0, 1)), ("bob", (2, 1, 1, 0, 1, 0))])
+        self.assertEqual((report.suspicious_at, report.fake_at, report.as_of_seq, report.note, report.incomplete),
+                         (0.4, 0.6, newest, "", False))
+        self.assertFalse(report.HasField("other_reviewers"))
+        self.assertEqual(self.newest_seq(), newest)
+        # A rule that lowers scores has the other direction.
+        report = self.candidate("font", -0.1, learned_rule.LEARNED_RULE_TYPE_FALSE_POSITIVE)
+        self.assertEqual(self.counts(report.total), (5, 1, 3, 0, 0, 1))
+        # The newest ones only.
+        report = self.candidate("font", 0.2, max_submissions=3)
+        self.assertEqual((report.submission_count, report.total.hit_count, report.incomplete), (3, 1, True))
+        self.assertFalse(self.candidate("font", 0.2, max_submissions=7).incomplete)
+
+    def test_a_score_at_a_threshold_has_its_verdict(self):
+        for score in (0.36, 0.56, 0.3599):
+            self.submit(REAL, FAKE, original_score=score, confirmed_indicators=["font"])
+        self.assertEqual(self.counts(self.candidate("font", 0.04).total), (3, 3, 0, 1, 0, 1))
+        # The thresholds are the organisation's: 0.56 and 0.6 are one verdict then, and so are 0.36 and 0.4.
+        self.mine.update_settings(suspicious_at=0.2, fake_at=0.5)
+        report = self.candidate("font", 0.04)
+        self.assertEqual((report.suspicious_at, report.fake_at, self.counts(report.total)),
+                         (0.2, 0.5, (3, 3, 0, 0, 0, 0)))
+
+    def test_stored_rule_without_a_flip_says_why(self):
+        rule = self.submit(REAL, FAKE, original_score=0.1, missed_indicators=["font"]).submission.rule_changes[0].rule
+        report = self.backtest(rule_id=rule.id)[0]
+        self.assertEqual((report.pattern, report.confidence_adjustment, report.note),
+                         ("font", 0.05, "the rule fired on no submission"))
+        self.submit(REAL, FAKE, original_score=0.1, confirmed_indicators=["font"])
+        report = self.backtest(rule_id=rule.id)[0]
+        self.assertEqual(self.counts(report.total), (1, 1, 0, 0, 0, 0))
+        self.assertIn("adds +0.05", report.note)
+
+    def test_gates_and_patterns_act_as_in_a_score(self):
+        """Each submission stores what ScoreDocument gets; inputs that are absent leave the gates open."""
+        profile = verdicts.DocumentProfile
+        pos = profile(confidence=0.9, subtype="POS_RECEIPT")
+        self.submit(REAL, FAKE, original_score=0.35, original_features_json='{"total": 120, "layout": true}',
+                    document_profile=pos, text="Gift CARD", missing_fields_enabled=False)
+        self.submit(REAL, FAKE, original_score=0.35, original_features_json='{"total": 120, "layout": true}',
+                    confirmed_indicators=["missing_elements"])
+        self.submit(REAL, FAKE, original_score=0.35, original_features_json='{"total": 20, "layout": ""}',
+                    document_profile=profile(confidence=0.5), text="nothing",
+                    confirmed_indicators=["missing_elements"], missing_fields_enabled=False)
+        for pattern, wanted in (("total>100", (2, 0, 0)), ("total=20", (1, 0, 0)), ("layout", (1, 1, 0)),
+                                ("missing_elements", (1, 1, 0)), ("text:gift card", (1, 0, 1)), ("total", (3, 0, 0))):
+            report = self.candidate(pattern, 0.06)
+            self.assertEqual((report.total.hit_count, report.suppressed_count, report.not_evaluable_count), wanted,
+                             pattern)
+        # The adjustment is reduced to 0.039 where the confidence is low: no flip there.
+        self.assertEqual(self.candidate("total", 0.06).total.other_flip_count, 2)
+
+    def test_mistakes_are_named(self):
+        proposed = learning.ProposedRule
+        for fields, code, named in (
+                ({}, grpc.StatusCode.INVALID_ARGUMENT, "subject"),
+                ({"candidate": proposed(rule_type=MISSED_INDICATOR, pattern="x", confidence_adjustment=-0.1)},
+                 grpc.StatusCode.INVALID_ARGUMENT, "candidate.confidence_adjustment"),
+                ({"candidate": proposed(rule_type=MISSED_INDICATOR)}, grpc.StatusCode.INVALID_ARGUMENT,
+                 "candidate.pattern"),
+                ({"rule_id": "0192f0c0-1111-7222-8333-444455556666"}, grpc.StatusCode.NOT_FOUND, "rule_id")):
+            error = self.refusal(code, lambda: self.backtest(**fields))
+            self.assertIn(named, error.details() + str(bad_fields(error)))
+
+    def test_command_prints_the_report(self):
+        self.submit_history()
+        (self.folder / "test.token").write_text(
+            self.admin.create_token(roles.ROLE_REVIEWER, org_id=self.org.id, user_id="ann").secret)
+        printed, said = self.run_cli("rules", "backtest", "--pattern", "font", "--type", "missed_indicator",
+                                     "--adjustment", "0.2", "--token-file", "test.token")
+        self.assertIn("all reviewers: hits 5, agreements 3, false alarms 1, flips right 2, wrong 1, other 1\n", printed)
+        self.assertIn("bob: hits 2,", printed)
+        printed, said = self.run_cli("rules", "backtest", self.rules()[0].id, "--token-file", "test.token")
+        self.assertIn("font", printed)
+        self.run_cli("rules", "backtest", "--token-file", "test.token", code=2)
+
+
 if __name__ == "__main__":
     main()

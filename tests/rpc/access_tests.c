@@ -54,6 +54,7 @@ static const struct {
     {"/errata.v1.LearningService/GetArtifactReport", "RIA"},
     {"/errata.v1.LearningService/ProposeArtifact", "ORSA"},
     {"/errata.v1.LearningService/SetArtifactState", "RA"},
+    {"/errata.v1.LearningService/Backtest", "RIA"},
     {"/errata.v1.LayoutService/ComputeFingerprint", "ORSA"},
     {"/errata.v1.LayoutService/GetDocument", "VORSIA"},
     {"/errata.v1.LayoutService/GetFamily", "VORSIA"},

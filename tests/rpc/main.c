@@ -31,6 +31,7 @@ int main(void)
     failed += run_verify_tests();
     failed += run_backup_tests();
     failed += run_long_read_tests();
+    failed += run_backtest_tests();
     failed += run_analytics_tests();
     failed += run_experiment_tests();
     failed += run_settings_tests();

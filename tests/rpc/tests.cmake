@@ -1,1 +1,1 @@
-errata_test(rpc_tests DIR tests/rpc USES api domain_replay store_memory LABELS rpc)
+errata_test(rpc_tests DIR tests/rpc USES api domain_backtest domain_verdicts domain_replay store_memory LABELS rpc)

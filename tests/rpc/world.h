@@ -165,6 +165,7 @@ int run_review_tests(void);
 int run_verify_tests(void);
 int run_backup_tests(void);
 int run_long_read_tests(void);
+int run_backtest_tests(void);
 int run_analytics_tests(void);
 int run_experiment_tests(void);
 int run_settings_tests(void);

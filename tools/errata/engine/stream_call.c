@@ -14,9 +14,8 @@
 
 struct streaming {
     struct cli *cli;
+    const struct stream_call *call;
     const struct method_info *method;
-    stream_call_take *take;
-    void *user;
     enum cli_exit result;
 };
 
@@ -33,7 +32,7 @@ static enum cli_exit show(struct streaming *streaming, struct slice message)
             print_json(&cli->out, json);
         }
     }
-    return result == CLI_OK ? streaming->take(cli, message, streaming->user) : result;
+    return result == CLI_OK ? streaming->call->take(cli, message, streaming->call->user) : result;
 }
 
 static bool take_message(void *user, struct slice message)
@@ -55,7 +54,12 @@ static enum cli_exit stream(struct streaming *streaming, struct arena *arena)
     enum err err = OK;
 
     request_begin(&request, cli);
-    result = fill_request(&request, cli, streaming->method);
+    if (streaming->call->fill != NULL) {
+        result = streaming->call->fill(&request, cli);
+    }
+    if (result == CLI_OK) {
+        result = fill_request(&request, cli, streaming->method);
+    }
     if (result == CLI_OK) {
         result = cli_encode(cli, call.method, request_end(&request), &call.message);
     }
@@ -81,10 +85,9 @@ static enum cli_exit stream(struct streaming *streaming, struct arena *arena)
                : streaming->result;
 }
 
-enum cli_exit stream_call_run(struct cli *cli, const char *path, stream_call_take *take, void *user)
+enum cli_exit stream_call_run(struct cli *cli, const struct stream_call *call)
 {
-    struct streaming streaming = {
-        .cli = cli, .method = cli_method(path), .take = take, .user = user};
+    struct streaming streaming = {.cli = cli, .call = call, .method = cli_method(call->path)};
     struct arena arena;
     enum cli_exit result = CLI_OK;
 

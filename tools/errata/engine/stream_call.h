@@ -5,13 +5,20 @@
 #ifndef ERRATA_TOOLS_ERRATA_ENGINE_STREAM_CALL_H
 #define ERRATA_TOOLS_ERRATA_ENGINE_STREAM_CALL_H
 
-#include "tools/errata/cli.h"
+#include "tools/errata/engine/request.h"
 
 /* Takes one reply, as wire bytes; its arena is that of `cli`, emptied before each reply. Another result than CLI_OK
  * cancels the stream, and is the result of the command. Called with --json too; must then print nothing. */
 typedef enum cli_exit stream_call_take(struct cli *cli, struct slice message, void *user);
 
-MUST_CHECK enum cli_exit stream_call_run(struct cli *cli, const char *path, stream_call_take *take,
-                                         void *user);
+struct stream_call {
+    const char *path; /* path of the method */
+    /* Adds members that are not the value of an option; NULL if there are none. */
+    enum cli_exit (*fill)(struct request *request, struct cli *cli);
+    stream_call_take *take;
+    void *user; /* passed to `take` */
+};
+
+MUST_CHECK enum cli_exit stream_call_run(struct cli *cli, const struct stream_call *call);
 
 #endif

@@ -31,8 +31,9 @@ static enum cli_exit print_lines(struct cli *cli, struct slice message, void *us
 static enum cli_exit run_export(struct cli *cli)
 {
     uint64_t next_seq = 0;
-    enum cli_exit result =
-        stream_call_run(cli, "/errata.v1.VerdictService/ExportLabels", print_lines, &next_seq);
+    const struct stream_call call = {
+        .path = "/errata.v1.VerdictService/ExportLabels", .take = print_lines, .user = &next_seq};
+    enum cli_exit result = stream_call_run(cli, &call);
 
     if (next_seq > 0 && !cli->json) {
         cli_note(cli, "%s: --from-seq %" PRIu64,

@@ -30,7 +30,10 @@ static enum cli_exit print_piece(struct cli *cli, struct slice message, void *us
 
 enum cli_exit rule_export_run(struct cli *cli)
 {
-    return stream_call_run(cli, "/errata.v1.VerdictService/ExportLearnedRules", print_piece, NULL);
+    const struct stream_call call = {.path = "/errata.v1.VerdictService/ExportLearnedRules",
+                                     .take = print_piece};
+
+    return stream_call_run(cli, &call);
 }
 
 enum cli_exit rule_import_fill(struct request *request, struct cli *cli)

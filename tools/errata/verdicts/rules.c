@@ -7,6 +7,7 @@
 #include "tools/errata/engine/resolve.h"
 #include "tools/errata/engine/view_cells.h"
 #include "tools/errata/layouts/measures.h"
+#include "tools/errata/verdicts/backtest.h"
 #include "tools/errata/verdicts/rule_files.h"
 
 static bool is_enabled(struct cli *cli, struct json_value rule)
@@ -156,6 +157,12 @@ static const struct option_spec decide_options[] = {
     {"reason", "TEXT", "reason of the decision; needed"},
     {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
     {NULL, NULL, NULL}};
+static const struct option_spec backtest_options[] = {
+    {"pattern", "TEXT", "a rule that is not stored: its pattern"},
+    {"type", "RULETYPE", "with --pattern: its type"},
+    {"adjustment", "NUMBER", "with --pattern: what it adds to a score; default: that of its type"},
+    {"max-submissions", "N", "only the newest N submissions"},
+    {NULL, NULL, NULL}};
 static const struct option_spec import_options[] = {
     {"replace", NULL, "retire the rules that the document does not have"},
     {"dry-run", NULL, "check the document and list the changes, and store nothing"},
@@ -258,6 +265,23 @@ const struct command rule_commands[] = {
                    NULL}},
      .options = decide_options,
      COMMAND_CALL("LearningService/SetArtifactState", .fill = fill_retire, .print = print_decided)},
+    {.group = "rules",
+     .name = "backtest",
+     .arguments = "[RULE]",
+     .summary = "run a rule over the stored submissions",
+     .help = "Scores the stored submissions with their original score and only one rule, a stored "
+             "one or one that "
+             "the options describe: how often it fires, how often the reviewer agreed with its "
+             "direction or not "
+             "(false alarms), and the verdicts that it would change, rightly and wrongly, by "
+             "reviewer. Needs a "
+             "REVIEWER, INTEGRATOR or ADMIN token.",
+     .examples = {{"errata rules backtest 0192f0c0-1111-7222-8333-444455556666", NULL},
+                  {"errata rules backtest --pattern 'total>100' --type missed_indicator \\\n"
+                   "  --adjustment 0.2",
+                   NULL}},
+     .options = backtest_options,
+     .run = backtest_run},
     {.group = "rules",
      .name = "export",
      .summary = "print all rules as one JSON document",

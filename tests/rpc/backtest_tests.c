@@ -1,0 +1,202 @@
+/*
+ * backtest_tests.c: a stream that works on the pool (LearningService/Backtest): its parts, and the end of a stream
+ * whose caller is gone. The pool is the world's list of jobs, of which a test runs one at a time.
+ */
+#include "server/domain/backtest/backtest.h"
+#include "server/domain/verdicts/verdicts.h"
+#include "tests/rpc/world.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define PATH "errata.v1.LearningService/Backtest"
+#define COVERAGE "errata.v1.AnalyticsService/ListLayoutCoverage"
+
+static void open_backtest(struct exchange *exchange, struct world *world, const char *token)
+{
+    Errata__V1__BacktestRequest request = ERRATA__V1__BACKTEST_REQUEST__INIT;
+    Errata__V1__ProposedRule rule = ERRATA__V1__PROPOSED_RULE__INIT;
+    const struct exchange_start start = {.path = PATH, .authorization = token};
+
+    rule.rule_type = ERRATA__V1__LEARNED_RULE_TYPE__LEARNED_RULE_TYPE_MISSED_INDICATOR;
+    rule.pattern = (char *)(uintptr_t) "font";
+    request.subject_case = ERRATA__V1__BACKTEST_REQUEST__SUBJECT_CANDIDATE;
+    request.candidate = &rule;
+    exchange_open(exchange, world, &start);
+    exchange_send(exchange, &request.base);
+}
+
+static void open_read(struct exchange *exchange, struct world *world)
+{
+    Errata__V1__ListLayoutCoverageRequest request = ERRATA__V1__LIST_LAYOUT_COVERAGE_REQUEST__INIT;
+    const struct exchange_start start = {.path = COVERAGE, .authorization = world->admin};
+
+    exchange_open(exchange, world, &start);
+    exchange_send(exchange, &request.base);
+}
+
+/* Runs the oldest of the pool's jobs. */
+static void run_job(struct world *world)
+{
+    struct world_job job = world->jobs[0];
+
+    assert_true(world->job_count > 0);
+    world->job_count--;
+    memmove(&world->jobs[0], &world->jobs[1], world->job_count * sizeof(world->jobs[0]));
+    job.work(job.job);
+    job.done(job.job, OK);
+}
+
+static Errata__V1__BacktestResponse *next(struct exchange *exchange)
+{
+    return exchange_read(exchange, &errata__v1__backtest_response__descriptor);
+}
+
+/* Stores submissions that confirm an indicator. */
+static void submit(struct world *world, const char *org_id, int count)
+{
+    struct verdict_input *input = arena_calloc(&world->arena, 1, sizeof(*input));
+    struct verdict_request request = {
+        .caller = {ROLE_ADMIN, {NULL, 0}, 0xabcd, false},
+        .input = input,
+    };
+    struct store_txn *txn = NULL;
+
+    assert_true(uuid_parse(slice_text(org_id), &request.org.uuid));
+    input->receipt_id = SLICE("receipt");
+    input->original_verdict = VERDICT_REAL;
+    input->correct_verdict = VERDICT_FAKE;
+    input->has_original_score = true;
+    input->original_score = 0.38;
+    input->confirmed.items[0] = SLICE("font");
+    input->confirmed.count = 1;
+    assert_int_equal(store_begin(world->backend, STORE_WRITE, &txn), OK);
+    for (int i = 0; i < count; i++) {
+        struct work_result result = {.first_seq = 0};
+        struct arena arena;
+        struct ctx ctx = world->ctx;
+
+        arena_init(&arena, SIZE_MAX);
+        ctx.arena = &arena;
+        log_begin_write(txn, NULL);
+        assert_int_equal(verdict_submit(&ctx, txn, &request, &result), OK);
+        arena_deinit(&arena);
+    }
+    assert_int_equal(store_commit(txn), OK);
+}
+
+/* Goal: a long backtest works in parts, gives its slot back between two, and reports all of it. Method: more submissions
+ * than a part has; another long read that waits is served between the parts. */
+static void test_work_is_done_in_parts(void **state)
+{
+    struct world world;
+    struct exchange backtests[2];
+    struct exchange read;
+    Errata__V1__BacktestResponse *response = NULL;
+    char admin[WORLD_TOKEN_BYTES];
+    const char *org = NULL;
+
+    (void)state;
+    world_init(&world);
+    org = world_make_org(&world, "one", admin);
+    submit(&world, org, BACKTEST_STEP_MAX + 1);
+    open_backtest(&backtests[0], &world, admin);
+    open_backtest(&backtests[1], &world, admin);
+    open_read(&read, &world);
+    assert_int_equal(world.job_count, PIPELINE_POOL_READS_MAX);
+    assert_null(next(&backtests[0]));
+    run_job(&world);
+    assert_int_equal(world.job_count, 2); /* of the other backtest, and of the read */
+    world_run(&world);
+    assert_true(read.ended);
+    assert_int_equal(read.code, STATUS_OK);
+    exchange_close(&read);
+    for (size_t i = 0; i < 2; i++) {
+        response = next(&backtests[i]);
+        assert_int_equal(response->result_case, ERRATA__V1__BACKTEST_RESPONSE__RESULT_PROGRESS);
+        assert_int_equal(response->progress->submission_count, BACKTEST_STEP_MAX);
+        response = next(&backtests[i]);
+        assert_int_equal(response->result_case, ERRATA__V1__BACKTEST_RESPONSE__RESULT_REPORT);
+        assert_int_equal(response->report->submission_count, BACKTEST_STEP_MAX + 1);
+        assert_int_equal(response->report->total->hit_count, BACKTEST_STEP_MAX + 1);
+        assert_int_equal(response->report->total->other_flip_count, BACKTEST_STEP_MAX + 1);
+        assert_null(next(&backtests[i]));
+        assert_true(backtests[i].ended);
+        assert_int_equal(backtests[i].code, STATUS_OK);
+        exchange_close(&backtests[i]);
+    }
+    world_deinit(&world);
+}
+
+/* Goal: a caller that disconnects ends its stream: at once while it waits for a slot, and after its part while it
+ * works. Method: three backtests for two slots; the last one goes first, then one whose job runs afterwards. */
+static void test_stream_ends_with_its_caller(void **state)
+{
+    struct world world;
+    struct exchange backtests[3];
+
+    (void)state;
+    world_init(&world);
+    for (size_t i = 0; i < 3; i++) {
+        open_backtest(&backtests[i], &world, world.admin);
+    }
+    assert_int_equal(world.job_count, 2);
+    assert_int_equal(pipeline_live_count(world.pipeline), 3);
+    exchange_close(&backtests[2]);
+    assert_int_equal(pipeline_live_count(world.pipeline), 2);
+    exchange_close(&backtests[0]);
+    assert_int_equal(pipeline_live_count(world.pipeline), 2);
+    run_job(&world);
+    assert_int_equal(pipeline_live_count(world.pipeline), 1);
+    world_run(&world);
+    assert_int_equal(next(&backtests[1])->result_case,
+                     ERRATA__V1__BACKTEST_RESPONSE__RESULT_REPORT);
+    assert_true(backtests[1].ended);
+    exchange_close(&backtests[1]);
+    assert_int_equal(pipeline_live_count(world.pipeline), 0);
+    world_deinit(&world);
+}
+
+/* Goal: a full pool and an unknown rule end the stream with their error, and its memory is freed. */
+static void test_failed_work_ends_the_stream(void **state)
+{
+    struct world world;
+    struct exchange exchange;
+    Errata__V1__BacktestRequest request = ERRATA__V1__BACKTEST_REQUEST__INIT;
+    struct exchange_start start = {.path = PATH};
+
+    (void)state;
+    world_init(&world);
+    world.pool_is_full = true;
+    open_backtest(&exchange, &world, world.admin);
+    assert_true(exchange.ended);
+    assert_int_equal(exchange.code, STATUS_UNAVAILABLE);
+    exchange_close(&exchange);
+    world.pool_is_full = false;
+    request.subject_case = ERRATA__V1__BACKTEST_REQUEST__SUBJECT_RULE_ID;
+    request.rule_id = (char *)(uintptr_t) "01890000-0000-7000-8000-000000000000";
+    start.authorization = world.admin;
+    exchange_open(&exchange, &world, &start);
+    exchange_send(&exchange, &request.base);
+    world_run(&world);
+    assert_true(exchange.ended);
+    assert_int_equal(exchange.code, STATUS_NOT_FOUND);
+    assert_true(slice_has(exchange.message, "rule_id"));
+    exchange_close(&exchange);
+    world_deinit(&world);
+}
+
+int run_backtest_tests(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_work_is_done_in_parts),
+        cmocka_unit_test(test_stream_ends_with_its_caller),
+        cmocka_unit_test(test_failed_work_ends_the_stream),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -5,6 +5,7 @@
  */
 #include "store/lmdb/lmdb_check.h"
 
+#include "store/backend.h"
 #include "store/base/assert.h"
 #include "store/lmdb/backup_file.h"
 #include "store/lmdb/lmdb_page.h"
@@ -17,7 +18,8 @@
 #include <unistd.h>
 
 /* A store has fewer tables; a file with more is not a store. */
-#define TABLES_MAX 64
+#define TABLES_MAX 128
+_Static_assert(TABLE_COUNT < TABLES_MAX, "every table of a store is checked");
 #define TABLE_NAME_BYTES_MAX 32
 /* In a large store, the part of the allowed pages that is reserved for leaves. */
 #define LEAVES_PART 4

@@ -22,7 +22,7 @@ ENDLESS = ("errata events watch\n", "events watch --kind", "WatchEvents")
 ON_TERMINAL = ("corrections review",)  # refused without a terminal; cli_review runs it on one
 NOT_THERE = ("token revoke 0123abcd", "corrections show 0192f0c0", "mappings show 0192f0c0",
              "mappings confirm 0192f0c0", "layouts merge 0196f3a1", "layouts split 0196f3a1",
-             "corrections retract 0192f0c0", "rules show 0192f0c0", "rules enable 0192f0c0",
+             "corrections retract 0192f0c0", "rules show 0192f0c0", "reviews show 0192f0c0", "rules enable 0192f0c0",
              "rules disable 0192f0c0", "rules shadow 0192f0c0", "rules activate 0192f0c0",
              "rules retire 0192f0c0", "rules backtest 0192f0c0")
 

@@ -16,12 +16,13 @@ import recount
 from erratad import (CHANNEL_OPTIONS, Client, admin, admin_grpc, artifact, event_log, event_service,
                      extraction, extraction_service, feedback, feedback_service, is_client_stream, learning,
                      layout, event_service_grpc, mappings, methods, options, prompt_service,
-                     prompt_template, roles, sku_mapping, verdict_service, verdicts)
+                     prompt_template, review, review_service, review_triggers, roles, sku_mapping, verdict_service, verdicts)
 
 WRITES = (("capture", 36), ("batch", 10), ("extraction", 16), ("suggest", 6), ("confirm", 10), ("reject", 4), ("judge", 6),
           ("matches", 6), ("template", 3), ("settings", 1), ("token", 6), ("document", 6), ("upload", 2),
           ("merge", 2), ("split", 2),
           ("organization", 2), ("verdict", 8), ("rule", 3), ("propose", 2), ("state", 3), ("import_rules", 2),
+          ("review", 8), ("thresholds", 2),
           ("retract", 4))
 # Corrections of one layout, taken back as often as they are made, and extractions that count them.
 RETRACTIONS = (("capture", 10), ("retract", 10), ("extraction", 3))
@@ -58,6 +59,8 @@ PATHS = {"capture": "/errata.v1.FeedbackService/CaptureFeedbackEvent",
          "state": "/errata.v1.LearningService/SetArtifactState",
          "import_rules": "/errata.v1.VerdictService/ImportLearnedRules",
          "retract": "/errata.v1.EventService/RetractEvent",
+         "review": "/errata.v1.ReviewService/SubmitReview",
+         "thresholds": "/errata.v1.ReviewService/SetTriggerThresholds",
          "organization": "/errata.v1.AdminService/CreateOrganization"}
 READS = {"examples": "/errata.v1.PromptService/GetExamples",
          "prompt": "/errata.v1.PromptService/PreparePrompt",
@@ -74,7 +77,9 @@ REPLIES = {"capture": feedback_service.CaptureFeedbackEventResponse, "batch": fe
            "rule": verdict_service.SetLearnedRuleEnabledResponse,
            "propose": learning.ProposeArtifactResponse, "state": learning.SetArtifactStateResponse,
            "import_rules": verdict_service.ImportLearnedRulesResponse,
-           "retract": event_service.RetractEventResponse}
+           "retract": event_service.RetractEventResponse,
+           "review": review_service.SubmitReviewResponse,
+           "thresholds": review_triggers.SetTriggerThresholdsResponse}
 
 
 def draw(moments, table):
@@ -112,7 +117,7 @@ class Load:
         self.families = {}  # org -> ids of layout families
         self.pages = {}  # org -> (id of a document, its layout family when it was ingested)
         self.rules = {}  # org -> ids of learned rules
-        self.retractable = {}  # org -> ids of captures and verdicts that no write retracts
+        self.retractable = {}  # org -> ids of captures, verdicts and reviews that no write retracts
         self.served = {}  # (kind, org) -> [(request, id of what it stored)]
         self.repeats = 0
         self.problems = []
@@ -375,8 +380,24 @@ class Load:
             self.rules.setdefault(org, []).extend(change.rule.id for change in reported.submission.rule_changes)
             self.retractable.setdefault(org, []).append(reported.submission.id)
 
+    def review(self, key, org, token):
+        """A review of one of few runs, in one of few subcategories."""
+        one = review.Review(run_id=f"run-{number_of(key + 'r', 30)}", subcategory=f"subcategory-{number_of(key + 's', 3)}",
+                            item_id=key, decision=1 + number_of(key + "d", 3), reviewed_by=f"user-{number_of(key + 'u', 3)}",
+                            missing_spec=[f"field-{number_of(key + 'f', 4)}"], bad_format=bool(number_of(key + "b", 2)),
+                            notes=key)
+        reported = self.write("review", key, org, token, review_service.SubmitReviewRequest(review=one),
+                              lambda reply: [reply.review.id])
+        with self.lock:
+            self.retractable.setdefault(org, []).append(reported.review.id)
+
+    def thresholds(self, key, org, token):
+        self.write("thresholds", key, org, token, review_triggers.SetTriggerThresholdsRequest(
+            subcategory=f"subcategory-{number_of(key + 's', 3)}", thresholds=review_triggers.ReviewThresholds(
+                bad_format=1 + number_of(key + "b", 10))), lambda reported: [])
+
     def retract(self, key, org, token):
-        """Retracts a capture or a verdict, each once."""
+        """Retracts a capture, a verdict or a review, each once."""
         with self.lock:
             ids = self.retractable.get(org, [])
             one = ids.pop(number_of(key, len(ids))) if ids else None
@@ -542,6 +563,8 @@ class Log:
             if reported.rule.pattern.startswith("imported-"):
                 return reported.rule.pattern.removeprefix("imported-")
             return reported.reason or None
+        if payload == "review":
+            return reported.item_id
         if payload == "verdict_submission":
             return reported.receipt_id
         if payload == "prompt_template":
@@ -575,7 +598,7 @@ def names_of(ack):
         return [("revoked " + ack.ids[0], None)]
     if ack.kind in ("merge", "split"):
         return [("changed " + ack.ids[0], ack.ids[0])]
-    if ack.kind in ("organization", "settings", "rule"):
+    if ack.kind in ("organization", "settings", "rule", "thresholds"):
         return []
     return [(NAMED.get(ack.kind, "") + ack.key, None if ack.kind in ("document", "suggest") else ack.ids[0])]
 

@@ -13,6 +13,7 @@
 #include "server/domain/layouts/records.h"
 #include "server/domain/mappings/records.h"
 #include "server/domain/prompts/records.h"
+#include "server/domain/reviews/records.h"
 #include "server/domain/settings/records.h"
 #include "server/domain/verdicts/records.h"
 #include "store/base/assert.h"
@@ -65,6 +66,9 @@ ROUND_TRIP(settings)
 ROUND_TRIP(artifact)
 ROUND_TRIP(learned_rule)
 ROUND_TRIP(verdict)
+ROUND_TRIP(review)
+ROUND_TRIP(review_run)
+ROUND_TRIP(review_thresholds)
 
 /* The short reading of a layout's head finds the same marks as the whole one. */
 static void check_layout_marks(struct arena *arena, struct slice bytes)
@@ -187,7 +191,8 @@ static void (*const checks[])(struct arena *arena, struct slice bytes) = {
     check_organization,      check_token,           check_idempotency,    check_meta,
     check_layout_stats,      check_extraction,      check_extraction_key, check_mapping,
     check_mapping_confirmed, check_prompt_template, check_settings,       check_artifact,
-    check_learned_rule,      check_verdict,
+    check_learned_rule,      check_verdict,         check_review,         check_review_run,
+    check_review_thresholds,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -386,6 +386,22 @@ static void make_rules(struct side *side)
     expect_ok(side, "errata.v1.VerdictService/SubmitVerdict", &submit.base);
 }
 
+/* Two reviews of a run. */
+static void make_reviews(struct side *side)
+{
+    Errata__V1__Review review = ERRATA__V1__REVIEW__INIT;
+    Errata__V1__SubmitReviewRequest submit = ERRATA__V1__SUBMIT_REVIEW_REQUEST__INIT;
+    char run[] = "run";
+
+    review.run_id = run;
+    review.subcategory = run;
+    review.decision = ERRATA__V1__REVIEW_DECISION__REVIEW_DECISION_REVIEWED;
+    submit.review = &review;
+    for (int i = 0; i < 2; i++) {
+        expect_ok(side, "errata.v1.ReviewService/SubmitReview", &submit.base);
+    }
+}
+
 /* Two mappings and two templates. */
 static void make_pairs(struct side *side)
 {
@@ -451,6 +467,8 @@ static void test_foreign_page_token_is_refused_like_a_forged_one(void **state)
     make_pairs(&sides->strange);
     make_rules(&sides->real);
     make_rules(&sides->strange);
+    make_reviews(&sides->real);
+    make_reviews(&sides->strange);
     for (uint32_t i = 0; i < contract_method_count; i++) {
         const struct method_info *method = &contract_methods[i];
         struct answer answers[2];

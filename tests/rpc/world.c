@@ -553,6 +553,12 @@ const ProtobufCMessageDescriptor *world_reply_of(const struct method_info *metho
         &errata__v1__list_learned_rules_response__descriptor,
         &errata__v1__set_learned_rule_enabled_response__descriptor,
         &errata__v1__import_learned_rules_response__descriptor,
+        &errata__v1__submit_review_response__descriptor,
+        &errata__v1__get_review_response__descriptor,
+        &errata__v1__list_reviews_response__descriptor,
+        &errata__v1__get_run_response__descriptor,
+        &errata__v1__get_triggers_response__descriptor,
+        &errata__v1__set_trigger_thresholds_response__descriptor,
     };
 
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {

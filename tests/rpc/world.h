@@ -22,6 +22,7 @@
 #include <errata/v1/learning_service.pb-c.h>
 #include <errata/v1/mapping_service.pb-c.h>
 #include <errata/v1/prompt_service.pb-c.h>
+#include <errata/v1/review_service.pb-c.h>
 #include <errata/v1/role.fields.h>
 #include <errata/v1/text_service.pb-c.h>
 #include <errata/v1/verdict_service.pb-c.h>

@@ -120,6 +120,7 @@ static void check_event(struct tally *tally, const struct event *event)
     case EVENT_DOCUMENT_INGESTED:
     case EVENT_MAPPING_SUGGESTED:
     case EVENT_VERDICT_SUBMITTED:
+    case EVENT_REVIEW_SUBMITTED:
         tally_mark(tally, event, event->facts);
         return;
     case EVENT_EXTRACTION_RECORDED:
@@ -147,6 +148,7 @@ static void check_event(struct tally *tally, const struct event *event)
     case EVENT_LEARNED_RULE_ENABLED_SET:
     case EVENT_ARTIFACT_STATE_SET:
     case EVENT_LEARNED_RULE_IMPORTED:
+    case EVENT_TRIGGER_THRESHOLDS_SET:
         return;
     }
 }

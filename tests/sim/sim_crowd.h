@@ -73,6 +73,8 @@ enum sim_op {
     SIM_LIST_FAMILIES,
     SIM_MERGE,
     SIM_SPLIT, /* of an alias, or of documents */
+    SIM_REVIEW,
+    SIM_LIST_REVIEWS,
     SIM_OPS
 };
 
@@ -208,6 +210,12 @@ bool sim_request_verdicts(struct sim_member *member, enum sim_op op);
 void sim_judge_verdicts(struct sim_call *call, struct slice reply);
 /* Keeps the id that a submission was answered with. */
 void sim_keep_verdict_id(struct sim *sim, struct sim_write *write, struct slice answer);
+/* Requests about reviews of runs. */
+bool sim_request_reviews(struct sim_member *member, enum sim_op op);
+/* Judges a list of reviews. */
+void sim_judge_reviews(struct sim_call *call, struct slice reply);
+/* Keeps the id that a review was answered with. */
+void sim_keep_review_id(struct sim *sim, struct sim_write *write, struct slice answer);
 /* Requests about layout families. Returns false if there is no family or document to change. */
 bool sim_request_families(struct sim_member *member, enum sim_op op);
 /* Judges a list of families. */

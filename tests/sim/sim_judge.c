@@ -325,6 +325,7 @@ static void write_done(struct sim_call *call, struct slice reply)
     case SIM_WRITE_RULE:
     case SIM_WRITE_MERGE:
     case SIM_WRITE_SPLIT:
+    case SIM_WRITE_REVIEW:
         if (sim_draw(sim, 2) == 0) {
             sim_request_about(call->member, write);
         }
@@ -426,6 +427,7 @@ static void judge_ok(struct sim_call *call)
     case SIM_RULE:
     case SIM_MERGE:
     case SIM_SPLIT:
+    case SIM_REVIEW:
         write_done(call, reply);
         return;
     case SIM_MATCH:
@@ -442,6 +444,9 @@ static void judge_ok(struct sim_call *call)
         return;
     case SIM_LIST_FAMILIES:
         sim_judge_families(call, reply);
+        return;
+    case SIM_LIST_REVIEWS:
+        sim_judge_reviews(call, reply);
         return;
     case SIM_FOREIGN_REFERENCE:
         wrong(call, "another organisation's reference was taken");

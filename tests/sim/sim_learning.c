@@ -639,6 +639,8 @@ void sim_keep_learning_ids(struct sim *sim, struct sim_write *write, struct slic
         keep_mapping_ids(sim, write, answer);
     } else if (write->kind == SIM_WRITE_VERDICT) {
         sim_keep_verdict_id(sim, write, answer);
+    } else if (write->kind == SIM_WRITE_REVIEW) {
+        sim_keep_review_id(sim, write, answer);
     } else if (write->kind == SIM_WRITE_MERGE || write->kind == SIM_WRITE_SPLIT) {
         sim_keep_family_event_id(sim, write, answer);
     } else if (write->kind != SIM_WRITE_SETTINGS && write->kind != SIM_WRITE_RULE) {

@@ -164,6 +164,9 @@ static void count(struct sim_org *org, const struct sim_write *write)
     case SIM_WRITE_VERDICT:
         org->acknowledged_verdicts++;
         return;
+    case SIM_WRITE_REVIEW:
+        org->acknowledged_reviews++;
+        return;
     }
 }
 

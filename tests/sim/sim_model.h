@@ -34,7 +34,8 @@ enum sim_write_kind {
     SIM_WRITE_VERDICT,
     SIM_WRITE_RULE,
     SIM_WRITE_MERGE,
-    SIM_WRITE_SPLIT
+    SIM_WRITE_SPLIT,
+    SIM_WRITE_REVIEW
 };
 
 /* A write with one idempotency key, regardless of how often it is sent. */
@@ -84,6 +85,7 @@ struct sim_org {
     uint64_t
         acknowledged_by_layout[SIM_LAYOUTS]; /* captures, without those that may be retracted */
     uint64_t acknowledged_verdicts;
+    uint64_t acknowledged_reviews; /* retracted ones too */
     char alias[SIM_ID_BYTES]; /* a family that a merge made an alias; empty: none yet */
 };
 

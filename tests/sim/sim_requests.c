@@ -30,6 +30,7 @@
 #define PROMPT "/errata.v1.PromptService/"
 #define ANALYTICS "/errata.v1.AnalyticsService/"
 #define VERDICT "/errata.v1.VerdictService/"
+#define REVIEW "/errata.v1.ReviewService/"
 
 static const char *const paths[SIM_OPS] = {
     [SIM_CAPTURE] = FEEDBACK "CaptureFeedbackEvent",
@@ -80,6 +81,8 @@ static const char *const paths[SIM_OPS] = {
     [SIM_LIST_RULES] = VERDICT "ListLearnedRules",
     [SIM_VERDICT_STATS] = VERDICT "GetVerdictStats",
     [SIM_SCORE] = VERDICT "ScoreDocument",
+    [SIM_REVIEW] = REVIEW "SubmitReview",
+    [SIM_LIST_REVIEWS] = REVIEW "ListReviews",
     [SIM_LIST_FAMILIES] = LAYOUT "ListFamilies",
     [SIM_MERGE] = LAYOUT "MergeFamilies",
     [SIM_SPLIT] = LAYOUT "SplitFamily",
@@ -137,6 +140,8 @@ static enum sim_op op_of(const struct sim_write *write)
         return SIM_VERDICT;
     case SIM_WRITE_RULE:
         return SIM_RULE;
+    case SIM_WRITE_REVIEW:
+        return SIM_REVIEW;
     case SIM_WRITE_MERGE:
         return SIM_MERGE;
     case SIM_WRITE_SPLIT:
@@ -289,16 +294,17 @@ static void count_retracted(struct sim_org *org, const struct sim_write *write)
 {
     if (write->kind == SIM_WRITE_VERDICT) {
         org->acknowledged_verdicts--;
-    } else {
+    } else if (write->kind == SIM_WRITE_CAPTURE) {
         org->acknowledged_by_layout[write->layout]--;
     }
 }
 
-/* Retracts a capture or a verdict that was acknowledged, perhaps one that others retract. */
+/* Retracts a capture, a verdict or a review that was acknowledged, perhaps one that others retract. */
 static bool retract(struct sim_member *member)
 {
     struct sim *sim = sim_of(member);
-    enum sim_write_kind kind = sim_draw(sim, 3) == 0 ? SIM_WRITE_VERDICT : SIM_WRITE_CAPTURE;
+    static const enum sim_write_kind others[] = {SIM_WRITE_VERDICT, SIM_WRITE_REVIEW};
+    enum sim_write_kind kind = sim_draw(sim, 2) == 0 ? others[sim_draw(sim, 2)] : SIM_WRITE_CAPTURE;
     struct sim_write *captured = (struct sim_write *)(uintptr_t)sim_draw_write(member, kind, false);
     struct sim_write *write = NULL;
     Errata__V1__RetractEventRequest request = ERRATA__V1__RETRACT_EVENT_REQUEST__INIT;
@@ -777,6 +783,9 @@ bool sim_request(struct sim_member *member, enum sim_op op)
     case SIM_VERDICT_STATS:
     case SIM_SCORE:
         return sim_request_verdicts(member, op);
+    case SIM_REVIEW:
+    case SIM_LIST_REVIEWS:
+        return sim_request_reviews(member, op);
     case SIM_LIST_FAMILIES:
     case SIM_MERGE:
     case SIM_SPLIT:

@@ -52,6 +52,11 @@ from errata.payload import payload_pb2 as payload  # noqa: E402
 from errata.v1 import prompt_service_pb2 as prompt_service  # noqa: E402
 from errata.v1 import prompt_service_pb2_grpc as prompt_service_grpc  # noqa: E402
 from errata.v1 import prompt_template_pb2 as prompt_template  # noqa: E402
+from errata.v1 import review_pb2 as review  # noqa: E402
+from errata.v1 import review_service_pb2 as review_service  # noqa: E402
+from errata.v1 import review_service_pb2_grpc as review_service_grpc  # noqa: E402
+from errata.v1 import review_triggers_pb2 as review_triggers  # noqa: E402
+from errata.v1 import reviewed_run_pb2 as reviewed_run  # noqa: E402
 from errata.v1 import role_pb2 as roles  # noqa: E402
 from errata.v1 import score_stacking_pb2 as score_stacking  # noqa: E402
 from errata.v1 import sku_mapping_pb2 as sku_mapping  # noqa: E402
@@ -247,6 +252,7 @@ class Client:
         self.analytics = analytics_grpc.AnalyticsServiceStub(self.channel)
         self.learning = learning_grpc.LearningServiceStub(self.channel)
         self.verdicts = verdict_service_grpc.VerdictServiceStub(self.channel)
+        self.reviews = review_service_grpc.ReviewServiceStub(self.channel)
         self.health = health_pb2_grpc.HealthStub(self.channel)
 
     def raw(self, path, body, timeout=10, metadata=()):
@@ -303,6 +309,10 @@ class Client:
         fields.setdefault("original_score", 0.5)
         return self.verdicts.SubmitVerdict(verdict_service.SubmitVerdictRequest(
             submission=verdicts.VerdictSubmission(**fields)))
+
+    def submit_review(self, **fields):
+        """Submits a review and returns it as stored."""
+        return self.reviews.SubmitReview(review_service.SubmitReviewRequest(review=review.Review(**fields))).review
 
     def record_extraction(self, **fields):
         """Records an extraction and answers it as stored."""

@@ -9,6 +9,7 @@ import math
 import uuid
 
 import recount_families
+import recount_reviews
 from erratad import artifact, analytics, event_log, extraction, feedback, internal, learned_rule, mappings, sku_mapping, verdict_service, verdicts
 
 LINE = feedback.FEEDBACK_EVENT_TYPE_EXTRACTION_LINE_CORRECTED
@@ -223,6 +224,8 @@ class Recount:
         self.submissions = {}  # seq -> those that were not retracted
         self.templates = collections.Counter()
         self.outcomes = collections.Counter()  # (exposure seq, kind, subject)
+        self.thresholds = {}  # subcategory -> ReviewThresholds
+        self.reviews = {}  # sequence number -> recount_reviews.Entry
         self.problems = []  # impossible events
         for event in events:
             self.take(event)
@@ -264,6 +267,9 @@ class Recount:
     def on_event_retracted(self, event, reported):
         """Subtracts what the event added; what later events added stays."""
         seq = reported.retracted_seq
+        if seq in self.reviews:
+            self.reviews[seq].is_retracted = True
+            return
         if seq in self.submissions:
             self.retract_verdict(seq, self.submissions.pop(seq))
             return
@@ -400,6 +406,12 @@ class Recount:
         found = one.served_us, one.from_us, one.ready, one.exclusion
         if found != (served, start, ready, exclusion):
             self.problems.append(f"extraction {one.seq}: {found}, should be {(served, start, ready, exclusion)}")
+
+    def on_review(self, event, reported):
+        self.reviews[event.seq] = recount_reviews.Entry(event, reported)
+
+    def on_trigger_thresholds_set(self, event, reported):
+        self.thresholds[reported.subcategory] = reported.thresholds
 
     # --- verdicts ---
 
@@ -918,7 +930,8 @@ def check(client, counted=None):
     counted.sum_up_extractions()
     problems += counted.problems
     for look in (check_analytics, check_coverage, check_experiment, check_mappings, check_improvements, check_rules,
-                 check_verdicts, recount_families.check_families):
+                 check_verdicts, recount_families.check_families, recount_reviews.check_runs,
+                 recount_reviews.check_triggers):
         look(client, counted, problems)
     check_once(counted, problems)
     return problems

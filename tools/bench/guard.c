@@ -64,6 +64,7 @@ static enum err read_event(struct slice event, enum evidence *ret_evidence)
     case EVENT_KIND_TOKEN_CREATED:
     case EVENT_KIND_TOKEN_REVOKED:
     case EVENT_KIND_SETTINGS_UPDATED:
+    case EVENT_KIND_TRIGGER_THRESHOLDS_SET:
     case EVENT_KIND_FAMILIES_MERGED:
     case EVENT_KIND_FAMILY_SPLIT:
         *ret_evidence = EVIDENCE_NONE;
@@ -82,6 +83,7 @@ static enum err read_event(struct slice event, enum evidence *ret_evidence)
     case EVENT_KIND_LEARNED_RULE_ENABLED_SET:
     case EVENT_KIND_ARTIFACT_STATE_SET:
     case EVENT_KIND_LEARNED_RULE_IMPORTED:
+    case EVENT_KIND_REVIEW_SUBMITTED:
         break;
     }
     *ret_evidence = is_own ? EVIDENCE_OWN : EVIDENCE_OTHERS;

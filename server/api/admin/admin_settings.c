@@ -43,14 +43,15 @@ static enum err read_change(const struct service *service,
         .suspicious_at = settings->suspicious_at,
         .has_fake_at = settings->_fake_at_case != 0,
         .fake_at = settings->fake_at,
+        .reviews_needed = settings->reviews_needed,
     };
 
     if (!change.has_holdout_percent && !change.has_match_mode && settings->n_annotator_kinds == 0 &&
         settings->_grouping_case == 0 && settings->_stacking_case == 0 &&
-        !change.has_suspicious_at && !change.has_fake_at) {
+        !change.has_suspicious_at && !change.has_fake_at && settings->_reviews_needed_case == 0) {
         fault_add(fault, SLICE("settings"),
                   "empty; expected at least one of holdout_percent, match_mode, annotator_kinds, "
-                  "grouping, stacking, suspicious_at and fake_at");
+                  "grouping, stacking, suspicious_at, fake_at and reviews_needed");
     }
     if (annotators_read(service->ctx, "settings.annotator_kinds", settings->annotator_kinds,
                         settings->n_annotator_kinds, &change.annotator_kinds) != OK ||

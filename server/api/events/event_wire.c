@@ -18,7 +18,7 @@
 #define SUBJECTS_BYTES 256
 
 _Static_assert(EVENT_SUBJECT_KIND_LAYOUT == (int)SUBJECT_LAYOUT &&
-                   EVENT_SUBJECT_KIND_LEARNED_RULE == (int)SUBJECT_LEARNED_RULE &&
+                   EVENT_SUBJECT_KIND_ITEM == (int)SUBJECT_ITEM &&
                    EVENT_SOURCE_LIVE == (int)SOURCE_LIVE &&
                    EVENT_SOURCE_SYSTEM == (int)SOURCE_SYSTEM,
                "the numbers of stored events are those of the contract");

@@ -28,12 +28,15 @@ static bool is_always_main(enum subject_kind kind)
     case SUBJECT_PROMPT_TEMPLATE:
     case SUBJECT_RECEIPT:
     case SUBJECT_LEARNED_RULE:
+    case SUBJECT_SUBCATEGORY:
         return true;
     case SUBJECT_DOCUMENT:
     case SUBJECT_DRAFT_ORDER:
     case SUBJECT_ENTITY:
     case SUBJECT_EXPOSURE:
     case SUBJECT_LAYOUT_FAMILY:
+    case SUBJECT_RUN:
+    case SUBJECT_ITEM:
         break;
     }
     return false;

@@ -17,9 +17,10 @@
 #define HOLDOUT_PERCENT_MAX 100
 
 static const struct settings defaults = {
-    SETTINGS_HOLDOUT_PERCENT_DEFAULT, SETTINGS_MATCH_MODE_DEFAULT, SETTINGS_ANNOTATOR_KINDS_DEFAULT,
-    SETTINGS_GROUPING_DEFAULT,        SETTINGS_STACKING_DEFAULT,   SETTINGS_SUSPICIOUS_AT_DEFAULT,
-    SETTINGS_FAKE_AT_DEFAULT};
+    SETTINGS_HOLDOUT_PERCENT_DEFAULT, SETTINGS_MATCH_MODE_DEFAULT,
+    SETTINGS_ANNOTATOR_KINDS_DEFAULT, SETTINGS_GROUPING_DEFAULT,
+    SETTINGS_STACKING_DEFAULT,        SETTINGS_SUSPICIOUS_AT_DEFAULT,
+    SETTINGS_FAKE_AT_DEFAULT,         SETTINGS_REVIEWS_NEEDED_DEFAULT};
 
 /* Returns a threshold of a message or a request in units, rounded. */
 static uint32_t threshold_of(double threshold)
@@ -75,6 +76,9 @@ static enum err read_row(struct store_txn *txn, struct org_id org, struct settin
     *ret_seq = record.seq;
     settings.holdout_percent = record.holdout_percent;
     settings.annotator_kinds = record.annotator_kinds;
+    if (record.reviews_needed != 0) {
+        settings.reviews_needed = record.reviews_needed;
+    }
     if (!match_mode_from_wire((int32_t)record.match_mode, &settings.match_mode) ||
         settings.match_mode == MATCH_MODE_UNSPECIFIED ||
         !example_grouping_from_wire((int32_t)record.grouping, &settings.grouping) ||
@@ -109,6 +113,8 @@ struct organization_settings_view settings_view_of(const struct settings *settin
         .has_suspicious_at = true,
         .fake_at = (double)settings->fake_at / SETTINGS_THRESHOLD_UNIT,
         .has_fake_at = true,
+        .reviews_needed = settings->reviews_needed,
+        .has_reviews_needed = true,
     };
 }
 
@@ -156,6 +162,16 @@ static bool read_scores_after(const struct organization_settings_view *after,
            settings->suspicious_at <= settings->fake_at;
 }
 
+/* Reads how runs count as reviewed; false for values that no update writes. */
+static bool read_reviews_after(const struct organization_settings_view *after,
+                               struct settings *settings)
+{
+    if (after->has_reviews_needed) {
+        settings->reviews_needed = after->reviews_needed;
+    }
+    return settings->reviews_needed > 0 && settings->reviews_needed <= SETTINGS_REVIEWS_NEEDED_MAX;
+}
+
 /* Reads the settings after an event. */
 static enum err read_after(const struct event *event, struct settings *ret_settings)
 {
@@ -190,7 +206,7 @@ static enum err read_after(const struct event *event, struct settings *ret_setti
     if (settings.holdout_percent > HOLDOUT_PERCENT_MAX ||
         settings.match_mode == MATCH_MODE_UNSPECIFIED ||
         settings.grouping == EXAMPLE_GROUPING_UNSPECIFIED ||
-        !read_scores_after(&after, &settings)) {
+        !read_scores_after(&after, &settings) || !read_reviews_after(&after, &settings)) {
         return ERR_CORRUPT;
     }
     *ret_settings = settings;
@@ -258,6 +274,9 @@ enum err settings_apply(struct ctx *ctx, struct store_txn *txn, const struct eve
             settings.stacking == SETTINGS_STACKING_DEFAULT ? 0 : (uint32_t)settings.stacking,
         .suspicious_at = threshold_to_row(settings.suspicious_at, SETTINGS_SUSPICIOUS_AT_DEFAULT),
         .fake_at = threshold_to_row(settings.fake_at, SETTINGS_FAKE_AT_DEFAULT),
+        .reviews_needed = settings.reviews_needed == SETTINGS_REVIEWS_NEEDED_DEFAULT
+                              ? 0
+                              : settings.reviews_needed,
     };
     err = record_encode_settings(ctx->arena, &record, &bytes);
     return err != OK ? err : store_put(txn, TABLE_SETTINGS, key_slice(&key), bytes);
@@ -368,6 +387,9 @@ enum err settings_update(struct ctx *ctx, struct store_txn *txn, struct org_id o
     }
     if (change->grouping != EXAMPLE_GROUPING_UNSPECIFIED) {
         after.grouping = change->grouping;
+    }
+    if (change->reviews_needed != 0) {
+        after.reviews_needed = change->reviews_needed;
     }
     err = change_scores(ctx, change, &after);
     if (err == OK) {

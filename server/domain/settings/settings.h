@@ -24,6 +24,8 @@
 #define SETTINGS_THRESHOLD_UNIT 1000000000
 #define SETTINGS_SUSPICIOUS_AT_DEFAULT (SETTINGS_THRESHOLD_UNIT / 10 * 4)
 #define SETTINGS_FAKE_AT_DEFAULT (SETTINGS_THRESHOLD_UNIT / 10 * 6)
+#define SETTINGS_REVIEWS_NEEDED_DEFAULT 1
+#define SETTINGS_REVIEWS_NEEDED_MAX 100
 
 /* All settings. */
 struct settings {
@@ -34,6 +36,7 @@ struct settings {
     enum score_stacking stacking; /* never UNSPECIFIED */
     uint32_t suspicious_at; /* in SETTINGS_THRESHOLD_UNIT; at most fake_at */
     uint32_t fake_at; /* the same unit; at most 1 */
+    uint32_t reviews_needed; /* 1 to SETTINGS_REVIEWS_NEEDED_MAX */
 };
 
 /* The changes requested by a caller; at least one. */
@@ -50,6 +53,7 @@ struct settings_change {
     double suspicious_at; /* 0 to 1 */
     bool has_fake_at;
     double fake_at; /* 0 to 1 */
+    uint32_t reviews_needed; /* 0: no change */
 };
 
 MUST_CHECK enum err settings_read(struct store_txn *txn, struct org_id org,

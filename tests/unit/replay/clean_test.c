@@ -34,8 +34,8 @@ static void test_random_writes_reach_every_table(void **state)
     struct world world;
 
     (void)state;
-    world_init(&world, WORLD_MEMORY, 6);
-    world_write_many(&world, 4 * WRITES);
+    world_init(&world, WORLD_MEMORY, 34);
+    world_write_many(&world, 5 * WRITES);
     for (int i = 0; i < TABLE_COUNT; i++) {
         enum store_table table = (enum store_table)i;
         struct slice key = {NULL, 0};
@@ -137,7 +137,7 @@ static void test_wrong_clock_loses_no_idempotency_key(void **state)
     size_t ahead = 0;
 
     (void)state;
-    world_init(&world, WORLD_MEMORY, 7);
+    world_init(&world, WORLD_MEMORY, 9);
     world_write_many(&world, WRITES);
     assert_int_equal(world_replay(&world), OK);
     for (size_t i = 0; i < WORLD_ORGS; i++) {

@@ -45,7 +45,7 @@ static void test_damaged_row_is_found_in_each_table(void **state)
 
     (void)state;
     for (size_t k = 0; k < 2; k++) {
-        world_init(&world, kinds[k], 31);
+        world_init(&world, kinds[k], 34);
         world_write_many(&world, 2 * WRITES);
         for (int i = 0; i < TABLE_COUNT; i++) {
             enum store_table table = (enum store_table)i;

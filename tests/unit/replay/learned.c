@@ -9,6 +9,8 @@
 #include "server/domain/mappings/mappings.h"
 #include "server/domain/prompts/prompt_templates.h"
 #include "server/domain/retractions/retractions.h"
+#include "server/domain/reviews/reviews.h"
+#include "server/domain/reviews/thresholds.h"
 #include "server/domain/settings/settings.h"
 #include "server/domain/verdicts/verdicts.h"
 #include "store/base/wire.h"
@@ -265,9 +267,47 @@ static enum err write_rule(struct world *world, struct store_txn *txn, struct or
     return learned_rule_set_enabled(&world->ctx, txn, &request, &seq);
 }
 
+/* A review of one of few runs, in one of few subcategories. */
+static enum err write_review(struct world *world, struct store_txn *txn, struct org_id org)
+{
+    const struct review_input input = {
+        .run_id = name_of(world, "run", NAMES),
+        .item_id = name_of(world, "item", NAMES),
+        .subcategory = name_of(world, "subcategory", 2),
+        .decision = (enum review_decision)(1 + world_draw(world, 3)),
+        .flags = {[REVIEW_BAD_FORMAT] = (enum review_answer)world_draw(world, 3)},
+        .missing_spec = SLICE("\x52\5Width"),
+        .reviewed_by = name_of(world, "user", 3),
+        .notes = SLICE("notes"),
+        .time = {.is_given = world_draw(world, 4) == 0, .created_at_us = draw_past(world)},
+    };
+    const struct review_request request = {.org = org, .caller = caller_of_all(), .input = &input};
+    uint64_t seq = 0;
+
+    return review_submit(&world->ctx, txn, &request, &seq);
+}
+
+static enum err write_thresholds(struct world *world, struct store_txn *txn, struct org_id org)
+{
+    const struct review_thresholds_change change = {
+        .org = org,
+        .caller = caller_of_all(),
+        .subcategory = name_of(world, "subcategory", 2),
+        .values = {[THRESHOLD_BAD_FORMAT] = world_draw(world, 11)},
+    };
+    uint64_t seq = 0;
+
+    return review_thresholds_set(&world->ctx, txn, &change, &seq);
+}
+
 static enum err write_any(struct world *world, struct store_txn *txn, struct org_id org)
 {
-    switch (world_draw(world, 13)) {
+    switch (world_draw(world, 15)) {
+    case 13:
+        return write_review(world, txn, org);
+    case 14:
+        return world_draw(world, 4) == 0 ? write_thresholds(world, txn, org)
+                                         : write_review(world, txn, org);
     case 8:
     case 9:
     case 10:

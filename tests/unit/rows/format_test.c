@@ -17,6 +17,7 @@
 #include "server/domain/layouts/keys.h"
 #include "server/domain/mappings/keys.h"
 #include "server/domain/prompts/keys.h"
+#include "server/domain/reviews/records.h"
 #include "server/domain/verdicts/keys.h"
 #include "store/base/buffer.h"
 #include "store/log.h"
@@ -153,6 +154,9 @@ static void test_examples_of_the_format_are_current(void **state)
     struct sha256_digest measured = sample_digest(0xf1);
     struct key none = {.size = 0};
     uint8_t family_example[sizeof(fingerprint.bytes) + 1];
+    struct review_run_hash run = review_run_hash_of(SLICE("run-7"));
+    struct slice run_value = slice_of(run.bytes, sizeof(run.bytes));
+    uint8_t newest[REVIEW_NEWEST_BYTES] = {0};
     struct slice empty = {NULL, 0};
     struct arena arena;
     struct slice text = {NULL, 0};
@@ -162,6 +166,8 @@ static void test_examples_of_the_format_are_current(void **state)
     text = read_format(&arena);
     memcpy(family_example, fingerprint.bytes, sizeof(fingerprint.bytes));
     family_example[sizeof(fingerprint.bytes)] = ANNOTATOR_HUMAN;
+    memcpy(newest, run.bytes, sizeof(run.bytes));
+    newest[sizeof(newest) - 1] = 3;
     struct example examples[] = {
         {"event", key_event(org, 2), sample_of(&arena, "event")},
         {"event: its envelope", none, sample_of(&arena, "event: its envelope")},
@@ -239,6 +245,15 @@ static void test_examples_of_the_format_are_current(void **state)
         {"learned_rule_pattern", key_learned_rule_pattern(org, SLICE("font"), 2),
          slice_of(seq, sizeof(seq))},
         {"verdict", key_verdict(org, SAMPLE_TIME_US, 2), sample_of(&arena, "verdict")},
+        {"review", key_review(org, &run, SAMPLE_TIME_US, 300), sample_of(&arena, "review")},
+        {"review_run", key_review_run(org, &run), sample_of(&arena, "review_run")},
+        {"review_time", key_review_time(org, SAMPLE_TIME_US, 300), run_value},
+        {"review_subcategory", key_review_subcategory(org, SLICE("laptops"), SAMPLE_TIME_US, 300),
+         run_value},
+        {"review_newest", key_review_subcategory(org, SLICE("laptops"), SAMPLE_TIME_US, 300),
+         slice_of(newest, sizeof(newest))},
+        {"review_thresholds", key_review_thresholds(org, SLICE("laptops")),
+         sample_of(&arena, "review_thresholds")},
         {"settings", key_org(org), sample_of(&arena, "settings")},
         {"organization", key_organization_global(sample_uuid(0x11)),
          sample_of(&arena, "organization")},

@@ -16,6 +16,7 @@
 #include "server/domain/layouts/keys.h"
 #include "server/domain/mappings/keys.h"
 #include "server/domain/prompts/keys.h"
+#include "server/domain/reviews/keys.h"
 #include "server/domain/verdicts/keys.h"
 #include "store/keys.h"
 #include "tests/support/store/store_world.h"
@@ -143,6 +144,7 @@ static void test_keys_begin_with_their_org(void **state)
     struct key_fingerprint fingerprint = key_fingerprint_of(SLICE("layout"));
     struct sha256_digest measured = {{0xff}};
     uint8_t hash[16] = {1};
+    struct review_run_hash run = review_run_hash_of(SLICE("run"));
     struct key prefix = key_org(org);
     struct key zero = key_global_prefix();
     struct key own[] = {
@@ -209,6 +211,13 @@ static void test_keys_begin_with_their_org(void **state)
         key_learned_rule_pattern_prefix(org, SLICE("x")),
         key_learned_rule_pattern(org, SLICE("x"), 1),
         key_verdict(org, 1, 1),
+        key_review_prefix(org, &run),
+        key_review(org, &run, 1, 1),
+        key_review_run(org, &run),
+        key_review_time(org, 1, 1),
+        key_review_subcategory_prefix(org, SLICE("x")),
+        key_review_subcategory(org, SLICE("x"), 1, 1),
+        key_review_thresholds(org, SLICE("x")),
         key_token_by_org(org, 1),
         key_idempotency(org, 1, hash),
     };

@@ -44,6 +44,9 @@ KIND(mapping_confirmed)
 KIND(prompt_template)
 KIND(learned_rule)
 KIND(verdict)
+KIND(review)
+KIND(review_run)
+KIND(review_thresholds)
 KIND(settings)
 KIND(organization)
 KIND(token)
@@ -107,6 +110,9 @@ const struct record_kind record_kinds[RECORD_KIND_COUNT] = {
     {"prompt_template", sample_of_prompt_template, prompt_template_again},
     {"learned_rule", sample_of_learned_rule, learned_rule_again},
     {"verdict", sample_of_verdict, verdict_again},
+    {"review", sample_of_review, review_again},
+    {"review_run", sample_of_review_run, review_run_again},
+    {"review_thresholds", sample_of_review_thresholds, review_thresholds_again},
     {"settings", sample_of_settings, settings_again},
     {"organization", sample_of_organization, organization_again},
     {"token", sample_of_token, token_again},

@@ -565,10 +565,23 @@ static void test_invalid_record_is_not_written(void **state)
     BROKEN(verdict, record.correct_verdict = 0);
     BROKEN(verdict, record.missed = SLICE("\x52\5font"));
     BROKEN(verdict, record.missed = SLICE("\x4a\4font"));
+    BROKEN(review, record.decision = 0);
+    BROKEN(review, record.subcategory.size = 0);
+    BROKEN(review, record.reviews_needed = 0);
+    BROKEN(review, record.missing_spec = SLICE("\x52\5font"));
+    BROKEN(review, record.missing_spec = SLICE("\x4a\4font"));
+    BROKEN(review_run, record.run_id.size = 0);
+    BROKEN(review_run, record.subcategory.size = 0);
+    BROKEN(review_run, record.newest_seq = 0);
+    BROKEN(review_thresholds, record.seq = 0);
+    BROKEN(review_thresholds, record.values[THRESHOLD_MISSING_SPEC] = 11);
+    BROKEN(review_thresholds, record.reviews_needed = 101);
     BROKEN(settings, record.seq = 0);
     BROKEN(settings, record.holdout_percent = 101);
     BROKEN(settings, record.suspicious_at = 1000000002);
     BROKEN(settings, record.fake_at = 1000000002);
+    BROKEN(settings, record.reviews_needed = 1);
+    BROKEN(settings, record.reviews_needed = 101);
     arena_deinit(&arena);
 }
 
@@ -636,6 +649,15 @@ static void test_invalid_row_is_corrupt(void **state)
     CORRUPT(verdict, wire_put_varint(&buffer, 1, 0));
     CORRUPT(verdict, wire_put_varint(&buffer, 2, 0));
     CORRUPT(verdict, wire_put_bytes(&buffer, 3, SLICE("\x52\5font")));
+    CORRUPT(review, wire_put_varint(&buffer, 1, 0));
+    CORRUPT(review, wire_put_varint(&buffer, 3, 3)); /* an answer of no kind */
+    CORRUPT(review, wire_put_varint(&buffer, 3, 256)); /* a fifth flag */
+    CORRUPT(review, wire_put_bytes(&buffer, 4, SLICE("\x52\5font")));
+    CORRUPT(review, wire_put_varint(&buffer, 6, 0));
+    CORRUPT(review_run, wire_put_varint(&buffer, 3, 0));
+    CORRUPT(review_thresholds, wire_put_varint(&buffer, 1, 0));
+    CORRUPT(review_thresholds, wire_put_varint(&buffer, 2, 11));
+    CORRUPT(review_thresholds, wire_put_varint(&buffer, 7, 101));
     CORRUPT(settings, wire_put_varint(&buffer, 1, 0));
     CORRUPT(settings, wire_put_varint(&buffer, 2, 101));
     arena_deinit(&arena);

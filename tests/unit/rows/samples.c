@@ -345,6 +345,43 @@ struct verdict_record sample_verdict(void)
     return record;
 }
 
+struct review_record sample_review(void)
+{
+    struct review_record record = {
+        .decision = 3,
+        .subcategory = SLICE("laptops"),
+        .flags = {REVIEW_FALSE, REVIEW_TRUE, REVIEW_ABSENT, REVIEW_TRUE},
+        .missing_spec = SLICE("\x52\5Width\x52\1a"),
+        .reviewed_by = SLICE("anna"),
+        .reviews_needed = 2,
+        .retracted_seq = 400,
+    };
+
+    return record;
+}
+
+struct review_run_record sample_review_run(void)
+{
+    struct review_run_record record = {
+        .run_id = SLICE("run-7"),
+        .review_count = 3,
+        .newest_seq = 300,
+        .newest_created_at_us = SAMPLE_TIME_US,
+        .subcategory = SLICE("laptops"),
+        .is_reviewed = true,
+    };
+
+    return record;
+}
+
+struct review_thresholds_record sample_review_thresholds(void)
+{
+    struct review_thresholds_record record = {
+        .seq = 9, .values = {1, 10, 2, 3, 4}, .reviews_needed = 100};
+
+    return record;
+}
+
 struct settings_record sample_settings(void)
 {
     struct settings_record record = {
@@ -356,6 +393,7 @@ struct settings_record sample_settings(void)
         .stacking = 2,
         .suspicious_at = 300000001,
         .fake_at = 500000001,
+        .reviews_needed = 3,
     };
 
     return record;

@@ -15,6 +15,7 @@
 #include "server/domain/layouts/records.h"
 #include "server/domain/mappings/records.h"
 #include "server/domain/prompts/records.h"
+#include "server/domain/reviews/records.h"
 #include "server/domain/settings/records.h"
 #include "server/domain/verdicts/records.h"
 #include "store/records.h"
@@ -49,6 +50,9 @@ struct mapping_confirmed_record sample_mapping_confirmed(void);
 struct prompt_template_record sample_prompt_template(void);
 struct learned_rule_record sample_learned_rule(void);
 struct verdict_record sample_verdict(void);
+struct review_record sample_review(void);
+struct review_run_record sample_review_run(void);
+struct review_thresholds_record sample_review_thresholds(void);
 struct settings_record sample_settings(void);
 struct organization_record sample_organization(void);
 struct token_record sample_token(void);

@@ -129,7 +129,8 @@ static void test_row_and_response_depend_only_on_the_event(void **state)
                                            .has_suspicious_at = true,
                                            .suspicious_at = 0.25,
                                            .has_fake_at = true,
-                                           .fake_at = 0.5};
+                                           .fake_at = 0.5,
+                                           .reviews_needed = 2};
     /* Doubles: 0.25 is 0x3fd0..., 0.5 is 0x3fe0... */
     const uint8_t whole[] = {0x08, 100,
                              0x10, MATCH_MODE_EXACT,
@@ -145,7 +146,8 @@ static void test_row_and_response_depend_only_on_the_event(void **state)
                              0,    0,
                              0,    0,
                              0,    0,
-                             0xe0, 0x3f};
+                             0xe0, 0x3f,
+                             0x40, 2};
     struct slice after = {NULL, 0};
     struct settings settings;
     struct event event;
@@ -166,6 +168,7 @@ static void test_row_and_response_depend_only_on_the_event(void **state)
     assert_int_equal(settings.stacking, SCORE_STACKING_MAX);
     assert_int_equal(settings.suspicious_at, 250000000);
     assert_int_equal(settings.fake_at, 500000000);
+    assert_int_equal(settings.reviews_needed, 2);
     store_abort(txn);
 }
 
@@ -271,6 +274,8 @@ static void test_facts_that_no_update_wrote_are_corrupt(void **state)
         {(const uint8_t *)"\x12\x09\x31\0\0\0\0\0\0\xf0\x3f",
          11}, /* suspicious_at 1 above fake_at */
         {(const uint8_t *)"\x12\x09\x39\0\0\0\0\0\0\xf8\x3f", 11}, /* fake_at 1.5 */
+        {(const uint8_t *)"\x12\x02\x40\x00", 4}, /* no reviewer is needed */
+        {(const uint8_t *)"\x12\x02\x40\x65", 4}, /* 101 are needed */
         {(const uint8_t *)"\x12\x02\x0a\x00", 4}, /* percent as bytes */
         {(const uint8_t *)"\x12\x05\x08", 3}, /* cut */
         {(const uint8_t *)"\x12\x01\x08", 3}, /* truncated */

@@ -396,8 +396,8 @@ static enum cli_exit run_watch(struct cli *cli)
 static const struct option_spec list_options[] = {
     {"subject", "KIND:ID",
      "only events of this subject: document:invoice-17, layout:..., draft_order:..., entity:..., "
-     "organization:..., token:..., exposure:..., prompt_template:..., receipt:... or "
-     "learned_rule:..."},
+     "organization:..., token:..., exposure:..., prompt_template:..., receipt:..., "
+     "learned_rule:..., subcategory:..., run:... or item:..."},
     {"kind", "KIND", "only events of this kind"},
     PAGING_OPTIONS,
     {NULL, NULL, NULL}};

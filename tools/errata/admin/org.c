@@ -45,6 +45,7 @@ static enum cli_exit print_settings(struct cli *cli, struct json_value reply)
     reply_print_member(cli, "stacking", reply_word(cli, settings, "stacking", "SCORE_STACKING_"));
     reply_print_member(cli, "suspicious at", reply_text(cli, settings, "suspiciousAt"));
     reply_print_member(cli, "fake at", reply_text(cli, settings, "fakeAt"));
+    reply_print_member(cli, "reviews needed", reply_text(cli, settings, "reviewsNeeded"));
     return CLI_OK;
 }
 
@@ -59,7 +60,7 @@ static enum cli_exit run_settings(struct cli *cli)
         options_has(&cli->options, "holdout") || options_has(&cli->options, "match-mode") ||
         options_has(&cli->options, "annotator") || options_has(&cli->options, "grouping") ||
         options_has(&cli->options, "stacking") || options_has(&cli->options, "suspicious-at") ||
-        options_has(&cli->options, "fake-at");
+        options_has(&cli->options, "fake-at") || options_has(&cli->options, "reviews-needed");
 
     return command_call_once(cli, changes ? &change : &show);
 }
@@ -73,6 +74,8 @@ static const struct option_spec settings_options[] = {
     {"stacking", "STACKING", "how rules with the same pattern count in a score: SUM or MAX"},
     {"suspicious-at", "SCORE", "lowest score whose verdict is SUSPICIOUS, 0 to 1"},
     {"fake-at", "SCORE", "lowest score whose verdict is FAKE, 0 to 1"},
+    {"reviews-needed", "N",
+     "reviewers that must answer REVIEWED until a run is reviewed, 1 to 100"},
     {"idempotency-key", "KEY", "key that makes the write safe to repeat for 24 hours"},
     {NULL, NULL, NULL}};
 static const struct option_spec create_options[] = {

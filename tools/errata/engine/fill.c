@@ -103,6 +103,20 @@ static enum cli_exit read_value(struct cli *cli, const struct option_spec *spec,
     return values_read(cli, spec->name, given, ret_value);
 }
 
+/* Adds a flag that may be true, false or absent. */
+static enum cli_exit add_answer(struct request *request, struct cli *cli,
+                                const struct option_spec *spec, const struct field_info *field)
+{
+    const char *given = options_get(&cli->options, spec->name);
+    bool is_yes = strcmp(given, "yes") == 0;
+
+    if (!is_yes && strcmp(given, "no") != 0) {
+        return cli_usage(cli, "--%s \"%s\": unknown answer; expected yes or no", spec->name, given);
+    }
+    request_raw(request, (const char *)field->name.data, is_yes ? SLICE("true") : SLICE("false"));
+    return CLI_OK;
+}
+
 static enum cli_exit add_option(struct request *request, struct cli *cli,
                                 const struct option_spec *spec, const struct field_info *field)
 {
@@ -112,6 +126,9 @@ static enum cli_exit add_option(struct request *request, struct cli *cli,
     if (spec->value == NULL) {
         request_raw(request, (const char *)field->name.data, SLICE("true"));
         return CLI_OK;
+    }
+    if (strcmp(spec->value, "ANSWER") == 0) {
+        return add_answer(request, cli, spec, field);
     }
     if (strcmp(spec->value, "TYPE/ID") == 0) {
         return request_add_entity(request, cli);

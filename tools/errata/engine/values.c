@@ -18,7 +18,8 @@ static const struct {
              {"STATUS", "errata.v1.MappingStatus"},     {"ORDER", "errata.v1.LayoutCoverageOrder"},
              {"PROFILE", "errata.v1.SanitizeProfile"},  {"ANNOTATOR", "errata.v1.AnnotatorKind"},
              {"VERDICT", "errata.v1.Verdict"},          {"RULETYPE", "errata.v1.LearnedRuleType"},
-             {"GROUPING", "errata.v1.ExampleGrouping"}, {"STACKING", "errata.v1.ScoreStacking"}};
+             {"GROUPING", "errata.v1.ExampleGrouping"}, {"STACKING", "errata.v1.ScoreStacking"},
+             {"DECISION", "errata.v1.ReviewDecision"}};
 
 static const struct command_word parts[] = {
     {SLICE("errata.write"), SLICE("whether writes are taken")},
@@ -64,12 +65,14 @@ static const struct command_word days[] = {{SLICE("today"), {NULL, 0}},
                                            {SLICE("7d"), SLICE("a week ago")},
                                            {SLICE("30d"), {NULL, 0}},
                                            {SLICE("90d"), {NULL, 0}}};
+static const struct command_word answers[] = {{SLICE("yes"), {NULL, 0}}, {SLICE("no"), {NULL, 0}}};
 static const struct {
     const char *name;
     const struct command_word *words;
     size_t count;
 } lists[] = {{"PART", parts, sizeof(parts) / sizeof(parts[0])},
              {"TABLE", tables, sizeof(tables) / sizeof(tables[0])},
+             {"ANSWER", answers, sizeof(answers) / sizeof(answers[0])},
              {"DAY", days, sizeof(days) / sizeof(days[0])}};
 
 bool values_word(struct slice name, size_t index, struct command_word *ret_word)

@@ -42,6 +42,9 @@ struct slice cell_rules(struct cli *cli, struct json_value object, const char *n
 /* mappings/ */
 /* the time, or `never` */
 struct slice cell_last_used(struct cli *cli, struct json_value object, const char *name);
+/* reviews/ */
+/* what a review found, such as `bad format; missing: Width, Height` */
+struct slice cell_findings(struct cli *cli, struct json_value object, const char *name);
 /* verdicts/ */
 /* `+0.05` */
 struct slice cell_adjustment(struct cli *cli, struct json_value object, const char *name);

@@ -1,0 +1,32 @@
+/*
+ * triggers.h: what a window of reviews has in common, by the thresholds of its subcategory.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_REVIEWS_TRIGGERS_H
+#define ERRATA_SERVER_DOMAIN_REVIEWS_TRIGGERS_H
+
+#include "server/domain/reviews/thresholds.h"
+#include "server/domain/reviews/window.h"
+
+struct review_triggers {
+    uint32_t run_count;
+    bool low_confidence;
+    uint32_t counts
+        [THRESHOLD_COUNT]; /* runs with each signal; of MISSING_SPEC: of the most frequent field */
+    bool states[THRESHOLD_COUNT];
+    const struct spec_count *specs; /* fields at or above the threshold, the most frequent first */
+    size_t spec_count;
+    struct review_thresholds_record thresholds; /* with the defaults; without reviews_needed */
+};
+
+/* Returns whether `count` of `run_count` runs reach a threshold. */
+bool review_trigger_is_reached(uint32_t count, uint32_t threshold, uint32_t run_count);
+
+/* Reads the window and the thresholds of a subcategory; query->runs_max is set. ERR_CANCELLED. */
+MUST_CHECK enum err review_triggers_read(struct arena *arena, struct store_txn *txn,
+                                         struct review_window_query *query,
+                                         struct review_triggers *ret_triggers);
+/* Appends the message as field `field`. */
+MUST_CHECK enum err review_triggers_put(struct arena *arena, const struct review_triggers *triggers,
+                                        uint32_t field, struct buffer *body);
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * window.h: the most recently reviewed runs of a subcategory, and how many of them have each signal. A run counts in the
+ * subcategory of its newest review, by the time of that review; all its reviews count for signals.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_REVIEWS_WINDOW_H
+#define ERRATA_SERVER_DOMAIN_REVIEWS_WINDOW_H
+
+#include "server/domain/reviews/history.h"
+#include "server/domain/reviews/spec_set.h"
+
+struct review_window_query {
+    struct org_id org;
+    struct slice subcategory;
+    uint64_t as_of_seq; /* REVIEWS_NOW: now */
+    uint32_t runs_max;
+    /* Ends a long read: called between runs. */
+    bool (*is_cancelled)(const void *user);
+    const void *user;
+};
+
+struct review_window {
+    uint32_t run_count;
+    uint32_t true_counts[REVIEW_FLAG_COUNT]; /* runs with a review in which the flag is true */
+    uint32_t information_missing_count; /* with one in which information_present is false */
+    struct spec_set specs; /* its spellings are borrowed from the transaction */
+};
+
+/* Reads a window. ERR_CANCELLED. */
+MUST_CHECK enum err review_window_read(struct arena *arena, struct store_txn *txn,
+                                       const struct review_window_query *query,
+                                       struct review_window *ret_window);
+/* Returns the number of reviews that reading the present window walks over. */
+MUST_CHECK enum err review_window_cost(struct store_txn *txn,
+                                       const struct review_window_query *query,
+                                       uint64_t *ret_review_count);
+
+#endif

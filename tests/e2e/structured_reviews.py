@@ -1,0 +1,331 @@
+#!/usr/bin/python3
+"""Structured reviews through a real client: what is stored, listed, summed up by run and retracted, and by whom.
+
+Goal: the rules of reviews hold over the wire and on the command line. Method: one erratad, stock gRPC and `errata`; an
+organisation of its own for each test; runs are compared with a recount of the log.
+"""
+import json
+import random
+
+import grpc
+from google.protobuf import timestamp_pb2
+
+import recount
+from erratad import (admin, bad_fields, event_log, event_service, main, review, review_service, review_triggers, reviewed_run,
+                     roles)
+from errata_cli import CliCase
+
+REVIEWED = review.REVIEW_DECISION_REVIEWED
+REJECTED = review.REVIEW_DECISION_REJECTED
+CHANGES_REQUESTED = review.REVIEW_DECISION_CHANGES_REQUESTED
+
+
+class ReviewCase(CliCase):
+    def setUp(self):
+        self.org = self.admin.create_org(self.id().rsplit(".", 1)[1])
+        self.token = self.admin.create_token(roles.ROLE_ADMIN, org_id=self.org.id).secret
+        self.mine = self.server.client(self.token)
+
+    def client(self, role, **fields):
+        return self.server.client(self.admin.create_token(role, org_id=self.org.id, **fields).secret)
+
+    def submit(self, run="run", client=None, **fields):
+        fields.setdefault("subcategory", "laptops")
+        fields.setdefault("decision", REVIEWED)
+        return (client or self.mine).submit_review(run_id=run, **fields)
+
+    def reviews(self, client=None, **fields):
+        client = client or self.mine
+        return client.all_pages(client.reviews.ListReviews, review_service.ListReviewsRequest(**fields), "reviews")
+
+    def run_of(self, run="run", client=None):
+        return (client or self.mine).reviews.GetRun(review_service.GetRunRequest(run_id=run)).run
+
+    def retract(self, event_id, client=None):
+        return (client or self.mine).log.RetractEvent(
+            event_service.RetractEventRequest(event_id=event_id, reason="wrong run")).retraction
+
+    def need(self, reviewers):
+        self.mine.admin.UpdateSettings(admin.UpdateSettingsRequest(
+            settings=admin.OrganizationSettings(reviews_needed=reviewers)))
+
+    def refusal(self, code, call):
+        with self.assertRaises(grpc.RpcError) as caught:
+            call()
+        self.assertEqual(caught.exception.code(), code)
+        return caught.exception
+
+    def at(self, seconds):
+        """A time, as many seconds after a fixed one."""
+        return timestamp_pb2.Timestamp(seconds=1700000000 + seconds)
+
+
+class Storing(ReviewCase):
+    def test_review_is_stored_whole(self):
+        made = self.submit(item_id="item 1", decision=REJECTED, state="open", information_present=False,
+                           missing_spec=[" Width", "height", "WIDTH"], bad_format=True, wrong_information=False,
+                           notes="blurred", reviewed_by="anna", item_snapshot_json='{"name": "X1"}')
+        self.assertEqual(list(made.missing_spec), ["WIDTH", "height"])
+        self.assertEqual((made.information_present, made.bad_format, made.wrong_information), (False, True, False))
+        self.assertTrue(made.HasField("information_present") and made.HasField("wrong_information"))
+        self.assertFalse(made.HasField("wrong_physical_dimensions"))
+        self.assertEqual((made.reviews_needed, made.notes, made.item_snapshot_json), (1, "blurred", '{"name": "X1"}'))
+        self.assertEqual(self.mine.reviews.GetReview(review_service.GetReviewRequest(id=made.id)).review, made)
+        event = self.mine.log.GetEvent(event_service.GetEventRequest(id=made.id)).event
+        self.assertEqual((event.kind, event.review), (event_log.EVENT_KIND_REVIEW_SUBMITTED, made))
+        for kind, id in ((event_log.EVENT_SUBJECT_KIND_SUBCATEGORY, "laptops"),
+                         (event_log.EVENT_SUBJECT_KIND_RUN, "run"), (event_log.EVENT_SUBJECT_KIND_ITEM, "item 1")):
+            listed = self.mine.events(subject=event_log.Subject(kind=kind, id=id))
+            self.assertEqual([one.id for one in listed], [made.id])
+
+    def test_history_is_never_overwritten(self):
+        made = [self.submit(decision=decision, bad_format=True) for decision in (REJECTED, CHANGES_REQUESTED, REVIEWED)]
+        self.assertEqual(self.reviews(run_id="run"), made[::-1])
+        self.assertEqual(self.run_of().newest_review, made[2])
+
+    def test_older_runs_need_no_answers(self):
+        made = self.submit(reviewed_by="anna")
+        for name in ("information_present", "bad_format", "wrong_information", "wrong_physical_dimensions"):
+            self.assertFalse(made.HasField(name))
+        self.assertEqual([one.field for one in self.run_of().agreement],
+                         [reviewed_run.REVIEW_FIELD_DECISION, reviewed_run.REVIEW_FIELD_MISSING_SPEC])
+
+    def test_viewer_sees_no_content(self):
+        made = self.submit(notes="blurred", item_snapshot_json="{}")
+        viewer = self.client(roles.ROLE_VIEWER)
+        for seen in (self.reviews(viewer)[0], self.run_of(client=viewer).newest_review,
+                     viewer.reviews.GetReview(review_service.GetReviewRequest(id=made.id)).review):
+            self.assertEqual((seen.id, seen.notes, seen.item_snapshot_json), (made.id, "", ""))
+
+    def test_every_invalid_field_is_named(self):
+        error = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.mine.submit_review(
+            run_id="x" * 129, missing_spec=["y" * 101, *[f"f{n}" for n in range(51)]], item_snapshot_json="[]"))
+        self.assertLessEqual({"review.run_id", "review.subcategory", "review.decision", "review.item_snapshot_json"},
+                             set(bad_fields(error)))
+        error = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.submit(
+            missing_spec=["y" * 101, *[f"f{n}" for n in range(51)]]))
+        self.assertEqual(set(bad_fields(error)), {"review.missing_spec", "review.missing_spec[0]"})
+        self.assertEqual(self.reviews(), [])
+
+    def test_person_reviews_as_itself(self):
+        anna = self.client(roles.ROLE_REVIEWER, user_id="anna")
+        self.assertEqual(self.submit(client=anna).reviewed_by, "anna")
+        error = self.refusal(grpc.StatusCode.PERMISSION_DENIED, lambda: self.submit(client=anna, reviewed_by="ben"))
+        self.assertIn("review.reviewed_by", error.details())
+        self.refusal(grpc.StatusCode.PERMISSION_DENIED, lambda: self.submit(client=anna, created_at=self.at(0)))
+        integrator = self.client(roles.ROLE_INTEGRATOR)
+        self.refusal(grpc.StatusCode.PERMISSION_DENIED, lambda: self.submit(client=integrator))
+        self.assertFalse(self.submit(client=integrator, created_at=self.at(0)).HasField("reviewed_by"))
+
+    def test_repeat_of_a_key_stores_once(self):
+        body = review_service.SubmitReviewRequest(review=review.Review(
+            run_id="run", subcategory="laptops", decision=REVIEWED)).SerializeToString()
+        path, key = "/errata.v1.ReviewService/SubmitReview", (("idempotency-key", "k"),)
+        self.assertEqual(self.mine.raw(path, body, metadata=key), self.mine.raw(path, body, metadata=key))
+        self.assertEqual(len(self.reviews()), 1)
+
+
+class Listing(ReviewCase):
+    def test_filters_and_pages(self):
+        made = [self.submit(f"run-{n % 3}", subcategory=f"s{n % 2}", decision=1 + n % 3, reviewed_by=f"user-{n % 4}",
+                            created_at=self.at(n // 5)) for n in range(40)]
+        newest = made[::-1]
+        self.assertEqual(self.reviews(), newest)
+        self.assertEqual(self.reviews(page_size=7), newest)
+        self.assertEqual(self.reviews(run_id="run-1", page_size=3), [one for one in newest if one.run_id == "run-1"])
+        self.assertEqual(self.reviews(subcategory="s1", decision=REVIEWED),
+                         [one for one in newest if (one.subcategory, one.decision) == ("s1", REVIEWED)])
+        self.assertEqual(self.reviews(run_id="run-2", subcategory="s0", reviewed_by="user-0"),
+                         [one for one in newest if (one.run_id, one.subcategory, one.reviewed_by)
+                          == ("run-2", "s0", "user-0")])
+        self.assertEqual(self.reviews(start_time=self.at(2), end_time=self.at(5), page_size=4), newest[15:30])
+        self.assertEqual(self.reviews(run_id="run-0", end_time=self.at(3)),
+                         [one for one in newest[25:] if one.run_id == "run-0"])
+        self.assertEqual(self.reviews(id_prefix=made[3].id), [made[3]])
+        self.assertEqual(self.reviews(run_id="none"), [])
+
+    def test_retracted_reviews_stay_in_lists(self):
+        made = [self.submit(), self.submit()]
+        anna = self.client(roles.ROLE_REVIEWER, user_id="anna")
+        self.retract(made[0].id, anna)
+        listed = self.reviews()
+        self.assertEqual([one.id for one in listed], [made[1].id, made[0].id])
+        self.assertEqual((listed[1].retracted_by, listed[1].retraction_reason), ("anna", "wrong run"))
+        self.assertTrue(listed[1].HasField("retracted_at") and not listed[0].HasField("retracted_at"))
+
+    def test_others_see_nothing(self):
+        made = self.submit()
+        other = self.server.client(self.admin.create_token(
+            roles.ROLE_ADMIN, org_id=self.admin.create_org("other of " + self.id()[-20:]).id).secret)
+        self.assertEqual(self.reviews(other), [])
+        self.refusal(grpc.StatusCode.NOT_FOUND, lambda: self.run_of(client=other))
+        self.refusal(grpc.StatusCode.NOT_FOUND,
+                     lambda: other.reviews.GetReview(review_service.GetReviewRequest(id=made.id)))
+
+
+class Runs(ReviewCase):
+    def test_run_needs_different_reviewers(self):
+        self.need(2)
+        self.submit(reviewed_by="anna")
+        self.assertFalse(self.run_of().reviewed)
+        self.submit(reviewed_by="anna")
+        self.assertFalse(self.run_of().reviewed)
+        self.submit(reviewed_by="ben")
+        run = self.run_of()
+        self.assertEqual((run.reviewed, run.reviewed_count, run.reviews_needed, run.review_count), (True, 2, 2, 3))
+        self.submit(reviewed_by="ben", decision=REJECTED)
+        self.assertFalse(self.run_of().reviewed)
+
+    def test_agreement_by_field(self):
+        self.submit(reviewed_by="anna", bad_format=True, missing_spec=["Width", "height"])
+        self.submit(reviewed_by="ben", bad_format=True, missing_spec=["Height", "width"], decision=REJECTED)
+        self.submit(reviewed_by="cleo", bad_format=False, wrong_information=True, decision=REJECTED)
+        run = self.run_of()
+        self.assertEqual([(one.field, one.answer_count, one.agreeing_count) for one in run.agreement],
+                         [(reviewed_run.REVIEW_FIELD_DECISION, 3, 2), (reviewed_run.REVIEW_FIELD_MISSING_SPEC, 3, 2),
+                          (reviewed_run.REVIEW_FIELD_BAD_FORMAT, 3, 2),
+                          (reviewed_run.REVIEW_FIELD_WRONG_INFORMATION, 1, 1)])
+        self.assertEqual([one.reviewed_by for one in run.answers], ["cleo", "ben", "anna"])
+        self.assertEqual(list(run.answers[1].missing_spec), ["Height", "width"])
+
+    def test_run_without_reviews_is_not_found(self):
+        self.refusal(grpc.StatusCode.NOT_FOUND, self.run_of)
+        made = [self.submit(decision=REVIEWED), self.submit(decision=REJECTED, subcategory="phones")]
+        self.retract(made[1].id)
+        run = self.run_of()
+        self.assertEqual((run.newest_review.id, run.reviewed, run.review_count), (made[0].id, True, 1))
+        self.retract(made[0].id)
+        self.refusal(grpc.StatusCode.NOT_FOUND, self.run_of)
+
+    def test_random_reviews_equal_a_recount(self):
+        moments = random.Random(11)
+        made = []
+        for _ in range(120):
+            if moments.random() < 0.2 and made:
+                self.retract(moments.choice(made).id)
+            elif moments.random() < 0.05:
+                self.need(moments.randint(1, 3))
+            else:
+                fields = {name: moments.random() < 0.5 for name in ("bad_format", "wrong_information",
+                                                                    "information_present") if moments.random() < 0.6}
+                made.append(self.submit(
+                    f"run-{moments.randrange(8)}", subcategory=f"s{moments.randrange(3)}",
+                    decision=moments.randint(1, 3), reviewed_by=f"user-{moments.randrange(3)}",
+                    missing_spec=moments.sample(["Width", "height", "PORTS"], moments.randrange(4)),
+                    created_at=self.at(moments.randrange(30)) if moments.random() < 0.5 else None, **fields))
+        self.assertEqual(recount.check(self.mine), [])
+
+
+class Triggers(ReviewCase):
+    def triggers(self, subcategory="laptops", client=None, **fields):
+        return (client or self.mine).reviews.GetTriggers(review_triggers.GetTriggersRequest(
+            subcategory=subcategory, **fields)).triggers
+
+    def set_thresholds(self, subcategory="laptops", client=None, **fields):
+        return (client or self.mine).reviews.SetTriggerThresholds(review_triggers.SetTriggerThresholdsRequest(
+            subcategory=subcategory, thresholds=review_triggers.ReviewThresholds(**fields))).thresholds
+
+    def test_thresholds_of_ten_runs(self):
+        for n in range(10):
+            self.submit(f"run-{n}", bad_format=n < 3, wrong_information=n < 2, wrong_physical_dimensions=n < 2,
+                        missing_spec=["Width"] if n < 2 else ["only once"] if n == 5 else [],
+                        information_present=n >= 4)
+        found = self.triggers()
+        self.assertEqual((found.bad_format, found.wrong_information, found.wrong_physical_dimensions, found.missing_spec,
+                          found.information_present_low, found.low_confidence), (True, False, True, True, True, False))
+        self.assertEqual([(one.name, one.count) for one in found.missing_specs], [("Width", 2)])
+        self.submit("run-10")  # run-0, the oldest, leaves the window
+        found = self.triggers()
+        self.assertEqual((found.run_count, found.bad_format_count, found.bad_format, found.missing_spec,
+                          found.information_present_low_count), (10, 2, False, False, 3))
+
+    def test_few_runs_count_in_proportion(self):
+        self.assertEqual((self.triggers().run_count, self.triggers().low_confidence, self.triggers().bad_format),
+                         (0, True, False))
+        self.submit("run-0", bad_format=True)
+        for n in range(1, 3):
+            self.submit(f"run-{n}")
+        self.assertTrue(self.triggers().bad_format)  # 1 of 3 is more than 3 of 10
+        self.submit("run-3")
+        self.assertFalse(self.triggers().bad_format)  # 1 of 4 is less
+
+    def test_earlier_reviews_still_count(self):
+        first = self.submit("run", subcategory="phones", bad_format=True, decision=REJECTED)
+        self.submit("run", bad_format=False)
+        self.assertEqual((self.triggers().bad_format, self.triggers("phones").run_count), (True, 0))
+        self.retract(first.id)
+        self.assertFalse(self.triggers().bad_format)
+
+    def test_thresholds_are_an_administrators(self):
+        self.submit("run", bad_format=True)
+        for n in range(9):
+            self.submit(f"run-{n}")
+        self.refusal(grpc.StatusCode.PERMISSION_DENIED,
+                     lambda: self.set_thresholds(client=self.client(roles.ROLE_REVIEWER, user_id="anna"), bad_format=1))
+        self.assertFalse(self.triggers().bad_format)
+        self.assertEqual(self.set_thresholds(bad_format=1, reviews_needed=2),
+                         review_triggers.ReviewThresholds(bad_format=1, reviews_needed=2))
+        self.assertEqual((self.triggers().bad_format, self.triggers().thresholds.bad_format,
+                          self.triggers().thresholds.wrong_information), (True, 1, 3))
+        self.assertEqual((self.submit("run").reviews_needed, self.submit("other", subcategory="phones").reviews_needed),
+                         (2, 1))
+        self.set_thresholds()
+        self.assertFalse(self.triggers().bad_format)
+        error = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.set_thresholds(bad_format=11, missing_spec=0))
+        self.assertEqual(set(bad_fields(error)), {"thresholds.bad_format", "thresholds.missing_spec"})
+
+    def test_random_histories_now_and_then(self):
+        """Triggers equal a recount of the log; those of an earlier event stay as they were."""
+        moments = random.Random(13)
+        made, then = [], []
+        for _ in range(150):
+            choice = moments.random()
+            if choice < 0.2 and made:
+                self.retract(made.pop(moments.randrange(len(made))).id)
+            elif choice < 0.25:
+                self.set_thresholds(f"s{moments.randrange(2)}", bad_format=moments.randint(1, 10),
+                                    missing_spec=moments.randint(1, 10))
+            else:
+                fields = {name: moments.random() < 0.5 for name in ("bad_format", "wrong_information",
+                                                                    "information_present") if moments.random() < 0.6}
+                made.append(self.submit(
+                    f"run-{moments.randrange(20)}", subcategory=f"s{moments.randrange(2)}",
+                    missing_spec=moments.sample(["Width", "height", "PORTS"], moments.randrange(4)),
+                    created_at=self.at(moments.randrange(30)) if moments.random() < 0.5 else None, **fields))
+            if moments.random() < 0.1:
+                seq = self.mine.events()[0].seq
+                then.append((seq, self.triggers("s0")))
+        self.assertEqual(recount.check(self.mine), [])
+        self.assertGreater(len(then), 5)
+        for seq, found in then:
+            self.assertEqual(self.triggers("s0", as_of_seq=seq), found)
+
+
+class CommandLine(ReviewCase):
+    def cli(self, *words, **more):
+        path = self.folder / f"{self.org.id}.token"
+        path.write_text(self.token + "\n")
+        return self.run_cli(*words, environment=self.here(ERRATA_TOKEN_FILE=str(path)), **more)[0]
+
+    def test_submit_list_show_and_run(self):
+        id = self.cli("reviews", "submit", "run-1", "--subcategory", "laptops", "--decision", "rejected", "--bad-format",
+                      "yes", "--wrong-information", "no", "--missing", "Width", "--missing", "height", "--notes", "blurred",
+                      "--reviewer", "anna").strip()
+        self.assertIn("bad format; no wrong information; missing: Width, height",
+                      self.cli("reviews", "list", "--run", "run-1"))
+        shown = json.loads(self.cli("reviews", "show", id[:12], "--json"))["review"]
+        self.assertEqual((shown["id"], shown["badFormat"], shown["wrongInformation"], shown["missingSpec"]),
+                         (id, True, False, ["Width", "height"]))
+        self.assertIn("no: 0 of 1 reviewers", self.cli("reviews", "run", "run-1"))
+        self.cli("reviews", "submit", "run-1", "--subcategory", "laptops", "--decision", "reviewed", "--reviewer", "anna")
+        self.assertIn("yes: 1 of 1 reviewers", self.cli("reviews", "run", "run-1"))
+        self.assertRegex(self.cli("reviews", "triggers", "laptops"),
+                         r"bad format +yes: 1 of 1 runs, threshold 3 of 10\n(.*\n)*Width +1")
+        self.cli("reviews", "thresholds", "laptops", "--bad-format", "7", "--missing", "10")
+        self.assertIn("threshold 7 of 10", self.cli("reviews", "triggers", "laptops"))
+        self.assertIn("expected yes or no", self.run_cli(
+            "reviews", "submit", "r", "--subcategory", "s", "--decision", "rejected", "--bad-format", "maybe", code=2)[1])
+
+
+if __name__ == "__main__":
+    main()

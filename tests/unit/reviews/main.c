@@ -1,0 +1,13 @@
+/*
+ * main.c: runs the tests of reviews.
+ */
+#include "tests/unit/reviews/groups.h"
+
+int main(void)
+{
+    int failed = run_review_tests();
+
+    failed += run_spec_tests();
+    failed += run_trigger_tests();
+    return failed;
+}

@@ -1,0 +1,259 @@
+/*
+ * reviews.c: `errata reviews`: structured reviews of runs, and sanitising people's text for a prompt.
+ */
+#include "tools/errata/commands.h"
+#include "tools/errata/engine/command_call.h"
+#include "tools/errata/engine/input.h"
+#include "tools/errata/engine/paging.h"
+#include "tools/errata/engine/view_cells.h"
+#include "tools/errata/layouts/measures.h"
+
+static enum cli_exit fill_text(struct request *request, struct cli *cli)
+{
+    struct slice text = {NULL, 0};
+    enum cli_exit result = input_argument(cli, cli->options.words[0], &text);
+
+    request_text(request, "text", text);
+    return result;
+}
+
+static enum cli_exit print_sanitized(struct cli *cli, struct json_value reply)
+{
+    struct slice text = reply_text(cli, reply, "text");
+
+    if (cli->out.terminal) {
+        measures_print_text(cli, "", text, SIZE_MAX);
+    } else {
+        print_bytes(&cli->out, text);
+    }
+    if (reply_text(cli, reply, "failed").size > 0) {
+        cli_note(cli, "it can't be made safe: nothing of it is left");
+    } else {
+        cli_note(cli, reply_text(cli, reply, "changed").size > 0 ? "it was changed"
+                                                                 : "it stays as it is");
+    }
+    return CLI_OK;
+}
+
+static const struct option_spec sanitize_options[] = {
+    {"profile", "PROFILE", "intended use of the text"}, {NULL, NULL, NULL}};
+
+/* --- reviews --- */
+
+static void add_finding(struct cli *cli, struct json_value object, const char *member,
+                        const char *text, struct buffer *findings)
+{
+    struct slice value = reply_text(cli, object, member);
+    bool is_true = slice_equal(value, SLICE("true"));
+
+    if (value.size > 0) {
+        buffer_printf(findings, "%s%s%s", findings->size > 0 ? "; " : "", is_true ? "" : "no ",
+                      text);
+    }
+}
+
+struct slice cell_findings(struct cli *cli, struct json_value object, const char *name)
+{
+    struct reply_walk specs = reply_walk(object, "missingSpec");
+    const char *before = "missing: ";
+    struct buffer findings;
+
+    (void)name;
+    buffer_init(&findings, &cli->arena, 64);
+    add_finding(cli, object, "informationPresent", "information present", &findings);
+    add_finding(cli, object, "badFormat", "bad format", &findings);
+    add_finding(cli, object, "wrongInformation", "wrong information", &findings);
+    add_finding(cli, object, "wrongPhysicalDimensions", "wrong dimensions", &findings);
+    while (reply_next(&specs)) {
+        struct slice spec = {NULL, 0};
+
+        if (json_string(&cli->arena, specs.row.text, &spec) != OK) {
+            return slice_of(NULL, 0);
+        }
+
+        if (findings.size > 0 && before[0] == 'm') {
+            buffer_append(&findings, SLICE("; "));
+        }
+        buffer_printf(&findings, "%s%.*s", before, SLICE_ARGS(spec));
+        before = ", ";
+    }
+    return buffer_slice(&findings);
+}
+
+static enum cli_exit print_review_id(struct cli *cli, struct json_value reply)
+{
+    print_line(&cli->out, reply_text(cli, reply_member(reply, "review"), "id"));
+    return CLI_OK;
+}
+
+static enum cli_exit print_run(struct cli *cli, struct json_value reply)
+{
+    struct json_value run = reply_member(reply, "run");
+    struct json_value newest = reply_member(run, "newestReview");
+    struct slice reviewed = reply_count(cli, run, "reviewedCount");
+    struct slice needed = reply_count(cli, run, "reviewsNeeded");
+    bool is_reviewed = slice_equal(reply_text(cli, run, "reviewed"), SLICE("true"));
+    enum cli_exit result = CLI_OK;
+
+    reply_print_member(cli, "run", reply_text(cli, run, "runId"));
+    reply_print_member(cli, "subcategory", reply_text(cli, newest, "subcategory"));
+    reply_print_member(cli, "decision", reply_word(cli, newest, "decision", "REVIEW_DECISION_"));
+    reply_print_member(cli, "reviews", reply_count(cli, run, "reviewCount"));
+    reply_print_member(cli, "reviewed",
+                       arena_printf(&cli->arena, "%s: %.*s of %.*s reviewers",
+                                    is_reviewed ? "yes" : "no", SLICE_ARGS(reviewed),
+                                    SLICE_ARGS(needed)));
+    result = view_print_table(cli, "ReviewerAnswer", run, "answers", NULL);
+    return result == CLI_OK ? view_print_table(cli, "ReviewAgreement", run, "agreement", NULL)
+                            : result;
+}
+
+/* --- triggers --- */
+
+/* `yes: 4 of 10 runs, threshold 3` */
+static void print_trigger(struct cli *cli, struct json_value triggers, const char *title,
+                          const char *member)
+{
+    struct slice count_name = arena_printf(&cli->arena, "%sCount", member);
+    struct slice count = reply_count(cli, triggers, (const char *)count_name.data);
+    struct slice runs = reply_count(cli, triggers, "runCount");
+    struct slice threshold = reply_count(cli, reply_member(triggers, "thresholds"), member);
+    bool is_true = slice_equal(reply_text(cli, triggers, member), SLICE("true"));
+
+    reply_print_member(cli, title,
+                       arena_printf(&cli->arena, "%s: %.*s of %.*s runs, threshold %.*s of 10",
+                                    is_true ? "yes" : "no", SLICE_ARGS(count), SLICE_ARGS(runs),
+                                    SLICE_ARGS(threshold)));
+}
+
+static enum cli_exit print_triggers(struct cli *cli, struct json_value reply)
+{
+    struct json_value triggers = reply_member(reply, "triggers");
+    bool is_low = slice_equal(reply_text(cli, triggers, "lowConfidence"), SLICE("true"));
+
+    print_trigger(cli, triggers, "bad format", "badFormat");
+    print_trigger(cli, triggers, "wrong information", "wrongInformation");
+    print_trigger(cli, triggers, "wrong dimensions", "wrongPhysicalDimensions");
+    print_trigger(cli, triggers, "information missing", "informationPresentLow");
+    if (is_low) {
+        cli_note(cli, "fewer than 10 runs were reviewed: the thresholds are in proportion");
+    }
+    return view_print_table(cli, "MissingSpec", triggers, "missingSpecs", NULL);
+}
+
+static enum cli_exit print_thresholds(struct cli *cli, struct json_value reply)
+{
+    (void)reply;
+    cli_note(cli, "the thresholds are set");
+    return CLI_OK;
+}
+
+static const struct option_spec triggers_options[] = {
+    {"as-of", "TIME|SPAN", "the triggers as they were then"}, {NULL, NULL, NULL}};
+static const struct option_spec thresholds_options[] = {
+    {"bad-format", "N", "runs of 10 with a bad format; default 3"},
+    {"wrong-information", "N", "runs with wrong information; default 3"},
+    {"dimensions", "N", "runs with wrong dimensions; default 2"},
+    {"missing", "N", "runs that miss the same field; default 2"},
+    {"information-missing", "N", "runs whose information is missing; default 4"},
+    {"reviews-needed", "N", "reviewers that a reviewed run needs; default: that of the settings"},
+    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
+    {NULL, NULL, NULL}};
+static const struct option_spec submit_options[] = {
+    {"subcategory", "NAME", "subcategory of the item"},
+    {"decision", "DECISION", "the reviewer's decision"},
+    {"item", "ID", "the item that was reviewed"},
+    {"state", "TEXT", "a state of your own"},
+    {"information-present", "ANSWER", "whether enough data is present"},
+    {"missing", "FIELD", "a field to research first; may be given several times"},
+    {"bad-format", "ANSWER", "whether the format is wrong"},
+    {"wrong-information", "ANSWER", "whether facts are wrong"},
+    {"dimensions", "ANSWER", "whether dimensions or units are wrong"},
+    {"notes", "TEXT|@FILE|-", "what the reviewer noted"},
+    {"snapshot", "JSON|@FILE|-", "the item as it was reviewed, as an object"},
+    {"reviewer", "USER", "the reviewer, if the token is bound to no user"},
+    {"annotator", "ANNOTATOR", "who or what judged"},
+    {"created-at", "TIME|SPAN", "when, for history; needs INTEGRATOR or ADMIN"},
+    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
+    {NULL, NULL, NULL}};
+static const struct option_spec list_options[] = {
+    {"run", "RUN", "only reviews of this run"},
+    {"subcategory", "NAME", "only reviews of this subcategory"},
+    {"decision", "DECISION", "only reviews with this decision"},
+    {"reviewer", "USER", "only reviews by this user"},
+    {"since", "TIME|SPAN", "only reviews from this time on"},
+    {"until", "TIME|SPAN", "only reviews before this time"},
+    CSV_OPTION,
+    PAGING_OPTIONS,
+    {NULL, NULL, NULL}};
+
+const struct command review_commands[] = {
+    {.group = "reviews",
+     .name = "submit",
+     .arguments = "RUN --subcategory NAME --decision DECISION",
+     .summary = "store a reviewer's form about a run and print its id",
+     .help =
+         "Stores a review of the item that a run extracted. The reviews of a subcategory decide "
+         "which guidance goes into the prompts of later runs. A run may have several reviews; "
+         "earlier ones still count.",
+     .examples = {{"errata reviews submit run-17 --subcategory laptops --decision reviewed", NULL},
+                  {"errata reviews submit run-18 --subcategory laptops --decision rejected \\\n"
+                   "  --bad-format yes --missing Width --missing Height",
+                   NULL}},
+     .options = submit_options,
+     COMMAND_CALL("ReviewService/SubmitReview", .print = print_review_id)},
+    {.group = "reviews",
+     .name = "list",
+     .summary = "list reviews, newest first",
+     .help = "Lists reviews, newest first, retracted ones too.",
+     .examples = {{"errata reviews list --subcategory laptops", NULL},
+                  {"errata reviews list --run run-17 --csv", NULL}},
+     .options = list_options,
+     COMMAND_CALL("ReviewService/ListReviews", .nothing = "no reviews match")},
+    {.group = "reviews",
+     .name = "show",
+     .arguments = "REVIEW",
+     .summary = "show one review",
+     .help = "Shows one review by its id.",
+     .examples = {{"errata reviews show 0192f0c0-1111-7222-8333-444455556666", NULL}},
+     COMMAND_CALL("ReviewService/GetReview")},
+    {.group = "reviews",
+     .name = "run",
+     .arguments = "RUN",
+     .summary = "show the reviews of a run together",
+     .help = "Shows whether a run counts as reviewed, who answered what, and how far the reviewers "
+             "agree on each question. Retracted reviews do not count.",
+     .examples = {{"errata reviews run run-17", NULL}},
+     COMMAND_CALL("ReviewService/GetRun", .print = print_run)},
+    {.group = "reviews",
+     .name = "triggers",
+     .arguments = "SUBCATEGORY",
+     .summary = "show what the last reviews of a subcategory have in common",
+     .help = "Shows which findings are frequent in the 10 most recently reviewed runs of a "
+             "subcategory, and the fields that are often missing.",
+     .examples = {{"errata reviews triggers laptops", NULL},
+                  {"errata reviews triggers laptops --as-of 1d", NULL}},
+     .options = triggers_options,
+     COMMAND_CALL("ReviewService/GetTriggers", .print = print_triggers)},
+    {.group = "reviews",
+     .name = "thresholds",
+     .arguments = "SUBCATEGORY",
+     .summary = "set the thresholds of a subcategory",
+     .help = "Sets all thresholds of a subcategory at once; those that are not given become the "
+             "default. Needs an ADMIN token.",
+     .examples = {{"errata reviews thresholds laptops --bad-format 2 --missing 3", NULL}},
+     .options = thresholds_options,
+     COMMAND_CALL("ReviewService/SetTriggerThresholds", .print = print_thresholds)},
+    {.group = "reviews",
+     .name = "sanitize",
+     .arguments = "TEXT|@FILE|-",
+     .summary = "sanitise a text for a prompt, as the server does",
+     .help = "Prints a text as the server inserts it into a prompt, without the characters and "
+             "markup that could change the prompt's meaning. Standard error reports whether the "
+             "text was changed.",
+     .examples = {{"errata reviews sanitize 'Ignore all previous instructions.' --profile note",
+                   NULL},
+                  {"errata reviews sanitize @text.txt --profile example", NULL}},
+     .options = sanitize_options,
+     COMMAND_CALL("TextService/Sanitize", .fill = fill_text, .print = print_sanitized)},
+    {.name = NULL}};

@@ -1,6 +1,6 @@
 # Installation: cmake --install BUILD --prefix PREFIX
 #
-#   bin/                  erratad, errata, errata-bench; errata-pdf-worker, which erratad starts from
+#   bin/                  erratad, errata, errata-bench, errata-mkmodel; errata-pdf-worker, which erratad starts from
 #                         its own folder
 #   lib/                  liberrata.so.0, liberrata.a
 #   include/liberrata/    <errata/*.h>, the stubs <errata/v1/NAME.client.h>, the messages
@@ -142,7 +142,7 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/errataConfigVersion.cmake
 
 # Builds the installed files only.
 add_custom_target(installable DEPENDS liberrata liberrata_static)
-foreach(program erratad errata errata-bench errata-pdf-worker)
+foreach(program erratad errata errata-bench errata-mkmodel errata-pdf-worker)
     if(TARGET ${program})
         install(TARGETS ${program} RUNTIME)
         add_dependencies(installable ${program})

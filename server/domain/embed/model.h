@@ -1,0 +1,108 @@
+/*
+ * model.h: the model file of the sentence encoder (Universal Sentence Encoder Lite): its layout, and
+ * finding its sections in memory. The file is written by tools/mkmodel and mapped by the server;
+ * numbers are little-endian. A file is input: model_open checks every size and every index, so that
+ * no later function reads outside it. Knows nothing of files and of texts.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_EMBED_MODEL_H
+#define ERRATA_SERVER_DOMAIN_EMBED_MODEL_H
+
+#include "store/base/err.h"
+#include "store/base/slice.h"
+
+/* Sizes of the encoder. */
+#define MODEL_TOKENS_MAX 128 /* the encoder ignores later tokens */
+#define MODEL_EMBEDDING_ROWS 8002
+#define MODEL_NARROW 256 /* width of an embedding and of the input of layer 0 */
+#define MODEL_WIDE 512 /* width of layer 1 and of the result */
+#define MODEL_FEED 1536 /* width inside a feed-forward part */
+#define MODEL_HEADS 4
+#define MODEL_TIMESCALES 128
+/* Outputs of a linear layer whose weights are stored together; each layer has a multiple. */
+#define MODEL_PANEL 16
+/* Maximum pieces of the vocabulary: ids are indices of embedding rows. */
+#define MODEL_PIECES_MAX MODEL_EMBEDDING_ROWS
+/* Maximum nodes of the trie: 8,000 pieces of at most 48 bytes in UTF-8 have fewer. */
+#define MODEL_NODES_MAX 400000
+/* Alignment of a section in the file. */
+#define MODEL_ALIGN_BYTES 64
+
+/* The number type of weights; the numbers are part of the file. */
+enum model_weights {
+    MODEL_FLOAT = 0, /* as in the original; for comparisons */
+    MODEL_INT8 = 1 /* with a scale per output of a layer and per row of the embedding table */
+};
+
+/* The head of the file, before its sections. */
+struct model_head {
+    char magic[8];
+    uint32_t weights; /* enum model_weights */
+    uint32_t piece_count;
+    uint32_t node_count;
+    uint32_t zero[11];
+};
+
+#define MODEL_MAGIC "ERRATAM1"
+
+/* A node of the trie of pieces, by the bytes of UTF-8. Children are adjacent, in ascending order of
+ * their bytes, and have higher indices than their parent. Node 0 is the root. */
+struct model_node {
+    uint32_t first_child;
+    uint16_t child_count;
+    uint16_t piece; /* id of the piece that ends here; 0: none, since id 0 is the unknown piece */
+};
+
+/* A linear layer: out = in * weights + bias. Weights are in panels of 16 outputs. MODEL_FLOAT: of each
+ * input 16 floats; MODEL_INT8: of each pair of inputs 16 pairs of int8_t. */
+struct model_linear {
+    uint32_t in;
+    uint32_t out;
+    const void *weights;
+    const float *scales; /* MODEL_INT8: of each output */
+    const float *bias;
+};
+
+/* Scale and bias of a layer normalisation. */
+struct model_norm {
+    const float *scale;
+    const float *bias;
+};
+
+/* A transformer layer. */
+struct model_layer {
+    uint32_t width; /* of its attention: MODEL_NARROW, then MODEL_WIDE */
+    struct model_norm attention_norm;
+    struct model_linear query_key_value;
+    struct model_linear attention_out;
+    struct model_linear
+        residual; /* of layer 0, from MODEL_NARROW to MODEL_WIDE; otherwise in is 0 */
+    struct model_norm feed_norm;
+    struct model_linear feed_in;
+    struct model_linear feed_out;
+};
+
+/* A model. All pointers are borrowed from the file's bytes. */
+struct model {
+    enum model_weights weights;
+    uint32_t piece_count;
+    uint32_t node_count;
+    const struct model_node *nodes;
+    const uint8_t *labels; /* of each node, the byte that leads to it */
+    const float *scores; /* of each piece, its logarithmic probability */
+    const float *timescales; /* MODEL_TIMESCALES */
+    const void *embeddings; /* rows of MODEL_NARROW numbers */
+    const float *embedding_scales; /* MODEL_INT8: of each row */
+    struct model_layer layers[2];
+    struct model_linear result; /* before the hyperbolic tangent */
+};
+
+/* Returns the size of a file with this head. */
+size_t model_bytes(const struct model_head *head);
+/* Finds the sections in `bytes`, aligned to MODEL_ALIGN_BYTES, of which the head is valid and the
+ * size that of model_bytes. Checks nothing: tools/mkmodel fills the sections in. */
+void model_locate(struct slice bytes, struct model *ret_model);
+/* Checks a file's bytes and finds its sections. The bytes must be aligned to MODEL_ALIGN_BYTES and
+ * outlive the model. ERR_CORRUPT if they are not a model file of this version. */
+MUST_CHECK enum err model_open(struct slice bytes, struct model *ret_model);
+
+#endif

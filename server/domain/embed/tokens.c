@@ -1,0 +1,216 @@
+/*
+ * tokens.c: the text in NFKC, a mark U+2581 before it and for each space, and the Viterbi search
+ * over its characters, with a trie of the pieces' bytes.
+ */
+#include "server/domain/embed/tokens.h"
+
+#include "server/domain/text/normalise.h"
+#include "store/base/assert.h"
+
+#include <utf8proc.h>
+
+#define SPACE_MARK 0x2581
+#define REPLACEMENT 0xFFFD
+/* Unicode's normal forms keep ASCII. */
+#define ASCII_END 0x80
+
+/* The text that is searched. */
+struct marked {
+    size_t count; /* characters */
+    uint8_t *bytes; /* UTF-8 */
+    uint32_t *starts; /* offset of each character, and of the end */
+};
+
+/* The best way to each position between characters. */
+struct path {
+    double *sums;
+    uint16_t *pieces; /* the last piece of the way; 0: the unknown piece */
+    uint16_t *lengths; /* its characters */
+};
+
+/* Decodes at most `max` characters. */
+static void decode(struct slice text, size_t max, struct points *points, bool *ret_ascii)
+{
+    size_t at = 0;
+
+    points->count = 0;
+    *ret_ascii = true;
+    while (at < text.size && points->count < max) {
+        utf8proc_int32_t character = text.data[at];
+        utf8proc_ssize_t size = 1;
+
+        if (character >= ASCII_END) {
+            size = utf8proc_iterate(text.data + at, (utf8proc_ssize_t)(text.size - at), &character);
+            *ret_ascii = false;
+        }
+        if (size <= 0) {
+            size = 1;
+            character = REPLACEMENT;
+        }
+        points->at[points->count++] = (uint32_t)character;
+        at += (size_t)size;
+    }
+}
+
+/* Encodes the characters with their marks. */
+static void encode(const struct points *points, struct marked *marked)
+{
+    uint32_t at = 0;
+
+    marked->count = 0;
+    if (points->count > 0) {
+        marked->starts[marked->count++] = at;
+        at += (uint32_t)utf8proc_encode_char(SPACE_MARK, marked->bytes + at);
+    }
+    for (size_t i = 0; i < points->count; i++) {
+        uint32_t character = points->at[i] == ' ' ? SPACE_MARK : points->at[i];
+
+        marked->starts[marked->count++] = at;
+        at += (uint32_t)utf8proc_encode_char((utf8proc_int32_t)character, marked->bytes + at);
+    }
+    marked->starts[marked->count] = at;
+}
+
+static enum err mark(struct arena *arena, struct slice text, struct marked *ret_marked)
+{
+    size_t max = text.size < TOKENS_CHARACTERS_MAX ? text.size : TOKENS_CHARACTERS_MAX;
+    size_t room = 18 * max; /* no code point becomes more than 18 in NFKC */
+    struct points points = {NULL, 0};
+    struct points spare = {NULL, 0};
+    bool ascii = true;
+
+    room = room < TOKENS_CHARACTERS_MAX ? room : TOKENS_CHARACTERS_MAX;
+    points.at = (uint32_t *)arena_alloc(arena, (room + 1) * sizeof(uint32_t));
+    ret_marked->bytes = (uint8_t *)arena_alloc(arena, 4 * (room + 1));
+    ret_marked->starts = (uint32_t *)arena_alloc(arena, (room + 2) * sizeof(uint32_t));
+    if (points.at == NULL || ret_marked->bytes == NULL || ret_marked->starts == NULL) {
+        return ERR_MEMORY;
+    }
+    decode(text, max, &points, &ascii);
+    if (!ascii) {
+        spare.at = (uint32_t *)arena_alloc(arena, (room + 1) * sizeof(uint32_t));
+        if (spare.at == NULL) {
+            return ERR_MEMORY;
+        }
+        (void)normalise_drop_stacked(&points);
+        (void)normalise_nfkc(&points, &spare, room);
+    }
+    encode(&points, ret_marked);
+    return OK;
+}
+
+/* Returns the child by this byte; 0: there is none. */
+static uint32_t find_child(const struct model *model, uint32_t parent, uint8_t byte)
+{
+    const struct model_node *node = &model->nodes[parent];
+    uint32_t low = node->first_child;
+    uint32_t high = low + node->child_count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (model->labels[middle] == byte) {
+            return middle;
+        }
+        if (model->labels[middle] < byte) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return 0;
+}
+
+/* A way to `end` replaces one that is not better. A sum of 0 is a position without a way. */
+static void offer(struct path *path, size_t start, size_t end, double score, uint16_t piece)
+{
+    double sum = path->sums[start] + score;
+
+    if (path->sums[end] == 0 || sum >= path->sums[end]) {
+        path->sums[end] = sum;
+        path->pieces[end] = piece;
+        path->lengths[end] = (uint16_t)(end - start);
+    }
+}
+
+/* Offers all pieces that begin at character `start`. */
+static void offer_pieces(const struct model *model, const struct marked *marked, size_t start,
+                         struct path *path)
+{
+    uint32_t node = 0;
+    uint32_t at = marked->starts[start];
+    size_t end = start;
+    bool found = false;
+
+    while (at < marked->starts[marked->count]) {
+        node = find_child(model, node, marked->bytes[at]);
+        if (node == 0) {
+            break;
+        }
+        at++;
+        if (at == marked->starts[end + 1]) {
+            end++;
+            if (model->nodes[node].piece != 0) {
+                uint16_t piece = model->nodes[node].piece;
+
+                offer(path, start, end, (double)model->scores[piece], piece);
+                found = true;
+            }
+        }
+    }
+    if (!found) {
+        offer(path, start, start + 1, 0, 0);
+    }
+}
+
+/* Writes the way's pieces in order, with each run of unknown pieces as one. */
+static void collect(const struct path *path, size_t count, struct tokens *tokens)
+{
+    size_t pieces = 0;
+    size_t at = count;
+
+    /* From the end: the pieces move to the end of path->pieces, which is no longer needed there. */
+    while (at > 0) {
+        uint16_t piece = path->pieces[at];
+        size_t length = path->lengths[at];
+
+        if (piece != 0 || pieces == 0 || path->pieces[count - pieces + 1] != 0) {
+            path->pieces[count - pieces] = piece;
+            pieces++;
+        }
+        at -= length;
+    }
+    tokens->count = pieces < MODEL_TOKENS_MAX ? pieces : MODEL_TOKENS_MAX;
+    memcpy(tokens->ids, path->pieces + count - pieces + 1, tokens->count * sizeof(tokens->ids[0]));
+}
+
+enum err tokens_of(const struct model *model, struct arena *arena, struct slice text,
+                   struct tokens *ret_tokens)
+{
+    struct marked marked = {0};
+    struct path path = {NULL, NULL, NULL};
+    enum err err = OK;
+
+    ret_tokens->count = 0;
+    if (text.size == 0) {
+        return OK;
+    }
+    err = mark(arena, text, &marked);
+    if (err != OK) {
+        return err;
+    }
+    path.sums = (double *)arena_calloc(arena, marked.count + 1, sizeof(double));
+    path.pieces = (uint16_t *)arena_calloc(arena, marked.count + 1, sizeof(uint16_t));
+    path.lengths = (uint16_t *)arena_alloc(arena, (marked.count + 1) * sizeof(uint16_t));
+    if (path.sums == NULL || path.pieces == NULL || path.lengths == NULL) {
+        return ERR_MEMORY;
+    }
+    for (size_t i = 0; i <= marked.count; i++) {
+        path.lengths[i] = 1;
+    }
+    for (size_t i = 0; i < marked.count; i++) {
+        offer_pieces(model, &marked, i, &path);
+    }
+    collect(&path, marked.count, ret_tokens);
+    return OK;
+}

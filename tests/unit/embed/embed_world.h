@@ -1,0 +1,26 @@
+/*
+ * embed_world.h: models of made weights and small vocabularies, for tests.
+ */
+#ifndef ERRATA_TESTS_UNIT_EMBED_EMBED_WORLD_H
+#define ERRATA_TESTS_UNIT_EMBED_EMBED_WORLD_H
+
+#include "server/domain/embed/encoder.h"
+#include "tools/mkmodel/pack/make.h"
+
+#define WORLD_ARENA_BYTES ((size_t)512 << 20)
+
+/* A source of random weights between -0.1 and 0.1, the same for a seed, and the vocabulary. */
+struct make_source world_source(struct arena *arena, uint64_t seed, const struct slice *pieces,
+                                const float *scores, size_t piece_count);
+/* A model of the small vocabulary of embed_world.c. */
+struct slice world_model(struct arena *arena, enum model_weights weights, struct model *ret_model);
+/* Its tokens of a text. */
+struct tokens world_tokens(struct arena *arena, const struct model *model, struct slice text);
+
+/* The tests, by file. */
+int tokens_test_run(void);
+int model_test_run(void);
+int encoder_test_run(void);
+int package_test_run(void);
+
+#endif

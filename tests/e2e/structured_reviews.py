@@ -11,8 +11,8 @@ import grpc
 from google.protobuf import timestamp_pb2
 
 import recount
-from erratad import (admin, bad_fields, event_log, event_service, main, review, review_service, review_triggers, reviewed_run,
-                     roles)
+from erratad import (admin, bad_fields, event_log, event_service, main, review, review_service, review_prompts, review_triggers,
+                     reviewed_run, roles, run_item)
 from errata_cli import CliCase
 
 REVIEWED = review.REVIEW_DECISION_REVIEWED
@@ -301,6 +301,81 @@ class Triggers(ReviewCase):
             self.assertEqual(self.triggers("s0", as_of_seq=seq), found)
 
 
+class Placeholders(ReviewCase):
+    def resolve(self, client=None, **fields):
+        fields.setdefault("subcategory", "laptops")
+        return (client or self.mine).reviews.ResolvePlaceholders(review_prompts.ResolvePlaceholdersRequest(**fields))
+
+    def put(self, run="run", json='{"name": "X1"}', client=None, **fields):
+        return (client or self.mine).reviews.PutItem(review_service.PutItemRequest(
+            item=run_item.RunItem(run_id=run, item_json=json, **fields))).item
+
+    def test_no_signal_leaves_prompts_as_they_are(self):
+        found = self.resolve(prompts={"extract": "A {{EXTRACTION_REVIEW}}B {{ITEM_DATABASE_SCHEMA}} {{OTHER}}{{OTHER}}",
+                                      "plain": ""}, search_queries=["x1 width", "x1 {{A}}"])
+        self.assertEqual(dict(found.prompts), {"extract": "A B {{ITEM_DATABASE_SCHEMA}} {{OTHER}}{{OTHER}}", "plain": ""})
+        self.assertEqual(list(found.other_tokens), ["ITEM_DATABASE_SCHEMA", "OTHER"])
+        self.assertEqual(list(found.search_queries), ["x1 width", "x1 {{A}}"])
+        self.assertEqual({one.source for one in found.placeholders}, {review_prompts.PLACEHOLDER_SOURCE_EMPTY})
+        self.assertEqual((found.broad_search_allowed, found.prefer_json_correction, found.degraded), (True, False, False))
+
+    def test_triggers_and_current_review_fill_prompts(self):
+        for n in range(10):
+            self.submit(f"run-{n}", bad_format=True, missing_spec=["Width"] if n < 3 else [])
+        found = self.resolve(
+            prompts={"extract": "{{EXTRACTION_REVIEW}}", "supervise": "{{SUPERVISOR_REVIEW}}", "both":
+                     "{{CATEGORIZER_REVIEW}}|{{EXAMPLE_ITEM}}"},
+            current_review=review_prompts.CurrentReview(information_present=True, missing_spec=["Ports"],
+                                                        notes="user: the price is {{gross}}"),
+            static_example="EXAMPLE")
+        self.assertEqual((found.broad_search_allowed, found.prefer_json_correction), (False, True))
+        self.assertTrue(found.triggers.bad_format)
+        extract = found.prompts["extract"]
+        self.assertLess(extract.index("Ports"), extract.index("Width"))
+        self.assertIn("Spezifikationen:", extract)
+        self.assertIn("\u27c5the price is gross\u27c6", extract)
+        self.assertIn("\u27c5the price is gross\u27c6", found.prompts["supervise"])
+        self.assertEqual(found.prompts["both"], "|EXAMPLE")
+        self.assertEqual([one.source for one in found.placeholders],
+                         [review_prompts.PLACEHOLDER_SOURCE_EMPTY, review_prompts.PLACEHOLDER_SOURCE_INJECTED,
+                          review_prompts.PLACEHOLDER_SOURCE_INJECTED, review_prompts.PLACEHOLDER_SOURCE_STATIC_FALLBACK])
+        self.assertEqual(list(found.placeholders[1].signals), [
+            review_prompts.REVIEW_SIGNAL_INFORMATION_PRESENT, review_prompts.REVIEW_SIGNAL_MISSING_SPEC,
+            review_prompts.REVIEW_SIGNAL_BAD_FORMAT, review_prompts.REVIEW_SIGNAL_NOTES])
+
+    def test_example_is_the_latest_reviewed_item(self):
+        def example(**fields):
+            return self.resolve(prompts={"p": "{{EXAMPLE_ITEM}}"}, static_example="STATIC", **fields).prompts["p"]
+        made = self.put(json='{"name": "X1", "email": "a@b.de", "text": "ask c@d.de"}', item_id="i")
+        self.assertEqual(self.mine.log.GetEvent(event_service.GetEventRequest(id=made.id)).event.run_item, made)
+        self.assertEqual(example(), "STATIC")
+        one = self.submit()
+        seq = self.mine.events()[0].seq
+        wanted = '{"name":"X1","email":"[redacted]","text":"ask [redacted]"}'
+        self.assertEqual(example(), wanted)
+        self.submit("run-2", item_snapshot_json='{"name": "X2"}')
+        self.assertEqual(example(), '{"name":"X2"}')
+        self.submit("run-2", decision=REJECTED)
+        self.assertEqual(example(), wanted)
+        self.retract(one.id)
+        self.assertEqual(example(), "STATIC")
+        self.assertEqual(example(as_of_seq=seq), wanted)
+        self.assertEqual(example(as_of_seq=seq - 1), "STATIC")
+
+    def test_roles_and_faults(self):
+        self.refusal(grpc.StatusCode.PERMISSION_DENIED, lambda: self.resolve(self.client(roles.ROLE_VIEWER)))
+        self.refusal(grpc.StatusCode.PERMISSION_DENIED, lambda: self.resolve(self.client(roles.ROLE_INTEGRATOR)))
+        error = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.resolve(
+            current_review=review_prompts.CurrentReview(missing_spec=["y" * 101])))
+        self.assertEqual(set(bad_fields(error)), {"current_review.missing_spec[0]"})
+        error = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.put(json="[]"))
+        self.assertEqual(set(bad_fields(error)), {"item.item_json"})
+        anna = self.client(roles.ROLE_OPERATOR, user_id="anna")
+        self.assertEqual(self.put(client=anna).actor_user_id, "anna")
+        self.refusal(grpc.StatusCode.PERMISSION_DENIED, lambda: self.put(client=anna, actor_user_id="ben"))
+        self.refusal(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.retract(self.put().id))
+
+
 class CommandLine(ReviewCase):
     def cli(self, *words, **more):
         path = self.folder / f"{self.org.id}.token"
@@ -323,6 +398,11 @@ class CommandLine(ReviewCase):
                          r"bad format +yes: 1 of 1 runs, threshold 3 of 10\n(.*\n)*Width +1")
         self.cli("reviews", "thresholds", "laptops", "--bad-format", "7", "--missing", "10")
         self.assertIn("threshold 7 of 10", self.cli("reviews", "triggers", "laptops"))
+        self.cli("reviews", "item", "run-1", '{"name": "X1"}')
+        out, said = self.run_cli("reviews", "resolve", "laptops", "--prompt", "p=See {{EXAMPLE_ITEM}}", "--bad-format", "yes",
+                                 environment=self.here(ERRATA_TOKEN_FILE=str(self.folder / f"{self.org.id}.token")))
+        self.assertEqual(out, 'See {"name":"X1"}\n')
+        self.assertIn("SUPERVISOR_REVIEW: INJECTED by BAD_FORMAT", said)
         self.assertIn("expected yes or no", self.run_cli(
             "reviews", "submit", "r", "--subcategory", "s", "--decision", "rejected", "--bad-format", "maybe", code=2)[1])
 

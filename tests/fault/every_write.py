@@ -16,13 +16,13 @@ import recount
 from erratad import (CHANNEL_OPTIONS, Client, admin, admin_grpc, artifact, event_log, event_service,
                      extraction, extraction_service, feedback, feedback_service, is_client_stream, learning,
                      layout, event_service_grpc, mappings, methods, options, prompt_service,
-                     prompt_template, review, review_service, review_triggers, roles, sku_mapping, verdict_service, verdicts)
+                     prompt_template, review, review_service, review_triggers, roles, run_item, sku_mapping, verdict_service, verdicts)
 
 WRITES = (("capture", 36), ("batch", 10), ("extraction", 16), ("suggest", 6), ("confirm", 10), ("reject", 4), ("judge", 6),
           ("matches", 6), ("template", 3), ("settings", 1), ("token", 6), ("document", 6), ("upload", 2),
           ("merge", 2), ("split", 2),
           ("organization", 2), ("verdict", 8), ("rule", 3), ("propose", 2), ("state", 3), ("import_rules", 2),
-          ("review", 8), ("thresholds", 2),
+          ("review", 8), ("thresholds", 2), ("item", 4),
           ("retract", 4))
 # Corrections of one layout, taken back as often as they are made, and extractions that count them.
 RETRACTIONS = (("capture", 10), ("retract", 10), ("extraction", 3))
@@ -61,6 +61,7 @@ PATHS = {"capture": "/errata.v1.FeedbackService/CaptureFeedbackEvent",
          "retract": "/errata.v1.EventService/RetractEvent",
          "review": "/errata.v1.ReviewService/SubmitReview",
          "thresholds": "/errata.v1.ReviewService/SetTriggerThresholds",
+         "item": "/errata.v1.ReviewService/PutItem",
          "organization": "/errata.v1.AdminService/CreateOrganization"}
 READS = {"examples": "/errata.v1.PromptService/GetExamples",
          "prompt": "/errata.v1.PromptService/PreparePrompt",
@@ -79,7 +80,8 @@ REPLIES = {"capture": feedback_service.CaptureFeedbackEventResponse, "batch": fe
            "import_rules": verdict_service.ImportLearnedRulesResponse,
            "retract": event_service.RetractEventResponse,
            "review": review_service.SubmitReviewResponse,
-           "thresholds": review_triggers.SetTriggerThresholdsResponse}
+           "thresholds": review_triggers.SetTriggerThresholdsResponse,
+           "item": review_service.PutItemResponse}
 
 
 def draw(moments, table):
@@ -391,6 +393,11 @@ class Load:
         with self.lock:
             self.retractable.setdefault(org, []).append(reported.review.id)
 
+    def item(self, key, org, token):
+        self.write("item", key, org, token, review_service.PutItemRequest(item=run_item.RunItem(
+            run_id=f"run-{number_of(key + 'r', 30)}", item_id=key, item_json='{"name": "X1"}')),
+            lambda reported: [reported.item.id])
+
     def thresholds(self, key, org, token):
         self.write("thresholds", key, org, token, review_triggers.SetTriggerThresholdsRequest(
             subcategory=f"subcategory-{number_of(key + 's', 3)}", thresholds=review_triggers.ReviewThresholds(
@@ -563,7 +570,7 @@ class Log:
             if reported.rule.pattern.startswith("imported-"):
                 return reported.rule.pattern.removeprefix("imported-")
             return reported.reason or None
-        if payload == "review":
+        if payload in ("review", "run_item"):
             return reported.item_id
         if payload == "verdict_submission":
             return reported.receipt_id

@@ -46,6 +46,8 @@ static const struct {
     {"/errata.v1.ReviewService/GetRun", "VORSIA"},
     {"/errata.v1.ReviewService/GetTriggers", "VORSIA"},
     {"/errata.v1.ReviewService/SetTriggerThresholds", "A"},
+    {"/errata.v1.ReviewService/PutItem", "ORSIA"},
+    {"/errata.v1.ReviewService/ResolvePlaceholders", "ORSA"},
     {"/errata.v1.VerdictService/SubmitVerdict", "ORSIA"},
     {"/errata.v1.VerdictService/ScoreDocument", "ORSA"},
     {"/errata.v1.VerdictService/GetVerdictStats", "ORIA"},

@@ -558,6 +558,8 @@ const ProtobufCMessageDescriptor *world_reply_of(const struct method_info *metho
         &errata__v1__list_reviews_response__descriptor,
         &errata__v1__get_run_response__descriptor,
         &errata__v1__get_triggers_response__descriptor,
+        &errata__v1__put_item_response__descriptor,
+        &errata__v1__resolve_placeholders_response__descriptor,
         &errata__v1__set_trigger_thresholds_response__descriptor,
     };
 

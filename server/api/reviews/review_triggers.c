@@ -51,12 +51,17 @@ enum err review_service_get_triggers_cost(struct review_service_get_triggers_cal
 enum err review_service_get_triggers_read(struct review_service_get_triggers_call *call)
 {
     struct review_window_query query = query_of(call);
+    struct slice message = {NULL, 0};
     struct review_triggers triggers;
     enum err err = review_triggers_read(call->ctx->arena, call->txn, &query, &triggers);
 
-    return err != OK ? err
-                     : review_triggers_put(call->ctx->arena, &triggers,
-                                           GET_TRIGGERS_RESPONSE_TRIGGERS_FIELD, call->body);
+    if (err == OK) {
+        err = review_triggers_encode(call->ctx->arena, &triggers, &message);
+    }
+    if (err == OK) {
+        wire_put_bytes(call->body, GET_TRIGGERS_RESPONSE_TRIGGERS_FIELD, message);
+    }
+    return err;
 }
 
 enum err

@@ -2,6 +2,7 @@
  * apply.c: applies the events of reviews: a review is added to its run and to the lists of its subcategory and of all
  * reviews.
  */
+#include "server/domain/reviews/items.h"
 #include "server/domain/reviews/runs.h"
 #include "server/domain/reviews/thresholds.h"
 #include "store/base/assert.h"
@@ -73,12 +74,18 @@ static enum err apply_submitted(struct ctx *ctx, struct store_txn *txn, const st
     if (err == OK) {
         err = put_lists(txn, event, &view, &run);
     }
+    if (err == OK && view.has_item_snapshot) {
+        err = run_item_enter(txn, event->org, &run, event->seq, 0);
+    }
     return err != OK ? err : review_run_refresh(ctx->arena, txn, event->org, view.run_id, 1);
 }
 
 enum err reviews_apply(struct ctx *ctx, struct store_txn *txn, const struct event *event)
 {
     ASSERT(reviews_applies(event->kind));
+    if (event->kind == EVENT_RUN_ITEM_PUT) {
+        return run_item_apply(ctx, txn, event);
+    }
     return event->kind == EVENT_TRIGGER_THRESHOLDS_SET ? review_thresholds_apply(ctx, txn, event)
                                                        : apply_submitted(ctx, txn, event);
 }

@@ -3,6 +3,8 @@
  */
 #include "server/domain/reviews/keys.h"
 
+#include "store/base/bytes.h"
+
 struct review_run_hash review_run_hash_of(struct slice run_id)
 {
     struct key key = {.size = 0};
@@ -60,4 +62,29 @@ struct key key_review_subcategory(struct org_id org, struct slice subcategory,
 struct key key_review_thresholds(struct org_id org, struct slice subcategory)
 {
     return key_review_subcategory_prefix(org, subcategory);
+}
+
+struct key key_review_item(struct org_id org, const struct review_run_hash *run, uint64_t seq)
+{
+    struct key key = key_review_prefix(org, run);
+
+    key_put_be64(&key, ~seq);
+    return key;
+}
+
+struct key key_review_example(struct org_id org, struct slice subcategory, uint64_t seq)
+{
+    struct key key = key_review_subcategory_prefix(org, subcategory);
+
+    key_put_be64(&key, ~seq);
+    return key;
+}
+
+enum err key_read_review_item(struct slice key, uint64_t *ret_seq)
+{
+    if (key.size != KEY_ORG_BYTES + KEY_HASH_BYTES + sizeof(uint64_t)) {
+        return ERR_CORRUPT;
+    }
+    *ret_seq = ~bytes_get_be64(key.data + KEY_ORG_BYTES + KEY_HASH_BYTES);
+    return OK;
 }

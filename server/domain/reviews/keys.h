@@ -27,6 +27,12 @@ struct key key_review_time(struct org_id org, int64_t created_at_us, uint64_t se
 struct key key_review_subcategory_prefix(struct org_id org, struct slice subcategory);
 struct key key_review_subcategory(struct org_id org, struct slice subcategory,
                                   int64_t created_at_us, uint64_t seq);
+/* Items of a run, the last one first: organisation, hash of the run 16, inverted seq 8. */
+struct key key_review_item(struct org_id org, const struct review_run_hash *run, uint64_t seq);
+/* Example items: organisation, hash of the subcategory 16, inverted seq of the item 8. */
+struct key key_review_example(struct org_id org, struct slice subcategory, uint64_t seq);
+/* Reads the seq of both. ERR_CORRUPT for a key of another form. */
+MUST_CHECK enum err key_read_review_item(struct slice key, uint64_t *ret_seq);
 /* Thresholds: organisation, hash of the subcategory 16. */
 struct key key_review_thresholds(struct org_id org, struct slice subcategory);
 

@@ -131,6 +131,7 @@ enum err record_decode_review_run(struct slice bytes, struct review_run_record *
         .newest_created_at_us = message.newest_created_at_us,
         .subcategory = record_take(&check, message.subcategory),
         .is_reviewed = message.is_reviewed,
+        .item_seq = message.item_seq,
     };
     record_need(&check, !check.failed && run_fits(&record));
     if (!check.failed) {
@@ -149,6 +150,7 @@ enum err record_encode_review_run(struct arena *arena, const struct review_run_r
         .newest_created_at_us = record->newest_created_at_us,
         .subcategory = record->subcategory,
         .is_reviewed = record->is_reviewed,
+        .item_seq = record->item_seq,
     };
 
     if (UNEXPECTED(!run_fits(record))) {

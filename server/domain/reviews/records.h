@@ -39,10 +39,11 @@ struct review_record {
 struct review_run_record {
     struct slice run_id; /* not empty */
     uint32_t review_count; /* of all reviews, retracted ones too */
-    uint64_t newest_seq; /* 0: none remains, and the members below are 0 or empty */
+    uint64_t newest_seq; /* 0: none remains, and the next three members are 0 or empty */
     int64_t newest_created_at_us;
     struct slice subcategory; /* of the newest one */
     bool is_reviewed; /* it counts as reviewed */
+    uint64_t item_seq; /* of the event that has its latest item; 0: there is none */
 };
 
 /* The thresholds of a subcategory, in the order of a row. */

@@ -2,6 +2,7 @@
  * retract.c: a retracted review stays in its lists, with the number of its retraction, and no longer counts in its run
  * and in windows.
  */
+#include "server/domain/reviews/items.h"
 #include "server/domain/reviews/runs.h"
 #include "store/log.h"
 
@@ -51,5 +52,8 @@ enum err reviews_retract(struct ctx *ctx, struct store_txn *txn, const struct ev
     run = review_run_hash_of(view.run_id);
     key = key_review(event->org, &run, event->created_at_us, event->seq);
     err = mark(ctx, txn, retraction, &key);
+    if (err == OK && view.has_item_snapshot) {
+        err = run_item_enter(txn, event->org, &run, event->seq, retraction->seq);
+    }
     return err != OK ? err : review_run_refresh(ctx->arena, txn, event->org, view.run_id, 0);
 }

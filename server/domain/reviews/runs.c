@@ -3,6 +3,7 @@
  */
 #include "server/domain/reviews/runs.h"
 
+#include "server/domain/reviews/items.h"
 #include "server/domain/reviews/reviewers.h"
 #include "store/base/bytes.h"
 
@@ -114,6 +115,34 @@ static enum err move_newest(struct store_txn *txn, struct org_id org,
     return store_put(txn, TABLE_REVIEW_NEWEST, key_slice(&key), slice_of(value, sizeof(value)));
 }
 
+/* Returns whether a run has an example item. */
+static bool has_example(const struct review_run_record *record)
+{
+    return record->is_reviewed && record->item_seq != 0;
+}
+
+/* Moves the row of a run among the example items. */
+static enum err move_example(struct store_txn *txn, struct org_id org,
+                             const struct review_run_hash *run,
+                             const struct review_run_record *before,
+                             const struct review_run_record *after)
+{
+    struct key key;
+    enum err err = OK;
+
+    if (has_example(before)) {
+        key = key_review_example(org, before->subcategory, before->item_seq);
+        err = store_del(txn, TABLE_REVIEW_EXAMPLE, key_slice(&key));
+        err = err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
+    }
+    if (err != OK || !has_example(after)) {
+        return err;
+    }
+    key = key_review_example(org, after->subcategory, after->item_seq);
+    return store_put(txn, TABLE_REVIEW_EXAMPLE, key_slice(&key),
+                     slice_of(run->bytes, sizeof(run->bytes)));
+}
+
 /* Reads the row of a run into the arena; an empty one if there is none. */
 static enum err read_before(struct arena *arena, struct store_txn *txn, struct org_id org,
                             const struct review_run_hash *run, struct review_run_record *ret_record)
@@ -147,7 +176,13 @@ enum err review_run_refresh(struct arena *arena, struct store_txn *txn, struct o
     after.review_count += added;
     err = derive(arena, txn, org, &run, &after);
     if (err == OK) {
+        err = run_item_latest(txn, org, &run, REVIEWS_NOW, &after.item_seq);
+    }
+    if (err == OK) {
         err = move_newest(txn, org, &run, &before, &after);
+    }
+    if (err == OK) {
+        err = move_example(txn, org, &run, &before, &after);
     }
     if (err == OK) {
         err = record_encode_review_run(arena, &after, &value);

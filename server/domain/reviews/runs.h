@@ -22,7 +22,7 @@ MUST_CHECK enum err review_run_read(struct store_txn *txn, struct org_id org,
                                     const struct review_run_hash *run,
                                     struct review_run_record *ret_record);
 /* Adds `added` to the number of reviews of a run, creates its row if it has none, and derives the rest of the row, and
- * its row among the newest reviews of its subcategory, from its reviews. For apply. */
+ * its rows among the newest reviews and the example items of its subcategory, from its reviews and items. For apply. */
 MUST_CHECK enum err review_run_refresh(struct arena *arena, struct store_txn *txn,
                                        struct org_id org, struct slice run_id, uint32_t added);
 

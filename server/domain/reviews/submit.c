@@ -128,6 +128,7 @@ static enum err encode(struct ctx *ctx, const struct submitting *submitting,
         .annotator_kind = submitting->annotator,
         .reviews_needed = submitting->reviews_needed,
         .notes = input->notes,
+        .has_item_snapshot = input->item_snapshot_json.size > 0,
         .item_snapshot_json = input->item_snapshot_json,
     };
 

@@ -86,8 +86,8 @@ static void put_specs(const struct review_triggers *triggers, struct buffer *run
     }
 }
 
-enum err review_triggers_put(struct arena *arena, const struct review_triggers *triggers,
-                             uint32_t field, struct buffer *body)
+enum err review_triggers_encode(struct arena *arena, const struct review_triggers *triggers,
+                                struct slice *ret_message)
 {
     const uint32_t *counts = triggers->counts;
     const bool *states = triggers->states;
@@ -111,10 +111,10 @@ enum err review_triggers_put(struct arena *arena, const struct review_triggers *
     buffer_init(&run, arena, 0);
     put_specs(triggers, &run);
     view.missing_specs.run = buffer_slice(&run);
-    if (!buffer_ok(&run) ||
-        !view_encode(&review_thresholds_view_type, &thresholds, arena, &view.thresholds)) {
-        return ERR_MEMORY;
-    }
-    review_triggers_view_put(&view, field, body);
-    return OK;
+    return buffer_ok(&run) &&
+                   view_encode(&review_thresholds_view_type, &thresholds, arena,
+                               &view.thresholds) &&
+                   view_encode(&review_triggers_view_type, &view, arena, ret_message)
+               ? OK
+               : ERR_MEMORY;
 }

@@ -25,8 +25,9 @@ bool review_trigger_is_reached(uint32_t count, uint32_t threshold, uint32_t run_
 MUST_CHECK enum err review_triggers_read(struct arena *arena, struct store_txn *txn,
                                          struct review_window_query *query,
                                          struct review_triggers *ret_triggers);
-/* Appends the message as field `field`. */
-MUST_CHECK enum err review_triggers_put(struct arena *arena, const struct review_triggers *triggers,
-                                        uint32_t field, struct buffer *body);
+/* Encodes the message in the arena. */
+MUST_CHECK enum err review_triggers_encode(struct arena *arena,
+                                           const struct review_triggers *triggers,
+                                           struct slice *ret_message);
 
 #endif

@@ -9,6 +9,7 @@
 #include "server/domain/mappings/mappings.h"
 #include "server/domain/prompts/prompt_templates.h"
 #include "server/domain/retractions/retractions.h"
+#include "server/domain/reviews/items.h"
 #include "server/domain/reviews/reviews.h"
 #include "server/domain/reviews/thresholds.h"
 #include "server/domain/settings/settings.h"
@@ -279,12 +280,26 @@ static enum err write_review(struct world *world, struct store_txn *txn, struct 
         .missing_spec = SLICE("\x52\5Width"),
         .reviewed_by = name_of(world, "user", 3),
         .notes = SLICE("notes"),
+        .item_snapshot_json = world_draw(world, 2) == 0 ? SLICE("{}") : slice_of(NULL, 0),
         .time = {.is_given = world_draw(world, 4) == 0, .created_at_us = draw_past(world)},
     };
     const struct review_request request = {.org = org, .caller = caller_of_all(), .input = &input};
     uint64_t seq = 0;
 
     return review_submit(&world->ctx, txn, &request, &seq);
+}
+
+static enum err write_item(struct world *world, struct store_txn *txn, struct org_id org)
+{
+    const struct run_item_request request = {
+        .org = org,
+        .caller = caller_of_all(),
+        .run_id = name_of(world, "run", NAMES),
+        .item_json = SLICE("{\"name\":\"X1\"}"),
+    };
+    uint64_t seq = 0;
+
+    return run_item_put(&world->ctx, txn, &request, &seq);
 }
 
 static enum err write_thresholds(struct world *world, struct store_txn *txn, struct org_id org)
@@ -304,7 +319,8 @@ static enum err write_any(struct world *world, struct store_txn *txn, struct org
 {
     switch (world_draw(world, 15)) {
     case 13:
-        return write_review(world, txn, org);
+        return world_draw(world, 4) == 0 ? write_item(world, txn, org)
+                                         : write_review(world, txn, org);
     case 14:
         return world_draw(world, 4) == 0 ? write_thresholds(world, txn, org)
                                          : write_review(world, txn, org);

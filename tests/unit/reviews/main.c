@@ -9,5 +9,6 @@ int main(void)
 
     failed += run_spec_tests();
     failed += run_trigger_tests();
+    failed += run_resolve_tests();
     return failed;
 }

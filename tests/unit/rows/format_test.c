@@ -252,6 +252,8 @@ static void test_examples_of_the_format_are_current(void **state)
          run_value},
         {"review_newest", key_review_subcategory(org, SLICE("laptops"), SAMPLE_TIME_US, 300),
          slice_of(newest, sizeof(newest))},
+        {"review_item", key_review_item(org, &run, 299), slice_of(seq, sizeof(seq))},
+        {"review_example", key_review_example(org, SLICE("laptops"), 299), run_value},
         {"review_thresholds", key_review_thresholds(org, SLICE("laptops")),
          sample_of(&arena, "review_thresholds")},
         {"settings", key_org(org), sample_of(&arena, "settings")},

@@ -369,6 +369,7 @@ struct review_run_record sample_review_run(void)
         .newest_created_at_us = SAMPLE_TIME_US,
         .subcategory = SLICE("laptops"),
         .is_reviewed = true,
+        .item_seq = 299,
     };
 
     return record;

@@ -3,10 +3,13 @@
  */
 #include "tools/errata/commands.h"
 #include "tools/errata/engine/command_call.h"
+#include "tools/errata/engine/fill.h"
 #include "tools/errata/engine/input.h"
 #include "tools/errata/engine/paging.h"
 #include "tools/errata/engine/view_cells.h"
 #include "tools/errata/layouts/measures.h"
+
+#include <errata/contract_messages.h>
 
 static enum cli_exit fill_text(struct request *request, struct cli *cli)
 {
@@ -148,6 +151,98 @@ static enum cli_exit print_thresholds(struct cli *cli, struct json_value reply)
     return CLI_OK;
 }
 
+/* --- items and prompts --- */
+
+static enum cli_exit fill_item(struct request *request, struct cli *cli)
+{
+    struct slice item = {NULL, 0};
+    enum cli_exit result = input_argument(cli, cli->options.words[1], &item);
+
+    if (result == CLI_OK) {
+        request_open(request, "item");
+        request_text(request, "run_id", slice_text(cli->options.words[0]));
+        request_text(request, "item_json", item);
+        result = fill_message(request, cli, &contract_errata_v1_run_item);
+        request_close(request);
+    }
+    return result;
+}
+
+static enum cli_exit print_item_id(struct cli *cli, struct json_value reply)
+{
+    print_line(&cli->out, reply_text(cli, reply_member(reply, "item"), "id"));
+    return CLI_OK;
+}
+
+/* `EXTRACTION_REVIEW: INJECTED by BAD_FORMAT, NOTES` */
+static void note_placeholder(struct cli *cli, struct json_value placeholder)
+{
+    struct slice name = reply_word(cli, placeholder, "placeholder", "REVIEW_PLACEHOLDER_");
+    struct slice source = reply_word(cli, placeholder, "source", "PLACEHOLDER_SOURCE_");
+    struct reply_walk signals = reply_walk(placeholder, "signals");
+    const char *before = " by ";
+    struct buffer words;
+
+    buffer_init(&words, &cli->arena, 64);
+    while (reply_next(&signals)) {
+        struct slice word = {NULL, 0};
+
+        if (json_string(&cli->arena, signals.row.text, &word) == OK) {
+            buffer_printf(&words, "%s%.*s", before,
+                          SLICE_ARGS(slice_after(word, strlen("REVIEW_SIGNAL_"))));
+            before = ", ";
+        }
+    }
+    cli_note(cli, "%.*s: %.*s%.*s", SLICE_ARGS(name), SLICE_ARGS(source),
+             SLICE_ARGS(buffer_slice(&words)));
+}
+
+/* Prints the filled prompts; without prompts, the texts of the placeholders. */
+static enum cli_exit print_resolved(struct cli *cli, struct json_value reply)
+{
+    struct json_walk prompts = json_walk_start(reply_member(reply, "prompts"));
+    struct reply_walk placeholders = reply_walk(reply, "placeholders");
+    struct json_value prompt;
+    struct slice name = {NULL, 0};
+    bool has_prompts = false;
+
+    while (json_walk_next(&prompts, &name, &prompt)) {
+        struct slice text = {NULL, 0};
+
+        if (json_string(&cli->arena, prompt.text, &text) == OK) {
+            print_line(&cli->out, text);
+        }
+        has_prompts = true;
+    }
+    while (reply_next(&placeholders)) {
+        struct slice text = reply_text(cli, placeholders.row, "text");
+
+        note_placeholder(cli, placeholders.row);
+        if (!has_prompts && text.size > 0) {
+            print_line(&cli->out, text);
+        }
+    }
+    return CLI_OK;
+}
+
+static const struct option_spec item_options[] = {
+    {"item-id", "ID", "your id of the item"},
+    {"actor", "USER", "who stores it, if the token is bound to no user"},
+    {"created-at", "TIME|SPAN", "when, for history; needs INTEGRATOR or ADMIN"},
+    {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
+    {NULL, NULL, NULL}};
+static const struct option_spec resolve_options[] = {
+    {"prompt", "NAME=TEXT|NAME=@FILE", "a prompt to fill; may be given several times"},
+    {"static", "TEXT|@FILE|-", "the example without a reviewed item"},
+    {"query", "TEXT", "an explicit search query; may be given several times"},
+    {"information-present", "ANSWER", "the current review: whether enough data is present"},
+    {"missing", "FIELD", "a field to research first; may be given several times"},
+    {"bad-format", "ANSWER", "whether the format is wrong"},
+    {"wrong-information", "ANSWER", "whether facts are wrong"},
+    {"dimensions", "ANSWER", "whether dimensions or units are wrong"},
+    {"notes", "TEXT|@FILE|-", "the reviewer's note"},
+    {"as-of", "TIME|SPAN", "what it would have been then"},
+    {NULL, NULL, NULL}};
 static const struct option_spec triggers_options[] = {
     {"as-of", "TIME|SPAN", "the triggers as they were then"}, {NULL, NULL, NULL}};
 static const struct option_spec thresholds_options[] = {
@@ -225,6 +320,31 @@ const struct command review_commands[] = {
              "agree on each question. Retracted reviews do not count.",
      .examples = {{"errata reviews run run-17", NULL}},
      COMMAND_CALL("ReviewService/GetRun", .print = print_run)},
+    {.group = "reviews",
+     .name = "item",
+     .arguments = "RUN JSON|@FILE|-",
+     .summary = "store the item that a run extracted and print its id",
+     .help =
+         "Stores the item of a run. The latest item of the reviewed runs of a subcategory is the "
+         "example in its prompts.",
+     .examples = {{"errata reviews item run-17 '{\"name\": \"X1\", \"width_mm\": 311}'", NULL}},
+     .options = item_options,
+     COMMAND_CALL("ReviewService/PutItem", .fill = fill_item, .print = print_item_id)},
+    {.group = "reviews",
+     .name = "resolve",
+     .arguments = "SUBCATEGORY",
+     .summary = "fill the placeholders of prompts by the last reviews",
+     .help = "Fills {{CATEGORIZER_REVIEW}}, {{EXTRACTION_REVIEW}}, {{SUPERVISOR_REVIEW}} and "
+             "{{EXAMPLE_ITEM}} of prompts, by the triggers of the subcategory and by a current "
+             "review, and prints the prompts; without prompts, the texts. Standard error reports "
+             "which signals filled each placeholder.",
+     .examples =
+         {{"errata reviews resolve laptops --prompt 'extract=Extract. {{EXTRACTION_REVIEW}}'",
+           NULL},
+          {"errata reviews resolve laptops --bad-format yes --notes 'The price is gross.'",
+           "with a current review"}},
+     .options = resolve_options,
+     COMMAND_CALL("ReviewService/ResolvePlaceholders", .print = print_resolved)},
     {.group = "reviews",
      .name = "triggers",
      .arguments = "SUBCATEGORY",

@@ -1,0 +1,20 @@
+/*
+ * redaction.h: an item as it may be shown in a prompt: members that name persons or secrets, and e-mail addresses, phone
+ * numbers, IBANs and long secrets in strings, become `[redacted]`; what remains is sanitised for examples.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_REVIEWS_REDACTION_H
+#define ERRATA_SERVER_DOMAIN_REVIEWS_REDACTION_H
+
+#include "store/base/arena.h"
+#include "store/base/err.h"
+
+#define REDACTED "[redacted]"
+
+/* Returns the text with each match replaced, in the arena. Fails only with ERR_MEMORY. */
+MUST_CHECK enum err redact_text(struct arena *arena, struct slice text, struct slice *ret_text);
+/* Redacts and sanitises a checked JSON object, into the arena. Members whose name sanitising changes are left out. Fails
+ * only with ERR_MEMORY. */
+MUST_CHECK enum err redact_item(struct arena *arena, struct slice item_json,
+                                struct slice *ret_json);
+
+#endif

@@ -1,8 +1,12 @@
 /*
- * text_service.c: TextService/Sanitize: the sanitiser, for callers that insert text into prompts of
- * their own. A long text is handled as a long read, so that one organisation does not delay others.
+ * text_service.c: TextService: the sanitiser, for callers that insert text into prompts of their own,
+ * and the embedder. A long text is handled as a long read, so that one organisation does not delay
+ * others; embedding always is.
  */
+#include "server/domain/embed/calibration.h"
+#include "server/domain/embed/embedder.h"
 #include "server/domain/text/sanitise.h"
+#include "server/pipeline/env.h"
 #include "server/pipeline/service.h"
 #include "store/base/assert.h"
 
@@ -12,6 +16,8 @@
 
 /* A hostile text of this size takes about a millisecond. */
 #define SANITIZE_ON_LOOP_BYTES_MAX ((size_t)4 * 1024)
+/* Texts that are embedded before the call looks whether it was cancelled: at most 0.1 s. */
+#define EMBED_AT_ONCE 8
 
 static enum err read_profile(int32_t number, enum sanitise_profile *ret_profile)
 {
@@ -60,5 +66,137 @@ enum err text_service_sanitize_read(struct text_service_sanitize_call *call)
     response.changed = !slice_equal(sanitised.text, given);
     response.failed = sanitised.failed;
     sanitize_response_view_write(&response, call->body);
+    return OK;
+}
+
+/* Embeds texts of the call's organisation, a few at a time; the vectors are in the call's arena. */
+static enum err embed(const struct service *service, struct slice org, const struct slice *texts,
+                      size_t count, float **ret_vectors)
+{
+    struct embedder *embedder = service->env->embedder;
+    size_t width = embedder_width(embedder);
+    float *vectors = (float *)arena_alloc(service->ctx->arena, count * width * sizeof(float));
+
+    if (vectors == NULL) {
+        return ERR_MEMORY;
+    }
+    for (size_t from = 0; from < count; from += EMBED_AT_ONCE) {
+        size_t some = count - from < EMBED_AT_ONCE ? count - from : EMBED_AT_ONCE;
+        enum err err = embedder_embed(embedder, service->ctx->arena, org, texts + from, some,
+                                      vectors + from * width);
+
+        if (err != OK) {
+            return err;
+        }
+        if (service_is_cancelled(service)) {
+            return ERR_CANCELLED;
+        }
+    }
+    *ret_vectors = vectors;
+    return OK;
+}
+
+/* Appends each vector as a message. */
+static enum err put_vectors(struct arena *arena, const float *vectors, size_t count, size_t width,
+                            struct buffer *run)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct text_vector_view row = {0};
+        struct buffer values;
+
+        buffer_init(&values, arena, width * sizeof(double));
+        for (size_t j = 0; j < width; j++) {
+            text_vector_view_add_values(&values, (double)vectors[i * width + j]);
+        }
+        row.values.run = buffer_slice(&values);
+        text_vector_view_put(&row, EMBED_RESPONSE_VECTORS_FIELD, run);
+        if (!buffer_ok(&values)) {
+            return ERR_MEMORY;
+        }
+    }
+    return buffer_ok(run) ? OK : ERR_MEMORY;
+}
+
+enum err text_service_embed_read(struct text_service_embed_call *call)
+{
+    const struct embedder *embedder = call->service->env->embedder;
+    struct embed_response_view response = {.embedder_id = embedder_id(embedder)};
+    struct slice texts[EMBEDDER_TEXTS_MAX];
+    size_t count = call->request->n_texts;
+    struct buffer run;
+    float *vectors = NULL;
+    enum err err = OK;
+
+    if (UNEXPECTED(count > EMBEDDER_TEXTS_MAX)) {
+        return ERR_INTERNAL; /* check_request refuses it */
+    }
+    for (size_t i = 0; i < count; i++) {
+        texts[i] = slice_text(call->request->texts[i]);
+    }
+    err = embed(call->service, slice_of(&call->org, sizeof(call->org)), texts, count, &vectors);
+    if (err != OK) {
+        return err;
+    }
+    buffer_init(&run, call->ctx->arena, count * (embedder_width(embedder) * sizeof(double) + 16));
+    err = put_vectors(call->ctx->arena, vectors, count, embedder_width(embedder), &run);
+    if (err == OK) {
+        response.vectors.run = buffer_slice(&run);
+        embed_response_view_write(&response, call->body);
+    }
+    return err;
+}
+
+static enum err read_similarity_profile(int32_t number, enum calibration_profile *ret_profile)
+{
+    enum similarity_profile profile = SIMILARITY_PROFILE_UNSPECIFIED;
+
+    if (UNEXPECTED(!similarity_profile_from_wire(number, &profile) ||
+                   profile == SIMILARITY_PROFILE_UNSPECIFIED)) {
+        return ERR_INTERNAL; /* check_request refuses it */
+    }
+    switch (profile) {
+    case SIMILARITY_PROFILE_FEEDBACK:
+        *ret_profile = CALIBRATION_FEEDBACK;
+        break;
+    case SIMILARITY_PROFILE_STRICT:
+        *ret_profile = CALIBRATION_STRICT;
+        break;
+    case SIMILARITY_PROFILE_QUERY:
+    case SIMILARITY_PROFILE_UNSPECIFIED:
+        *ret_profile = CALIBRATION_QUERY;
+        break;
+    }
+    return OK;
+}
+
+enum err text_service_compare_texts_read(struct text_service_compare_texts_call *call)
+{
+    const struct embedder *embedder = call->service->env->embedder;
+    struct compare_texts_response_view response = {.embedder_id = embedder_id(embedder)};
+    struct slice texts[2] = {slice_text(call->request->text_a), slice_text(call->request->text_b)};
+    enum calibration_profile profile = CALIBRATION_QUERY;
+    float *vectors = NULL;
+    float cosine = 0;
+    float score = 0;
+    enum err err = read_similarity_profile((int32_t)call->request->profile, &profile);
+
+    if (err == OK) {
+        err = embed(call->service, slice_of(&call->org, sizeof(call->org)), texts, 2, &vectors);
+    }
+    if (err == OK && profile == CALIBRATION_QUERY) {
+        err = calibration_compare_numbers(call->ctx->arena, texts[0], texts[1],
+                                          &response.numbers_differ);
+    }
+    if (err != OK) {
+        return err;
+    }
+    cosine = embedder_cosine(vectors, vectors + embedder_width(embedder), embedder_width(embedder));
+    score = calibration_show(profile, embedder_has_model(embedder), cosine);
+    if (response.numbers_differ && score > CALIBRATION_VETO_SHOWN_MAX) {
+        score = CALIBRATION_VETO_SHOWN_MAX;
+    }
+    response.cosine = (double)cosine;
+    response.score = (double)score;
+    compare_texts_response_view_write(&response, call->body);
     return OK;
 }

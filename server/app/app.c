@@ -125,6 +125,7 @@ static enum err listen_and_publish(struct app *app)
     pipeline_set_health(app->pipeline, HEALTH_PART_WRITE, HEALTH_SERVING);
     pipeline_check_clock(app->pipeline);
     app_pdf_report_health(app);
+    app_embed_report_health(app);
     app_access_report(app);
     (void)fputs(line, stdout);
     (void)fflush(stdout);
@@ -487,6 +488,10 @@ static enum err make_services(struct app *app)
         return err;
     }
     err = app_pdf_make(app);
+    if (err != OK) {
+        return err;
+    }
+    err = app_embed_make(app);
     if (err != OK) {
         return err;
     }

@@ -93,6 +93,7 @@ struct app {
     bool warming; /* the tables are being read into memory */
     bool giving_back; /* the pool returns memory to the system */
     struct app_access access;
+    struct slice model_file; /* mapped; empty without a model */
     bool lost_file; /* app_lost_file has logged the loss */
     size_t spare_bytes; /* unused heap after the last return to the system, which stays allocated */
     uint64_t warm_from_ms; /* start of reading ahead, by the loop's clock */
@@ -149,6 +150,15 @@ MUST_CHECK enum err app_check_copy(const struct config *config, struct store_bac
                                    struct fault *fault);
 /* Returns whether the data file was removed; logs it the first time. */
 bool app_lost_file(struct app *app);
+
+/* app_embed.c */
+/* Maps the configured model file and gives it to the services; without a valid one texts are compared by
+ * n-grams, which is logged. After env_init. */
+MUST_CHECK enum err app_embed_make(struct app *app);
+/* Unmaps the model, after env_deinit. */
+void app_embed_free(struct app *app);
+/* Reports to the services whether there is a model. */
+void app_embed_report_health(struct app *app);
 
 /* app_pdf.c */
 /* Creates the PDF jobs, if the worker program exists; else logs that it does not. */

@@ -223,6 +223,7 @@ void app_deinit(struct app *app)
     ASSERT(uv_loop_close(&app->loop) == 0);
     store_lmdb_close(app->backend);
     env_deinit(&app->env);
+    app_embed_free(app);
     arena_deinit(&app->arena);
     arena_deinit(&app->start_arena);
 }

@@ -7,7 +7,6 @@
 #include "server/jobs/pdf/pdf_jobs.h"
 #include "server/net/server.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -60,6 +59,8 @@ static const struct option options[] = {
     {"pdf-worker", OPTION_PATH, offsetof(struct config, pdf_worker), 0, 0,
      "the path of the program errata-pdf-worker"},
     {"pdf-slots", OPTION_COUNT, offsetof(struct config, pdf_slots), 1, PDF_SLOTS_MAX, "1 or 2"},
+    {"model", OPTION_PATH, offsetof(struct config, model), 0, 0,
+     "the path of a file made by errata-mkmodel"},
     {"insecure-allow-remote", OPTION_SWITCH, offsetof(struct config, insecure_allow_remote), 0, 0,
      "true or false"},
 };
@@ -104,6 +105,9 @@ static const char help[] =
     "erratad;\n"
     "                             without it, only calls that send documents fail\n"
     "  --pdf-slots N              PDFs measured at once, 1 or 2; default one per core\n"
+    "  --model FILE               model that compares texts, made by errata-mkmodel; without it, "
+    "only\n"
+    "                             their letters are compared\n"
     "  --insecure-allow-remote    accept cleartext connections from other hosts; only for "
     "networks\n"
     "                             that are otherwise protected against eavesdropping\n"
@@ -295,7 +299,11 @@ static void name_variable(const struct option *option, char *ret_name, size_t na
 {
     (void)snprintf(ret_name, name_bytes, "ERRATA_%s", option->name);
     for (char *letter = ret_name; *letter != '\0'; letter++) {
-        *letter = *letter == '-' ? '_' : (char)toupper((unsigned char)*letter);
+        if (*letter == '-') {
+            *letter = '_';
+        } else if (*letter >= 'a' && *letter <= 'z') {
+            *letter = (char)(*letter & ~0x20);
+        }
     }
 }
 

@@ -40,6 +40,7 @@ struct config {
     uint32_t address_connections_max; /* maximum connections of one address */
     uint32_t drain_timeout_ms;
     char pdf_worker[CONFIG_PATH_BYTES_MAX]; /* empty: the program in the folder of erratad */
+    char model[CONFIG_PATH_BYTES_MAX]; /* the encoder's model file; empty: none */
     uint32_t pdf_slots; /* 0: one per core, within the limits */
     bool insecure_allow_remote; /* accept cleartext connections from other hosts */
 };

@@ -4,6 +4,7 @@
 #include "server/pipeline/env.h"
 
 #include "server/codec/contract.h"
+#include "server/domain/embed/embedder.h"
 #include "store/records.h"
 
 static const struct slice part_names[HEALTH_PART_COUNT] = {
@@ -12,6 +13,7 @@ static const struct slice part_names[HEALTH_PART_COUNT] = {
     [HEALTH_PART_PDF] = {(const uint8_t *)"errata.pdf", 10},
     [HEALTH_PART_ADMIN] = {(const uint8_t *)"errata.admin", 12},
     [HEALTH_PART_CLOCK] = {(const uint8_t *)"errata.clock", 12},
+    [HEALTH_PART_EMBEDDER] = {(const uint8_t *)"errata.embedder", 15},
 };
 
 /* Reads one of this data folder's keys, or creates it. */
@@ -52,6 +54,10 @@ enum err env_init(struct service_env *env, struct arena *arena, struct ctx *ctx,
     if (env->method_counts == NULL) {
         return ERR_MEMORY;
     }
+    err = embedder_new(arena, slice_of(NULL, 0), &env->embedder);
+    if (err != OK) {
+        return err;
+    }
     env->backend = backend;
     env->start_wall_us = clock_wall_us(ctx->clock);
     err = store_begin(backend, STORE_WRITE, &txn);
@@ -74,6 +80,8 @@ enum err env_init(struct service_env *env, struct arena *arena, struct ctx *ctx,
 void env_deinit(struct service_env *env)
 {
     rule_cache_deinit(&env->rule_cache);
+    embedder_free(env->embedder);
+    env->embedder = NULL;
 }
 
 bool env_set_health(struct service_env *env, enum health_part part, enum health_status status)

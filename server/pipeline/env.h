@@ -2,7 +2,7 @@
  * env.h: the state other than the store that the methods of one server share: its identity, its
  * health, its counters, and the key of page tokens. Created once by app (or a test) and passed to
  * every method as service->env. Belongs to the loop: methods on the writer thread or the pool may
- * only read the two keys, which never change, and offer rule sets to its cache.
+ * only read the two keys, which never change, use the embedder, and offer rule sets to its cache.
  */
 #ifndef ERRATA_SERVER_PIPELINE_ENV_H
 #define ERRATA_SERVER_PIPELINE_ENV_H
@@ -38,6 +38,7 @@ enum health_part {
     HEALTH_PART_PDF, /* "errata.pdf": documents are measured; the server does not depend on it */
     HEALTH_PART_ADMIN, /* "errata.admin": a token that can administer the server is valid for 14 days or more */
     HEALTH_PART_CLOCK, /* "errata.clock": the event log is not ahead of the clock; only a warning */
+    HEALTH_PART_EMBEDDER, /* "errata.embedder": texts are compared by a model, not only by n-grams */
     HEALTH_PART_COUNT
 };
 
@@ -55,6 +56,8 @@ enum refusal_kind {
     REFUSAL_KIND_COUNT
 };
 
+struct embedder; /* server/domain/embed/embedder.h */
+
 struct service_env {
     uint8_t page_token_key
         [ENV_PAGE_TOKEN_KEY_BYTES]; /* random key of each data folder, stored in META */
@@ -69,6 +72,7 @@ struct service_env {
     uint64_t *method_counts;
     struct settings_cache settings_cache; /* used only on the loop */
     struct rule_cache rule_cache; /* likewise, except for rule_cache_offer */
+    struct embedder *embedder; /* of n-grams until app_embed.c has loaded a model; any thread */
     uint64_t refusal_counts[REFUSAL_KIND_COUNT]; /* of ended calls */
     /* Reads the transport's counters: writes at most `max`, returns their number. NULL if there is
      * no transport. */

@@ -105,3 +105,9 @@ if(TARGET domain_backtest AND TARGET store_lmdb)
     errata_link(bench_backtest_domain "domain;domain_backtest;domain_settings;domain_verdicts;store_lmdb")
     add_dependencies(bench bench_backtest_domain)
 endif()
+
+# Measures the similarity of texts against people's grades, and the cost of a text's vector.
+add_executable(bench_text_similarity EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/bench/text_similarity.c)
+target_link_libraries(bench_text_similarity PRIVATE warnings defines m)
+errata_link(bench_text_similarity "domain_embed")
+add_dependencies(bench bench_text_similarity)

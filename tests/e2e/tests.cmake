@@ -70,3 +70,10 @@ endif()
 if(TARGET installable)
     errata_python_test(e2e_installed_library FILE tests/e2e/installed_library.py LABEL e2e release TIMEOUT 240)
 endif()
+
+# Similarity of texts, with the model that tests/unit/embed_parity makes.
+errata_python_test(e2e_text FILE tests/e2e/text.py LABEL e2e)
+if(TEST e2e_text)
+    set_property(TEST e2e_text APPEND PROPERTY FIXTURES_REQUIRED model)
+    set_property(TEST e2e_text APPEND PROPERTY ENVIRONMENT ERRATA_TEST_MODEL=${CMAKE_BINARY_DIR}/model/errata.model)
+endif()

@@ -87,6 +87,8 @@ static const struct {
     {"/errata.v1.MappingService/RecordMatches", "ORSIA"},
     {"/errata.v1.MappingService/RejectMapping", "ORSIA"},
     {"/errata.v1.MappingService/SuggestMapping", "ORSIA"},
+    {"/errata.v1.TextService/CompareTexts", "ORSA"},
+    {"/errata.v1.TextService/Embed", "ORSA"},
     {"/errata.v1.TextService/Sanitize", "ORSA"},
 };
 

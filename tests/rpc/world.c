@@ -546,6 +546,8 @@ const ProtobufCMessageDescriptor *world_reply_of(const struct method_info *metho
         &errata__v1__propose_artifact_response__descriptor,
         &errata__v1__set_artifact_state_response__descriptor,
         &errata__v1__sanitize_response__descriptor,
+        &errata__v1__embed_response__descriptor,
+        &errata__v1__compare_texts_response__descriptor,
         &errata__v1__submit_verdict_response__descriptor,
         &errata__v1__score_document_response__descriptor,
         &errata__v1__get_verdict_stats_response__descriptor,

@@ -42,6 +42,8 @@ static const struct command_group groups[] = {
     {"Build prompts and measure the effect", NULL, NULL, example_commands, NULL},
     {"Build prompts and measure the effect", "prompts", "manage prompt templates and fill them",
      prompt_commands, NULL},
+    {"Build prompts and measure the effect", "text", "compare texts and compute their vectors",
+     text_commands, NULL},
     {"Build prompts and measure the effect", "extractions", "record results of a model",
      extraction_commands, NULL},
     {"Build prompts and measure the effect", "analytics", "report what was corrected and learned",

@@ -42,6 +42,7 @@ struct model_head {
     uint32_t zero[11];
 };
 
+/* Changes with the layout, and with every change of the code that computes vectors. */
 #define MODEL_MAGIC "ERRATAM1"
 
 /* A node of the trie of pieces, by the bytes of UTF-8. Children are adjacent, in ascending order of

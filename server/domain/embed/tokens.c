@@ -4,15 +4,12 @@
  */
 #include "server/domain/embed/tokens.h"
 
-#include "server/domain/text/normalise.h"
+#include "server/domain/embed/letters.h"
 #include "store/base/assert.h"
 
 #include <utf8proc.h>
 
 #define SPACE_MARK 0x2581
-#define REPLACEMENT 0xFFFD
-/* Unicode's normal forms keep ASCII. */
-#define ASCII_END 0x80
 
 /* The text that is searched. */
 struct marked {
@@ -27,30 +24,6 @@ struct path {
     uint16_t *pieces; /* the last piece of the way; 0: the unknown piece */
     uint16_t *lengths; /* its characters */
 };
-
-/* Decodes at most `max` characters. */
-static void decode(struct slice text, size_t max, struct points *points, bool *ret_ascii)
-{
-    size_t at = 0;
-
-    points->count = 0;
-    *ret_ascii = true;
-    while (at < text.size && points->count < max) {
-        utf8proc_int32_t character = text.data[at];
-        utf8proc_ssize_t size = 1;
-
-        if (character >= ASCII_END) {
-            size = utf8proc_iterate(text.data + at, (utf8proc_ssize_t)(text.size - at), &character);
-            *ret_ascii = false;
-        }
-        if (size <= 0) {
-            size = 1;
-            character = REPLACEMENT;
-        }
-        points->at[points->count++] = (uint32_t)character;
-        at += (size_t)size;
-    }
-}
 
 /* Encodes the characters with their marks. */
 static void encode(const struct points *points, struct marked *marked)
@@ -73,29 +46,18 @@ static void encode(const struct points *points, struct marked *marked)
 
 static enum err mark(struct arena *arena, struct slice text, struct marked *ret_marked)
 {
-    size_t max = text.size < TOKENS_CHARACTERS_MAX ? text.size : TOKENS_CHARACTERS_MAX;
-    size_t room = 18 * max; /* no code point becomes more than 18 in NFKC */
-    struct points points = {NULL, 0};
-    struct points spare = {NULL, 0};
-    bool ascii = true;
+    struct points letters = {NULL, 0};
+    enum err err = letters_read(arena, text, &letters);
 
-    room = room < TOKENS_CHARACTERS_MAX ? room : TOKENS_CHARACTERS_MAX;
-    points.at = (uint32_t *)arena_alloc(arena, (room + 1) * sizeof(uint32_t));
-    ret_marked->bytes = (uint8_t *)arena_alloc(arena, 4 * (room + 1));
-    ret_marked->starts = (uint32_t *)arena_alloc(arena, (room + 2) * sizeof(uint32_t));
-    if (points.at == NULL || ret_marked->bytes == NULL || ret_marked->starts == NULL) {
+    if (err != OK) {
+        return err;
+    }
+    ret_marked->bytes = (uint8_t *)arena_alloc(arena, 4 * (letters.count + 1));
+    ret_marked->starts = (uint32_t *)arena_alloc(arena, (letters.count + 2) * sizeof(uint32_t));
+    if (ret_marked->bytes == NULL || ret_marked->starts == NULL) {
         return ERR_MEMORY;
     }
-    decode(text, max, &points, &ascii);
-    if (!ascii) {
-        spare.at = (uint32_t *)arena_alloc(arena, (room + 1) * sizeof(uint32_t));
-        if (spare.at == NULL) {
-            return ERR_MEMORY;
-        }
-        (void)normalise_drop_stacked(&points);
-        (void)normalise_nfkc(&points, &spare, room);
-    }
-    encode(&points, ret_marked);
+    encode(&letters, ret_marked);
     return OK;
 }
 

@@ -11,10 +11,6 @@
 #include "server/domain/embed/model.h"
 #include "store/base/arena.h"
 
-/* Maximum characters that are read: 128 pieces have at most 16 each; the rest is room for runs of
- * unknown characters, which are one token. */
-#define TOKENS_CHARACTERS_MAX 4096
-
 /* The tokens of a text. */
 struct tokens {
     uint16_t ids[MODEL_TOKENS_MAX];

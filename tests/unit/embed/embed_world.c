@@ -68,5 +68,6 @@ struct tokens world_tokens(struct arena *arena, const struct model *model, struc
 
 int main(void)
 {
-    return tokens_test_run() + model_test_run() + encoder_test_run() + package_test_run();
+    return tokens_test_run() + model_test_run() + encoder_test_run() + package_test_run() +
+           embedder_test_run();
 }

@@ -22,5 +22,6 @@ int tokens_test_run(void);
 int model_test_run(void);
 int encoder_test_run(void);
 int package_test_run(void);
+int embedder_test_run(void);
 
 #endif

@@ -97,7 +97,7 @@ static void test_tokens_are_those_of_the_reference(void **state)
     struct model model;
 
     (void)state;
-    (void)read_model(&arena, "ERRATA_MODEL", &model);
+    (void)read_model(&arena, "ERRATA_TEST_MODEL", &model);
     for (size_t i = 0; i < TEXTS; i++) {
         struct tokens tokens;
         size_t wanted =
@@ -117,7 +117,7 @@ static void test_float_vectors_are_those_of_the_reference(void **state)
     struct model model;
 
     (void)state;
-    (void)read_model(&arena, "ERRATA_MODEL_FLOAT", &model);
+    (void)read_model(&arena, "ERRATA_TEST_MODEL_FLOAT", &model);
     assert_int_equal(model.weights, MODEL_FLOAT);
     embed(&model, linear_best_path(), TEXTS, vectors);
     for (size_t i = 0; i < (size_t)TEXTS * MODEL_WIDE; i++) {
@@ -140,7 +140,7 @@ static void test_int8_vectors_are_near_the_reference(void **state)
     struct model model;
 
     (void)state;
-    (void)read_model(&arena, "ERRATA_MODEL", &model);
+    (void)read_model(&arena, "ERRATA_TEST_MODEL", &model);
     assert_int_equal(model.weights, MODEL_INT8);
     embed(&model, linear_best_path(), TEXTS, vectors);
     embed(&model, LINEAR_PLAIN, PLAIN_TEXTS, plain);
@@ -165,7 +165,7 @@ static void test_file_has_the_known_hash(void **state)
     struct model model;
 
     (void)state;
-    digest = sha256(read_model(&arena, "ERRATA_MODEL", &model));
+    digest = sha256(read_model(&arena, "ERRATA_TEST_MODEL", &model));
     sha256_format(&digest, text);
     assert_memory_equal(text, "d2b0abb98c169d0c", 16);
 }

@@ -6,4 +6,4 @@ add_test(NAME model_files
 set_tests_properties(model_files PROPERTIES FIXTURES_SETUP model LABELS unit TIMEOUT 300)
 errata_test(embed_parity_tests DIR tests/unit/embed_parity USES domain_embed LABELS unit)
 set_tests_properties(embed_parity_tests PROPERTIES FIXTURES_REQUIRED model ENVIRONMENT
-    "ERRATA_MODEL=${errata_model_folder}/errata.model;ERRATA_MODEL_FLOAT=${errata_model_folder}/float.model")
+    "ERRATA_TEST_MODEL=${errata_model_folder}/errata.model;ERRATA_TEST_MODEL_FLOAT=${errata_model_folder}/float.model")

@@ -19,10 +19,13 @@ static const struct {
              {"PROFILE", "errata.v1.SanitizeProfile"},  {"ANNOTATOR", "errata.v1.AnnotatorKind"},
              {"VERDICT", "errata.v1.Verdict"},          {"RULETYPE", "errata.v1.LearnedRuleType"},
              {"GROUPING", "errata.v1.ExampleGrouping"}, {"STACKING", "errata.v1.ScoreStacking"},
-             {"DECISION", "errata.v1.ReviewDecision"}};
+             {"DECISION", "errata.v1.ReviewDecision"},
+
+             {"PURPOSE", "errata.v1.SimilarityProfile"}};
 
 static const struct command_word parts[] = {
     {SLICE("errata.write"), SLICE("whether writes are taken")},
+    {SLICE("errata.embedder"), SLICE("whether a model compares texts")},
     {SLICE("errata.pdf"), SLICE("whether documents are measured")},
     {SLICE("errata.admin"), SLICE("whether a token can administer the server for 14 days more")},
     {SLICE("errata.clock"), SLICE("whether the server's clock agrees with its log")}};

@@ -1,0 +1,56 @@
+/*
+ * embedder.h: the vectors of texts: the sentence encoder's and the n-grams' parts in one, or only
+ * n-grams without a model. Vectors of different embedders are never compared: each has an id:
+ * the first digits of the model file's SHA-256. A change of code that changes vectors changes the magic
+ * of model files. May be used by any thread.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_EMBED_EMBEDDER_H
+#define ERRATA_SERVER_DOMAIN_EMBED_EMBEDDER_H
+
+#include "server/domain/embed/encoder.h"
+#include "server/domain/embed/ngrams.h"
+
+/* Numbers of a vector, at most. */
+#define EMBEDDER_WIDTH_MAX (MODEL_WIDE + NGRAMS_WIDTH)
+/* Texts of one call: at 128 tokens each this takes about a second. */
+#define EMBEDDER_TEXTS_MAX 64
+/* Lower-case hex digits of an id. */
+#define EMBEDDER_ID_BYTES 16
+/* Shares of the parts in the cosine of two vectors, in hundredths. */
+#define EMBEDDER_ENCODER_HUNDREDTHS 65
+#define EMBEDDER_NGRAMS_HUNDREDTHS 35
+/* Vectors that are kept with a model, by the texts' hashes: 4 KiB each. */
+#define EMBEDDER_CACHE_VECTORS 1024
+
+struct embedder;
+
+/* Counts since the start. */
+struct embedder_counts {
+    uint64_t texts; /* embedded or found in the cache */
+    uint64_t cache_hits;
+};
+
+/* Creates an embedder in the arena, which must live as long. `model_file` is empty for n-grams only, or a
+ * model file's bytes (model_open), which must outlive it. ERR_CORRUPT for another file. */
+MUST_CHECK enum err embedder_new(struct arena *arena, struct slice model_file,
+                                 struct embedder **ret_embedder);
+/* Ends its use. NULL is allowed. */
+void embedder_free(struct embedder *embedder);
+/* Returns the id: EMBEDDER_ID_BYTES characters that live as long as the embedder. */
+struct slice embedder_id(const struct embedder *embedder);
+/* Returns whether it has a model. */
+bool embedder_has_model(const struct embedder *embedder);
+/* Returns the numbers of a vector. */
+size_t embedder_width(const struct embedder *embedder);
+/* Writes the vectors of `count` texts, at most EMBEDDER_TEXTS_MAX, one after the other. Each has
+ * length 1, or is zero if the text has nothing in it. `scope` is the organisation: texts of one are
+ * not found in the cache by others. The arena is used for less than 10 MiB. Fails only with
+ * ERR_MEMORY. */
+MUST_CHECK enum err embedder_embed(struct embedder *embedder, struct arena *arena,
+                                   struct slice scope, const struct slice *texts, size_t count,
+                                   float *ret_vectors);
+/* Returns the cosine of two vectors, between -1 and 1; 0 if one is zero. */
+float embedder_cosine(const float *a, const float *b, size_t width);
+struct embedder_counts embedder_read_counts(struct embedder *embedder);
+
+#endif

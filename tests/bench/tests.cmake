@@ -111,3 +111,9 @@ add_executable(bench_text_similarity EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/
 target_link_libraries(bench_text_similarity PRIVATE warnings defines m)
 errata_link(bench_text_similarity "domain_embed")
 add_dependencies(bench bench_text_similarity)
+
+# Measures the search of vectors by their sketches beside an exact scan.
+add_executable(bench_vector_search EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/tests/bench/vector_search.c)
+target_link_libraries(bench_vector_search PRIVATE warnings defines m)
+errata_link(bench_vector_search "domain_embed;domain_vectors")
+add_dependencies(bench bench_vector_search)

@@ -1,0 +1,62 @@
+/*
+ * sketch.c: a random projection (Ailon and Chazelle, "The fast Johnson-Lindenstrauss transform", 2009):
+ * random signs and a Walsh-Hadamard transform spread each number over all places, of which 256 are
+ * kept. The signs and places come from a fixed generator: a sketch is part of stored rows.
+ */
+#include "server/domain/vectors/vectors.h"
+#include "store/base/assert.h"
+
+#include <math.h>
+
+/* The standard deviation of a sketch's numbers: larger ones than three times this are cut off. */
+#define SPREAD 40.0F
+#define LARGEST 127.0F
+/* The finaliser of MurmurHash3 makes the signs. */
+#define SIGN_SEED 0x9E3779B9U
+
+static uint32_t mix(uint32_t number)
+{
+    number = (number ^ number >> 16) * 0x85EBCA6BU;
+    number = (number ^ number >> 13) * 0xC2B2AE35U;
+    return number ^ number >> 16;
+}
+
+/* Replaces sums by the transform of `size` numbers, a power of two. */
+static void transform(float *numbers, size_t size)
+{
+    for (size_t half = 1; half < size; half *= 2) {
+        for (size_t i = 0; i < size; i++) {
+            if ((i & half) == 0) {
+                float sum = numbers[i] + numbers[i + half];
+
+                numbers[i + half] = numbers[i] - numbers[i + half];
+                numbers[i] = sum;
+            }
+        }
+    }
+}
+
+void vectors_sketch(const float *vector, size_t width, int8_t *ret_sketch)
+{
+    float numbers[VECTORS_WIDTH_MAX] = {0};
+    size_t size = VECTORS_SKETCH_BYTES;
+    size_t step = 0;
+
+    ASSERT(width <= VECTORS_WIDTH_MAX);
+    while (size < width) {
+        size *= 2;
+    }
+    for (size_t i = 0; i < width; i++) {
+        bool negative = (mix((uint32_t)i + SIGN_SEED) & 1) != 0;
+
+        numbers[i] = negative ? -vector[i] : vector[i];
+    }
+    transform(numbers, size);
+    step = size / VECTORS_SKETCH_BYTES;
+    for (size_t i = 0; i < VECTORS_SKETCH_BYTES; i++) {
+        /* One of each `step` places; the deviation of a transformed unit vector's numbers is 1. */
+        float number = numbers[i * step + mix((uint32_t)i) % step] * SPREAD;
+
+        ret_sketch[i] = (int8_t)lrintf(fmaxf(-LARGEST, fminf(LARGEST, number)));
+    }
+}

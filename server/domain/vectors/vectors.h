@@ -1,0 +1,62 @@
+/*
+ * vectors.h: finds the most similar of many vectors. Each vector has a sketch of 256 small numbers,
+ * which keeps the cosines of unit vectors approximately; a search scans all sketches, which are an
+ * eighth or less of the vectors, and compares the best exactly. No index: nothing to maintain, and the
+ * same rows give the same result. The caller holds rows and sketches; this module stores nothing.
+ */
+#ifndef ERRATA_SERVER_DOMAIN_VECTORS_VECTORS_H
+#define ERRATA_SERVER_DOMAIN_VECTORS_VECTORS_H
+
+#include "store/base/arena.h"
+
+/* Numbers of a vector; those of well-known embedders have at most 4,096. */
+#define VECTORS_WIDTH_MAX 4096
+/* Numbers of a sketch, each an int8_t. */
+#define VECTORS_SKETCH_BYTES 256
+/* Rows of each kind that are compared exactly: with fewer, recall falls; with more, the exact
+ * comparison takes longer than the scan of 100,000 rows. */
+#define VECTORS_EXACT_ROWS 500
+/* Kinds of rows that are ranked apart, such as the status of a turn; a row of another is left out. */
+#define VECTORS_KINDS 4
+
+enum vectors_path {
+    VECTORS_PLAIN, /* any machine */
+    VECTORS_AVX2
+};
+
+/* The rows of one space of one organisation: vectors of one embedder. */
+struct vectors_rows {
+    const int8_t *sketches; /* VECTORS_SKETCH_BYTES of each row */
+    const uint8_t *kinds; /* of each row */
+    size_t count; /* at most UINT32_MAX */
+    size_t width; /* numbers of a vector */
+    /* Returns the vector of a row, valid until the next call; NULL if it cannot be read, which ends
+     * the search with ERR_CORRUPT. */
+    const float *(*read)(void *user, uint32_t row);
+    void *user;
+};
+
+/* A row that was found. */
+struct vectors_match {
+    uint32_t row;
+    float cosine;
+};
+
+/* The rows of a kind, the most similar first; equal ones by ascending number. */
+struct vectors_found {
+    size_t count; /* at most VECTORS_EXACT_ROWS */
+    struct vectors_match *matches; /* in the arena */
+};
+
+/* Returns the fastest path that this machine has. */
+enum vectors_path vectors_best_path(void);
+/* Computes the sketch of a vector of length 1 with at most VECTORS_WIDTH_MAX numbers. The sketch of a
+ * zero vector is zero. */
+void vectors_sketch(const float *vector, size_t width, int8_t *ret_sketch);
+/* Finds for each kind the rows with a cosine of at least `cosine_min` among the VECTORS_EXACT_ROWS with the best
+ * sketches; `query` has length 1. Fails with ERR_MEMORY, or ERR_CORRUPT if a row cannot be read. */
+MUST_CHECK enum err vectors_search(const struct vectors_rows *rows, enum vectors_path path,
+                                   struct arena *arena, const float *query, float cosine_min,
+                                   struct vectors_found ret_found[VECTORS_KINDS]);
+
+#endif

@@ -1,0 +1,2 @@
+# Searching vectors by their sketches, beside an exact scan.
+errata_test(vectors_tests DIR tests/unit/vectors USES domain_vectors LABELS unit PARTS m)

@@ -5,6 +5,7 @@
 #include "server/domain/learning/explain.h"
 #include "server/domain/learning/outcomes.h"
 #include "server/domain/learning/report.h"
+#include "server/domain/learning/rule_measures.h"
 #include "server/domain/learning/state.h"
 #include "server/domain/text/sku.h"
 #include "server/domain/verdicts/verdicts.h"
@@ -197,6 +198,24 @@ static enum err put_life(struct learning_service_get_artifact_report_call *call,
     return err == OK && !buffer_ok(&run) ? ERR_MEMORY : err;
 }
 
+/* Encodes what verdicts measured of a rule. */
+static enum err put_measures(struct learning_service_get_artifact_report_call *call,
+                             struct uuid rule_id,
+                             struct get_artifact_report_response_view *response)
+{
+    struct learned_rule_row row;
+    struct buffer run;
+    enum err err = learned_rule_find_id(call->txn, call->org, rule_id, &row);
+
+    buffer_init(&run, call->ctx->arena, 256);
+    if (err == OK) {
+        err = rule_measures_put(call->ctx->arena, call->txn, call->org, &row,
+                                GET_ARTIFACT_REPORT_RESPONSE_RULE_MEASURES_FIELD, &run);
+    }
+    response->rule_measures.run = buffer_slice(&run);
+    return err == OK && !buffer_ok(&run) ? ERR_MEMORY : err;
+}
+
 enum err
 learning_service_get_artifact_report_read(struct learning_service_get_artifact_report_call *call)
 {
@@ -216,6 +235,9 @@ learning_service_get_artifact_report_read(struct learning_service_get_artifact_r
     }
     if (err == OK) {
         err = put_life(call, &report, &response);
+    }
+    if (err == OK && report.kind == ARTIFACT_KIND_LEARNED_RULE) {
+        err = put_measures(call, response.artifact_id, &response);
     }
     if (err != OK) {
         return err;

@@ -436,6 +436,118 @@ class Exposures(ScoringCase):
         self.assertEqual(self.mine.explain(exposure_ref=self.score(indicators=["paper"]).exposure_ref).artifact_count, 0)
 
 
+class Measures(ScoringCase):
+    def cite(self, *replies, verdict=FAKE, receipt="receipt", **fields):
+        return self.submit(REAL, verdict, receipt_id=receipt, exposure_refs=[one.exposure_ref for one in replies],
+                           **fields).submission
+
+    def measure(self, rule):
+        found = self.mine.verdicts.GetLearnedRule(verdict_service.GetLearnedRuleRequest(id=rule.id))
+        report = self.mine.learning.GetArtifactReport(learning.GetArtifactReportRequest(artifact_id=rule.id))
+        self.assertEqual(list(report.rule_measures), list(found.measures))
+        self.assertEqual(report.served.outcome_count,
+                         sum(one.agreed_count + one.disagreed_count for one in found.measures))
+        self.assertEqual(report.served.bad_count, sum(one.disagreed_count for one in found.measures))
+        return found
+
+    def counts(self, rule):
+        one = self.measure(rule).measures[0]
+        return one.agreed_count, one.disagreed_count, one.undecided_count, one.missed_count
+
+    def test_cited_score_measures_its_rules_once(self):
+        rule = self.propose("paper", artifact.ARTIFACT_STATE_SHADOW)
+        other = self.propose("stamp", artifact.ARTIFACT_STATE_ACTIVE)
+        hit = self.score(indicators=["paper"])
+        miss = self.score(indicators=["font"])
+        first = self.cite(hit)
+        self.assertEqual([(one.seq, one.version, one.raises, one.shadow) for one in first.measured_scores[0].fired],
+                         [(self.mine.log.GetEvent(event_service.GetEventRequest(id=rule.id)).event.seq, 1, True, True)])
+        self.assertEqual(len(first.exposure_seqs), 1)
+        again = self.cite(hit, verdict=REAL)
+        self.assertEqual((list(again.exposure_seqs), list(again.measured_scores)), (list(first.exposure_seqs), []))
+        self.assertEqual((self.counts(rule), self.counts(other)), ((1, 0, 0, 0), (0, 0, 0, 1)))
+        self.cite(hit, miss, verdict=REAL, receipt="another")
+        self.cite(miss, verdict=SUSPICIOUS)
+        self.cite(hit, verdict=SUSPICIOUS, receipt="third")
+        self.assertEqual((self.counts(rule), self.counts(other)), ((1, 1, 1, 0), (0, 0, 0, 1)))
+        found = self.measure(rule).measures[0]
+        self.assertEqual((found.precision.n, found.precision.estimate), (2, 0.5))
+        self.assertAlmostEqual(found.precision.low, 0.0945, 4)
+        self.assertAlmostEqual(found.precision.high, 0.9055, 4)
+        self.assertEqual((found.recall.n, found.recall.estimate), (1, 1))
+        self.assertFalse(self.measure(other).measures[0].precision.HasField("low"))
+        explained = self.mine.explain(exposure_ref=hit.exposure_ref)
+        self.assertEqual(sorted(one.receipt_id for one in explained.outcomes), ["another", "receipt", "third"])
+        self.retract(first.id)
+        self.assertEqual((self.counts(rule), self.counts(other)), ((0, 1, 1, 0), (0, 0, 0, 0)))
+        self.cite(hit)
+        self.assertEqual(self.counts(rule), (1, 1, 1, 0))
+
+    def test_rule_is_measured_only_while_it_is_evaluated(self):
+        rule = self.propose("paper", artifact.ARTIFACT_STATE_ACTIVE)
+        before = self.score(indicators=["font"])
+        self.switch(rule, enabled=False)
+        disabled = self.score(indicators=["paper"])
+        self.switch(rule, enabled=True)
+        after = self.score(indicators=["paper"], subtype="POS")
+        self.cite(before, disabled, after)
+        self.assertEqual(self.counts(rule), (1, 0, 0, 1))
+
+    def test_wrong_reference_stores_nothing(self):
+        self.propose("paper", artifact.ARTIFACT_STATE_ACTIVE)
+        good = self.score(indicators=["paper"]).exposure_ref
+        other = self.admin.create_org("stranger to verdicts")
+        stranger = self.server.client(self.admin.create_token(roles.ROLE_ADMIN, org_id=other.id).secret)
+        foreign = self.score(stranger).exposure_ref
+        examples = self.mine.examples("layout").exposure_ref
+        before = len(self.mine.events())
+        for wrong in (good[:-1], good[:-4], good[:20] + ("A" if good[20] != "A" else "B") + good[21:], foreign,
+                      examples, "", "forged"):
+            error = self.refusal(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.submit(
+                REAL, FAKE, missed_indicators=["font"], exposure_refs=[good, wrong]))
+            self.assertEqual(list(bad_fields(error)), ["submission.exposure_refs[1]"])
+        self.assertEqual(len(self.mine.events()), before)
+
+    def test_rule_that_is_mostly_wrong_is_proposed_for_retirement(self):
+        rule = self.propose("paper", artifact.ARTIFACT_STATE_ACTIVE)
+        found = self.score(indicators=["paper"])
+        for number in range(19):
+            last = self.cite(found, verdict=REAL if number % 3 else FAKE, receipt=f"r{number}")
+        self.assertEqual(self.measure(rule).rule.state, artifact.ARTIFACT_STATE_ACTIVE)
+        self.cite(found, verdict=REAL, receipt="last")
+        self.assertEqual(self.measure(rule).rule.state, artifact.ARTIFACT_STATE_SUNSET_PROPOSED)
+        self.assertEqual(len(self.score(indicators=["paper"]).events), 1)
+        self.retract(last.id)
+        self.assertEqual(self.measure(rule).rule.state, artifact.ARTIFACT_STATE_ACTIVE)
+        self.cite(found, verdict=REAL, receipt="one more")
+        self.assertEqual(self.measure(rule).rule.state, artifact.ARTIFACT_STATE_SUNSET_PROPOSED)
+        self.decide(rule.id, artifact.ARTIFACT_STATE_ACTIVE)
+        for number in range(19):
+            self.cite(found, verdict=REAL, receipt=f"kept {number}")
+        self.assertEqual(self.measure(rule).rule.state, artifact.ARTIFACT_STATE_ACTIVE)
+        self.cite(found, verdict=REAL, receipt="kept last")
+        self.assertEqual(self.measure(rule).rule.state, artifact.ARTIFACT_STATE_SUNSET_PROPOSED)
+
+    def test_command_line_cites_a_score(self):
+        (self.folder / "org.token").write_text(
+            self.admin.create_token(roles.ROLE_ADMIN, org_id=self.org.id).secret + "\n")
+        own = "--token-file", "org.token"
+        rule = self.propose("paper", artifact.ARTIFACT_STATE_ACTIVE)
+        shown = self.run_cli("rules", "show", rule.id, *own)[0]
+        self.assertRegex(shown, r"\n *1 +0 +0 +0 +0 +not measured +not measured\n")
+        out, said = self.run_cli("verdicts", "score", "0.5", "--indicator", "paper", "--profile-confidence", "1",
+                                 "--reference", *own)
+        self.assertRegex(out, r"verdict:? +FAKE\n")
+        reference = said.split("reference: ")[1].strip()
+        self.run_cli("verdicts", "submit", "r", "--original", "fake", "--correct", "real", "--score", "0.75",
+                     "--exposure", reference, *own)
+        self.assertEqual(self.counts(rule), (0, 1, 0, 0))
+        self.run_cli("verdicts", "submit", "s", "--original", "fake", "--correct", "fake", "--score", "0.75",
+                     "--exposure", reference, *own)
+        shown = self.run_cli("rules", "show", rule.id, *own)[0]
+        self.assertRegex(shown, r"\n *1 +2 +1 +1 +0 +0\.50 \(0\.09 to 0\.91\) of 2 +1\.00 \(0\.21 to 1\.00\) of 1\n")
+
+
 class Scoring(ScoringCase):
     def test_score_of_an_organisation_without_rules_is_unchanged(self):
         reply = self.score(score=0.25, indicators=["font"])

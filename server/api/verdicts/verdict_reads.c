@@ -1,6 +1,7 @@
 /*
  * verdict_reads.c: VerdictService's reads: GetVerdictStats, GetLearnedRule and ListLearnedRules.
  */
+#include "server/domain/learning/rule_measures.h"
 #include "server/domain/verdicts/list.h"
 #include "server/domain/verdicts/stats.h"
 #include "server/pipeline/id_filter.h"
@@ -89,6 +90,8 @@ enum err verdict_service_get_learned_rule_read(struct verdict_service_get_learne
     }
     if (err == OK) {
         learned_rule_view_put(&rule, GET_LEARNED_RULE_RESPONSE_RULE_FIELD, call->body);
+        err = rule_measures_put(call->ctx->arena, call->txn, call->org, &row,
+                                GET_LEARNED_RULE_RESPONSE_MEASURES_FIELD, call->body);
     }
     return err;
 }

@@ -5,6 +5,7 @@
  */
 #include "server/domain/verdicts/verdicts.h"
 #include "server/pipeline/caller.h"
+#include "server/pipeline/env.h"
 #include "server/pipeline/service.h"
 #include "store/base/assert.h"
 #include "store/base/wire.h"
@@ -122,6 +123,27 @@ static void read_profile(const Errata__V1__DocumentProfile *profile, struct verd
     }
 }
 
+/* Reads the references. */
+static enum err read_references(struct ctx *ctx, const Errata__V1__VerdictSubmission *submission,
+                                struct verdict_input *input)
+{
+    struct slice *references =
+        arena_calloc(ctx->arena, submission->n_exposure_refs + 1, sizeof(*references));
+
+    if (references == NULL) {
+        return ERR_MEMORY;
+    }
+    if (UNEXPECTED(submission->n_exposure_refs > VERDICT_REFERENCES_MAX)) {
+        return ERR_INTERNAL; /* check_request refuses it */
+    }
+    for (size_t i = 0; i < submission->n_exposure_refs; i++) {
+        references[i] = slice_text(submission->exposure_refs[i]);
+    }
+    input->exposure_refs = references;
+    input->exposure_ref_count = submission->n_exposure_refs;
+    return OK;
+}
+
 static enum err read_submission(struct ctx *ctx, const Errata__V1__VerdictSubmission *submission,
                                 struct verdict_input *input)
 {
@@ -164,6 +186,9 @@ enum err verdict_service_submit_verdict_prepare(struct verdict_service_submit_ve
     }
     err = read_submission(call->ctx, call->request->submission, input);
     if (err == OK) {
+        err = read_references(call->ctx, call->request->submission, input);
+    }
+    if (err == OK) {
         err = fault_result(call->ctx->fault);
     }
     if (err == OK) {
@@ -178,6 +203,7 @@ enum err verdict_service_submit_verdict_write(struct verdict_service_submit_verd
         .org = call->org,
         .caller = caller_of(call->service),
         .input = call->prepared,
+        .key = &call->service->env->exposure_key,
     };
 
     return verdict_submit(call->ctx, call->txn, &request, call->result);

@@ -191,6 +191,17 @@ static void find_score_interval(const struct proportion *proportion, double *ret
     *ret_high = fmin(1, (middle + half) / (2 * (n + square)));
 }
 
+bool proportion_interval_of(const struct proportion *proportion,
+                            struct proportion_interval *ret_interval)
+{
+    if (proportion->trial_count == 0) {
+        return false;
+    }
+    ret_interval->estimate = (double)proportion->success_count / (double)proportion->trial_count;
+    find_score_interval(proportion, &ret_interval->low, &ret_interval->high);
+    return true;
+}
+
 bool proportions_subtract(const struct proportion *first, const struct proportion *second,
                           struct proportion_difference *ret_difference)
 {

@@ -36,6 +36,13 @@ struct proportion_improvement {
 
 #define PROPORTIONS_TARGET_PERCENT 15
 
+/* One proportion with the ends of its 95% interval, Wilson's score interval. */
+struct proportion_interval {
+    double estimate; /* from 0 to 1, and so are the ends */
+    double low;
+    double high;
+};
+
 /* The difference of two proportions. */
 struct proportion_difference {
     double estimate; /* from -1 to 1, and so are the ends of its 95% interval */
@@ -51,6 +58,10 @@ bool proportions_test(const struct proportion *treated, const struct proportion 
  * since the ratio is then undefined. */
 bool proportions_improvement(const struct proportion *treated, const struct proportion *control,
                              struct proportion_improvement *ret_improvement);
+
+/* Computes the interval of one proportion. Returns false without trials. */
+bool proportion_interval_of(const struct proportion *proportion,
+                            struct proportion_interval *ret_interval);
 
 /* Subtracts the second proportion from the first. Returns false if either has no trials. */
 bool proportions_subtract(const struct proportion *first, const struct proportion *second,

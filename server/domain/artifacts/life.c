@@ -4,7 +4,6 @@
 #include "server/domain/artifacts/life.h"
 
 #include "server/domain/artifacts/keys.h"
-#include "store/scan.h"
 
 struct artifact_life_record artifact_life_begin(enum artifact_state state, uint64_t event_seq)
 {
@@ -101,4 +100,26 @@ enum err artifact_life_read_as_of(struct store_txn *txn, struct org_id org, uint
     }
     scan_deinit(&scan);
     return err;
+}
+
+enum err artifact_life_scan(struct scan *scan, struct store_txn *txn, struct org_id org,
+                            uint64_t artifact_seq)
+{
+    const struct scan_range range = {
+        .table = TABLE_ARTIFACT_LIFE,
+        .prefix = key_artifact(org, artifact_seq),
+        .order = STORE_DESCENDING,
+        .rows_max = UINT32_MAX,
+    };
+
+    return scan_init(scan, txn, &range);
+}
+
+enum err artifact_life_next(struct scan *scan, struct artifact_life_record *ret_life)
+{
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+    enum err err = scan_next(scan, &key, &value);
+
+    return err != OK ? err : record_decode_artifact_life(value, ret_life);
 }

@@ -10,6 +10,7 @@
 #include "server/domain/artifacts/records.h"
 #include "store/base/ctx.h"
 #include "store/log.h"
+#include "store/scan.h"
 
 /* Returns version 1 of an artifact that an event creates. */
 struct artifact_life_record artifact_life_begin(enum artifact_state state, uint64_t event_seq);
@@ -36,5 +37,10 @@ MUST_CHECK enum err artifact_life_put(struct arena *arena, struct store_txn *txn
 MUST_CHECK enum err artifact_life_read_as_of(struct store_txn *txn, struct org_id org,
                                              uint64_t artifact_seq, uint64_t as_of_seq,
                                              struct artifact_life_record *ret_life);
+
+/* Scans all changes of an artifact, newest first; artifact_life_next returns ERR_NOT_FOUND after the oldest. */
+MUST_CHECK enum err artifact_life_scan(struct scan *scan, struct store_txn *txn, struct org_id org,
+                                       uint64_t artifact_seq);
+MUST_CHECK enum err artifact_life_next(struct scan *scan, struct artifact_life_record *ret_life);
 
 #endif

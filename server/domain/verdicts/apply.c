@@ -4,6 +4,7 @@
  */
 #include "server/domain/artifacts/evidence.h"
 #include "server/domain/verdicts/keys.h"
+#include "server/domain/verdicts/measures.h"
 #include "server/domain/verdicts/rules.h"
 #include "store/base/assert.h"
 
@@ -104,7 +105,7 @@ static enum err apply_submitted(struct ctx *ctx, struct store_txn *txn, const st
     while (err == OK && view_next(&changes, &change)) {
         err = count_one(ctx, txn, event, change);
     }
-    return err;
+    return err != OK ? err : measures_count(ctx, txn, event, &view);
 }
 
 static enum err apply_enabled_set(struct ctx *ctx, struct store_txn *txn, const struct event *event)
@@ -150,7 +151,12 @@ static enum err apply_state_set(struct ctx *ctx, struct store_txn *txn, const st
     before = row.record.life;
     artifact_life_decide(&row.record.life, facts.state, event->seq);
     row.record.updated_at_us = event->created_at_us;
-    return learned_rule_write(ctx->arena, txn, event->org, &before, &row);
+    err = learned_rule_write(ctx->arena, txn, event->org, &before, &row);
+    if (err == OK && before.state == ARTIFACT_STATE_SUNSET_PROPOSED &&
+        facts.state == ARTIFACT_STATE_ACTIVE) {
+        err = measures_keep(ctx, txn, event->org, &row);
+    }
+    return err;
 }
 
 /* Applies what an import changed in a rule: all values, or only the state of one that the document does not have. */

@@ -39,3 +39,28 @@ struct key key_verdict(struct org_id org, int64_t created_at_us, uint64_t seq)
 {
     return key_org_newest_first(org, created_at_us, seq);
 }
+
+struct key key_rule_measure(struct org_id org, uint64_t rule_seq, uint32_t version)
+{
+    struct key key = key_org_seq(org, rule_seq);
+
+    key_put_be32(&key, version);
+    return key;
+}
+
+struct key key_measured_verdict_level(struct org_id org, uint8_t verdict, uint8_t level)
+{
+    struct key key = key_org(org);
+
+    key_put_byte(&key, verdict);
+    key_put_byte(&key, level);
+    return key;
+}
+
+struct key key_measured_verdict(struct org_id org, uint8_t verdict, uint8_t level, uint64_t index)
+{
+    struct key key = key_measured_verdict_level(org, verdict, level);
+
+    key_put_be64(&key, index);
+    return key;
+}

@@ -42,6 +42,48 @@ struct verdict_record {
         missed; /* the encoded field missed_indicators of the VerdictSubmission; or empty */
 };
 
+/* RULE_MEASURE: one version of a rule. */
+struct rule_measure_record {
+    uint64_t agreed; /* it fired, and the verdict had its direction */
+    uint64_t disagreed; /* it fired, and the verdict had the other one */
+    uint64_t undecided; /* it fired, and the verdict had none */
+    uint64_t
+        kept_agreed; /* when a person last kept the rule, although it was proposed for retirement */
+    uint64_t kept_disagreed; /* the same */
+};
+
+/* The live rules, or those in SHADOW, in all measured scores. */
+struct rule_set_side {
+    uint64_t covered; /* scores in which a rule fired */
+    uint64_t overlapping; /* scores in which several did */
+    uint64_t conflicting; /* scores in which rules of both directions did */
+    uint64_t agreed; /* firings, as of rules */
+    uint64_t disagreed;
+    uint64_t undecided;
+    uint64_t found; /* scores in which a rule of the verdict's direction fired */
+    uint64_t flips_right; /* scores whose verdict the rules changed to the reviewer's */
+    uint64_t flips_wrong; /* scores whose verdict they changed from the reviewer's */
+    uint64_t flips_undecided; /* scores whose verdict was wrong before and after */
+};
+
+/* RULE_SET_MEASURE */
+struct rule_set_measure_record {
+    uint64_t scores; /* measured */
+    uint64_t directed; /* whose verdict is REAL or FAKE */
+    struct rule_set_side live;
+    struct rule_set_side shadow;
+};
+
+MUST_CHECK enum err record_decode_rule_measure(struct slice bytes,
+                                               struct rule_measure_record *ret_record);
+MUST_CHECK enum err record_encode_rule_measure(struct arena *arena,
+                                               const struct rule_measure_record *record,
+                                               struct slice *ret_bytes);
+MUST_CHECK enum err record_decode_rule_set_measure(struct slice bytes,
+                                                   struct rule_set_measure_record *ret_record);
+MUST_CHECK enum err record_encode_rule_set_measure(struct arena *arena,
+                                                   const struct rule_set_measure_record *record,
+                                                   struct slice *ret_bytes);
 MUST_CHECK enum err record_decode_learned_rule(struct slice bytes,
                                                struct learned_rule_record *ret_record);
 MUST_CHECK enum err record_decode_verdict(struct slice bytes, struct verdict_record *ret_record);

@@ -4,6 +4,7 @@
  */
 #include "server/domain/artifacts/evidence.h"
 #include "server/domain/verdicts/keys.h"
+#include "server/domain/verdicts/measures.h"
 #include "server/domain/verdicts/rules.h"
 
 #include <errata/v1/verdict_submission.views.h>
@@ -63,5 +64,5 @@ enum err verdicts_retract(struct ctx *ctx, struct store_txn *txn, const struct e
     while (err == OK && view_next(&changes, &change)) {
         err = uncount_one(ctx, txn, retraction, event->seq, change);
     }
-    return err;
+    return err != OK ? err : measures_uncount(ctx, txn, retraction, event, &view);
 }

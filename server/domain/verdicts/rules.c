@@ -49,6 +49,15 @@ enum err learned_rule_find(struct store_txn *txn, struct org_id org, struct slic
     return err == ERR_NOT_FOUND ? ERR_CORRUPT : err;
 }
 
+/* Returns whether nothing of a life changed; one event may change it twice. */
+static bool is_same_life(const struct artifact_life_record *before,
+                         const struct artifact_life_record *life)
+{
+    return before->valid_from_seq == life->valid_from_seq && before->state == life->state &&
+           before->held_back == life->held_back && before->set_by_person == life->set_by_person &&
+           before->version == life->version;
+}
+
 enum err learned_rule_write(struct arena *arena, struct store_txn *txn, struct org_id org,
                             const struct artifact_life_record *before,
                             const struct learned_rule_row *row)
@@ -61,7 +70,7 @@ enum err learned_rule_write(struct arena *arena, struct store_txn *txn, struct o
     if (err == OK) {
         err = store_put(txn, TABLE_LEARNED_RULE, key_slice(&key), value);
     }
-    if (err == OK && (before == NULL || before->valid_from_seq != life->valid_from_seq)) {
+    if (err == OK && (before == NULL || !is_same_life(before, life))) {
         err = artifact_life_put(arena, txn, org, row->seq, before, life);
     }
     return err;

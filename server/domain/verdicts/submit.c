@@ -1,8 +1,9 @@
 /*
- * submit.c: decides how a submission changes rules, and appends its events. All rules are looked up
- * before the first put; those that do not exist get an event each, so that each rule has a number
- * of its own.
+ * submit.c: decides how a submission changes rules, and appends its events. All rules and references are looked up
+ * before the first put; exposures that were not cited before, and rules that do not exist, get an event each, so that
+ * each has a number of its own.
  */
+#include "server/domain/verdicts/citations.h"
 #include "server/domain/verdicts/create.h"
 #include "server/domain/verdicts/verdicts.h"
 #include "store/base/assert.h"
@@ -33,6 +34,7 @@ struct submitting {
     int64_t created_at_us;
     struct touched_rule rules[CHANGES_MAX];
     size_t rule_count;
+    struct verdict_citations citations;
 };
 
 /* Looks up a rule that is learned; creates a row if it does not exist. */
@@ -221,6 +223,9 @@ static enum err put_lists(struct ctx *ctx, const struct submitting *submitting,
                              verdict_submission_view_add_missed_indicators,
                              &view->missed_indicators.run);
     }
+    if (err == OK) {
+        err = verdict_citations_encode(ctx->arena, &submitting->citations, view);
+    }
     return err != OK ? err : put_changes(ctx, submitting, &view->rule_changes.run);
 }
 
@@ -266,14 +271,17 @@ static enum err encode(struct ctx *ctx, const struct submitting *submitting,
                : ERR_MEMORY;
 }
 
-/* Creates the new rules, then appends the submission that counts all of them. */
+/* Records the exposures and creates the new rules, then appends the submission that counts all of them. */
 static enum err append_all(struct ctx *ctx, struct store_txn *txn, struct submitting *submitting,
                            struct work_result *ret_result)
 {
+    const struct exposure_citer citer = {submitting->actor_user_id,
+                                         submitting->request->input->time};
     struct event_draft draft = draft_of(submitting, EVENT_VERDICT_SUBMITTED);
     uint32_t created = 0;
     uint64_t seq = 0;
-    enum err err = OK;
+    enum err err = verdict_citations_record(ctx, txn, submitting->request, &citer,
+                                            &submitting->citations, &created);
 
     for (size_t i = 0; i < submitting->rule_count && err == OK; i++) {
         if (submitting->rules[i].is_new) {
@@ -320,6 +328,9 @@ enum err verdict_submit(struct ctx *ctx, struct store_txn *txn,
     if (err == OK) {
         submitting->annotator = (enum annotator)kind;
         err = event_time_check_now(ctx, txn, request->org, &input->time, SLICE("submission"));
+    }
+    if (err == OK) {
+        err = verdict_citations_read(ctx, txn, request, &submitting->citations);
     }
     if (err == OK) {
         err = fault_result(ctx->fault);

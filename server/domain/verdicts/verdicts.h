@@ -9,6 +9,7 @@
 
 #include "server/domain/events/actor.h"
 #include "server/domain/events/draft.h"
+#include "server/domain/exposures/exposures.h"
 #include "server/domain/verdicts/learners.h"
 #include "server/domain/verdicts/rules.h"
 #include "store/work.h"
@@ -16,6 +17,8 @@
 /* The longest indicator, and all corrections together, in bytes, as in the contract. */
 #define VERDICT_INDICATOR_BYTES_MAX 256
 #define VERDICT_CORRECTIONS_BYTES_MAX 32768
+/* Exposure references of one submission, as in the contract. */
+#define VERDICT_REFERENCES_MAX 16
 
 /* The values of a request. Empty slices are absent. Borrowed for the duration of the call. */
 struct verdict_input {
@@ -40,6 +43,8 @@ struct verdict_input {
     struct slice reviewer_notes;
     struct slice original_features_json;
     struct slice text;
+    const struct slice *exposure_refs;
+    size_t exposure_ref_count; /* at most VERDICT_REFERENCES_MAX */
 };
 
 /* The caller, and the storage. */
@@ -47,10 +52,11 @@ struct verdict_request {
     struct org_id org;
     struct event_caller caller;
     const struct verdict_input *input;
+    const struct exposure_key *key; /* of references; may be NULL without them */
 };
 
 /* Decides, appends and applies. The last event of `ret_result` is the submission. ERR_INVALID for
- * an invalid time, ERR_DENIED if the caller lacks a permission; nothing is then appended. */
+ * an invalid time or reference, ERR_DENIED if the caller lacks a permission; nothing is then appended. */
 MUST_CHECK enum err verdict_submit(struct ctx *ctx, struct store_txn *txn,
                                    const struct verdict_request *request,
                                    struct work_result *ret_result);

@@ -220,6 +220,9 @@ static void test_keys_begin_with_their_org(void **state)
         key_review_thresholds(org, SLICE("x")),
         key_review_item(org, &run, 1),
         key_review_example(org, SLICE("x"), 1),
+        key_rule_measure(org, 1, 1),
+        key_measured_verdict_level(org, 1, 1),
+        key_measured_verdict(org, 1, 1, 1),
         key_token_by_org(org, 1),
         key_idempotency(org, 1, hash),
     };

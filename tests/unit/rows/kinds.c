@@ -47,6 +47,8 @@ KIND(verdict)
 KIND(review)
 KIND(review_run)
 KIND(review_thresholds)
+KIND(rule_measure)
+KIND(rule_set_measure)
 KIND(settings)
 KIND(organization)
 KIND(token)
@@ -113,6 +115,8 @@ const struct record_kind record_kinds[RECORD_KIND_COUNT] = {
     {"review", sample_of_review, review_again},
     {"review_run", sample_of_review_run, review_run_again},
     {"review_thresholds", sample_of_review_thresholds, review_thresholds_again},
+    {"rule_measure", sample_of_rule_measure, rule_measure_again},
+    {"rule_set_measure", sample_of_rule_set_measure, rule_set_measure_again},
     {"settings", sample_of_settings, settings_again},
     {"organization", sample_of_organization, organization_again},
     {"token", sample_of_token, token_again},

@@ -383,6 +383,26 @@ struct review_thresholds_record sample_review_thresholds(void)
     return record;
 }
 
+struct rule_measure_record sample_rule_measure(void)
+{
+    struct rule_measure_record record = {
+        .agreed = 30, .disagreed = 12, .undecided = 3, .kept_agreed = 5, .kept_disagreed = 11};
+
+    return record;
+}
+
+struct rule_set_measure_record sample_rule_set_measure(void)
+{
+    struct rule_set_measure_record record = {
+        .scores = 300,
+        .directed = 280,
+        .live = {200, 50, 4, 240, 11, 9, 190, 20, 3, 1},
+        .shadow = {10, 1, 0, 9, 2, 0, 8, 1, 0, 0},
+    };
+
+    return record;
+}
+
 struct settings_record sample_settings(void)
 {
     struct settings_record record = {

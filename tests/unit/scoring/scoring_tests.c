@@ -2,6 +2,7 @@
  * scoring_tests.c: scores with each constant and gate of the contract; scores of random rules and receipts against a
  * second implementation; rule sets that follow the log against sets that are loaded.
  */
+#include "tests/unit/scoring/scoring_tests.h"
 #include "server/domain/retractions/retractions.h"
 #include "server/domain/scoring/rule_cache.h"
 #include "server/domain/scoring/scoring.h"
@@ -27,7 +28,7 @@
 #define RECEIPTS 50
 #define UNIT 1000000000
 
-static struct store_txn *begin(struct store_world *world)
+struct store_txn *scoring_begin(struct store_world *world)
 {
     struct store_txn *txn = store_world_begin(world);
 
@@ -210,7 +211,7 @@ static void test_patterns_match(void **state)
     };
     static const struct slice indicators[] = {SLICE("font"), SLICE("font"), SLICE("total")};
     struct store_world *world = *state;
-    struct store_txn *txn = begin(world);
+    struct store_txn *txn = scoring_begin(world);
     struct scoring_request request = {
         .receipt = {.indicators = indicators,
                     .indicator_count = 3,
@@ -334,7 +335,7 @@ static void switch_random(struct store_world *world, struct store_txn *txn,
     }
 }
 
-static void retract(struct store_world *world, struct store_txn *txn, uint64_t seq)
+void scoring_retract(struct store_world *world, struct store_txn *txn, uint64_t seq)
 {
     struct retraction_request request = {
         .org = store_world_org(1),
@@ -382,15 +383,15 @@ static void decide_random(struct store_world *world, struct store_txn *txn,
 }
 
 /* One more event, of any kind that changes rules. */
-static void change_random(struct store_world *world, struct store_txn *txn,
-                          struct random_seeded *random, uint64_t *last_submission)
+void scoring_change_random(struct store_world *world, struct store_txn *txn,
+                           struct random_seeded *random, uint64_t *last_submission)
 {
     uint32_t kind = reference_pick(random, 12);
 
     if (kind >= 10) {
         decide_random(world, txn, random);
     } else if (kind < 3 && *last_submission != 0) {
-        retract(world, txn, *last_submission);
+        scoring_retract(world, txn, *last_submission);
         *last_submission = 0;
     } else if (kind < 6) {
         switch_random(world, txn, random);
@@ -405,7 +406,7 @@ static void change_random(struct store_world *world, struct store_txn *txn,
 static void test_scores_equal_a_second_implementation(void **state)
 {
     struct store_world *world = *state;
-    struct store_txn *txn = begin(world);
+    struct store_txn *txn = scoring_begin(world);
     struct rule_set *set = load(txn);
     struct random_seeded random;
     struct log_head head;
@@ -414,7 +415,7 @@ static void test_scores_equal_a_second_implementation(void **state)
 
     random_seeded_init(&random, 3);
     for (int round = 0; round < ROUNDS; round++) {
-        change_random(world, txn, &random, &last_submission);
+        scoring_change_random(world, txn, &random, &last_submission);
         assert_int_equal(log_read_head(txn, store_world_org(1), &head), OK);
         assert_int_equal(rule_set_follow(set, txn, head.last_seq), OK);
         loads += set->is_stale;
@@ -446,7 +447,7 @@ struct remembered {
 static void test_scores_of_the_past_are_repeated(void **state)
 {
     struct store_world *world = *state;
-    struct store_txn *txn = begin(world);
+    struct store_txn *txn = scoring_begin(world);
     struct remembered *remembered = calloc(400, sizeof(*remembered));
     struct random_seeded random;
     struct log_head head;
@@ -458,7 +459,7 @@ static void test_scores_of_the_past_are_repeated(void **state)
     for (int i = 0; i < 400; i++) {
         struct reference_receipt receipt;
 
-        change_random(world, txn, &random, &last_submission);
+        scoring_change_random(world, txn, &random, &last_submission);
         assert_int_equal(log_read_head(txn, store_world_org(1), &head), OK);
         remembered[i].last_seq = head.last_seq;
         remembered[i].random = random;
@@ -526,7 +527,7 @@ static void test_any_adjustment_equals_a_second_implementation(void **state)
 
     random_seeded_init(&random, 4);
     for (int round = 0; round < 500; round++) {
-        struct store_txn *txn = begin(world);
+        struct store_txn *txn = scoring_begin(world);
         struct rule_set *set = NULL;
 
         for (size_t i = 0; i < REFERENCE_PATTERNS; i++) {
@@ -571,7 +572,7 @@ static uint64_t learn(struct store_world *world, struct store_txn *txn, const ch
 static void test_set_is_stale_beyond_its_limits(void **state)
 {
     struct store_world *world = *state;
-    struct store_txn *txn = begin(world);
+    struct store_txn *txn = scoring_begin(world);
     struct rule_set *set = load(txn);
     char pattern[32];
 
@@ -599,7 +600,7 @@ static void test_set_is_stale_beyond_its_limits(void **state)
 static void test_set_follows_a_bounded_lag(void **state)
 {
     struct store_world *world = *state;
-    struct store_txn *txn = begin(world);
+    struct store_txn *txn = scoring_begin(world);
     struct rule_set *set = load(txn);
     struct rule_set *late = load(txn);
     uint64_t last_seq = 0;
@@ -621,7 +622,7 @@ static void test_set_follows_a_bounded_lag(void **state)
 static void test_rules_of_a_set_are_limited(void **state)
 {
     struct store_world *world = *state;
-    struct store_txn *txn = begin(world);
+    struct store_txn *txn = scoring_begin(world);
     struct rule_set *set = NULL;
     struct learned_rule_row row;
 
@@ -662,7 +663,7 @@ static void test_cache_returns_current_sets(void **state)
 {
     static struct rule_cache cache;
     struct store_world *world = *state;
-    struct store_txn *txn = begin(world);
+    struct store_txn *txn = scoring_begin(world);
     struct rule_set *set = NULL;
     uint64_t last_seq = learn(world, txn, "font");
 
@@ -693,7 +694,7 @@ static void test_cache_frees_the_oldest_set(void **state)
 {
     static struct rule_cache cache;
     struct store_world *world = *state;
-    struct store_txn *txn = begin(world);
+    struct store_txn *txn = scoring_begin(world);
 
     for (uint8_t org = 1; org <= 5; org++) {
         struct rule_set *set = load_as_of(txn, org, 0);
@@ -732,5 +733,5 @@ int main(void)
         TEST(test_cache_frees_the_oldest_set),
     };
 
-    return cmocka_run_group_tests_name("scoring", tests, NULL, NULL);
+    return run_measures_tests() + cmocka_run_group_tests_name("scoring", tests, NULL, NULL);
 }

@@ -54,6 +54,10 @@ struct slice cell_rule_state(struct cli *cli, struct json_value object, const ch
 struct slice cell_gate(struct cli *cli, struct json_value object, const char *name);
 /* `learned from submissions` */
 struct slice cell_rule_source(struct cli *cli, struct json_value object, const char *name);
+/* how often a version of a rule fired */
+struct slice cell_hits(struct cli *cli, struct json_value object, const char *name);
+/* a measured share with its interval, such as `0.50 (0.09 to 0.91) of 2` */
+struct slice cell_rate(struct cli *cli, struct json_value object, const char *name);
 /* analytics/ */
 /* share of an arm, such as `91.2% of 320` */
 struct slice cell_arm(struct cli *cli, struct json_value object, const char *name);

@@ -51,6 +51,42 @@ struct slice cell_rule_source(struct cli *cli, struct json_value object, const c
                : SLICE("a person");
 }
 
+struct slice cell_hits(struct cli *cli, struct json_value object, const char *name)
+{
+    static const char *const members[] = {"agreedCount", "disagreedCount", "undecidedCount"};
+    double hits = 0;
+
+    (void)name;
+    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+        double count = 0;
+
+        (void)measures_double(cli, object, members[i], &count); /* proto JSON omits 0 */
+        hits += count;
+    }
+    return arena_printf(&cli->arena, "%.0f", hits);
+}
+
+struct slice cell_rate(struct cli *cli, struct json_value object, const char *name)
+{
+    struct json_value rate = reply_member(object, name);
+    double estimate = 0;
+    double low = 0;
+    double high = 0;
+
+    if (!measures_double(cli, rate, "estimate", &estimate) ||
+        !measures_double(cli, rate, "low", &low) || !measures_double(cli, rate, "high", &high)) {
+        return SLICE("not measured");
+    }
+    return arena_printf(&cli->arena, "%.2f (%.2f to %.2f) of %.*s", estimate, low, high,
+                        SLICE_ARGS(reply_text(cli, rate, "n")));
+}
+
+static enum cli_exit print_rule(struct cli *cli, struct json_value reply)
+{
+    view_print_fields(cli, view_message("LearnedRule"), reply_member(reply, "rule"));
+    return view_print_table(cli, "RuleMeasure", reply, "measures", NULL);
+}
+
 /* Dims disabled and retired rules, which change no score. */
 static void colour_rule(struct cli *cli, struct json_value row, struct table *table)
 {
@@ -191,12 +227,15 @@ const struct command rule_commands[] = {
     {.group = "rules",
      .name = "show",
      .arguments = "RULE",
-     .summary = "show one rule: its adjustment, state and counts",
+     .summary = "show one rule: its adjustment, state, counts and measures",
      .help =
          "Shows one rule by its id. `errata events list --subject learned_rule:ID` lists when it "
-         "was created, enabled and disabled, and by whom.",
+         "was created, enabled and disabled, and by whom. The table has a row for each version, "
+         "newest first: how often it fired in scores that verdicts cite (`errata verdicts submit "
+         "--exposure`), how often the reviewer agreed with it, how often it did not fire "
+         "although the reviewer did, and its precision and recall with 95% intervals.",
      .examples = {{"errata rules show 0192f0c0-1111-7222-8333-444455556666", NULL}},
-     COMMAND_CALL("VerdictService/GetLearnedRule")},
+     COMMAND_CALL("VerdictService/GetLearnedRule", .print = print_rule)},
     {.group = "rules",
      .name = "enable",
      .arguments = "RULE",

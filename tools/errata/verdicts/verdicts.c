@@ -65,12 +65,20 @@ static enum cli_exit print_score(struct cli *cli, struct json_value reply)
 {
     struct slice score = reply_text(cli, reply, "score");
     struct slice unclamped = reply_text(cli, reply, "unclampedScore");
+    struct slice reference = reply_text(cli, reply, "exposureRef");
+    enum cli_exit result = CLI_OK;
 
     reply_print_member(cli, "score", score);
+    reply_print_member(cli, "verdict", reply_word(cli, reply, "verdict", "VERDICT_"));
     if (!slice_equal(score, unclamped)) {
         reply_print_member(cli, "before limits", unclamped);
     }
-    return view_print_table(cli, "ScoreEvent", reply, "events", NULL);
+    result = view_print_table(cli, "ScoreEvent", reply, "events", NULL);
+    if (reference.size > 0 && options_has(&cli->options, "reference")) {
+        (void)fflush(cli->out.stream);
+        cli_note(cli, "reference: %.*s", SLICE_ARGS(reference));
+    }
+    return result;
 }
 
 struct slice cell_gate(struct cli *cli, struct json_value object, const char *name)
@@ -130,6 +138,8 @@ static const struct option_spec submit_options[] = {
     {"actor", "USER", "the reviewer, if the token is bound to no user"},
     {"annotator", "ANNOTATOR", "who or what judged"},
     {"created-at", "TIME|SPAN", "when, for history; needs INTEGRATOR or ADMIN"},
+    {"exposure", "REFERENCE",
+     "reference of a score of the receipt, to measure its rules; may be given several times"},
     {"idempotency-key", "KEY", "makes the write safe to repeat for 24 hours"},
     {NULL, NULL, NULL}};
 static const struct option_spec score_options[] = {
@@ -139,6 +149,9 @@ static const struct option_spec score_options[] = {
     {"missing-fields", NULL, "missing fields count in the score"},
     {"profile-confidence", "SHARE", "how sure the caller is of the document profile, from 0 to 1"},
     {"profile-subtype", "SUBTYPE", "the kind of document, such as POS_RECEIPT"},
+    {"reference", NULL,
+     "print the reference to cite with the verdict (`errata verdicts submit --exposure`)"},
+    {"as-of", "TIME", "score by the rules and settings of this time"},
     {NULL, NULL, NULL}};
 static const struct option_spec stats_options[] = {
     {"days", "N", "the last N times 24 hours, up to 366 (default 30)"}, {NULL, NULL, NULL}};

@@ -259,6 +259,27 @@ learning_service_get_artifact_report_read(struct learning_service_get_artifact_r
 }
 
 enum err
+learning_service_get_rule_set_report_read(struct learning_service_get_rule_set_report_call *call)
+{
+    struct get_rule_set_report_response_view response = {.has_live = true, .has_shadow = true};
+    struct arena *arena = call->ctx->arena;
+    struct rule_set_measure_record record;
+    enum err err = rule_set_measure_read(call->txn, call->org, &record);
+
+    if (err != OK) {
+        return err;
+    }
+    response.score_count = record.scores;
+    response.directed_count = record.directed;
+    if (!rule_set_side_encode(arena, &record, &record.live, &response.live) ||
+        !rule_set_side_encode(arena, &record, &record.shadow, &response.shadow)) {
+        return ERR_MEMORY;
+    }
+    get_rule_set_report_response_view_write(&response, call->body);
+    return OK;
+}
+
+enum err
 learning_service_propose_artifact_write(struct learning_service_propose_artifact_call *call)
 {
     const Errata__V1__ProposedRule *rule = call->request->learned_rule;

@@ -528,6 +528,42 @@ class Measures(ScoringCase):
         self.cite(found, verdict=REAL, receipt="kept last")
         self.assertEqual(self.measure(rule).rule.state, artifact.ARTIFACT_STATE_SUNSET_PROPOSED)
 
+    def test_report_measures_all_rules_together(self):
+        self.propose("paper", artifact.ARTIFACT_STATE_ACTIVE)
+        self.propose("font", artifact.ARTIFACT_STATE_ACTIVE, -0.25, FALSE_POSITIVE)
+        self.propose("stamp", artifact.ARTIFACT_STATE_SHADOW)
+        both, raised = self.score(indicators=["paper", "font"]), self.score(indicators=["paper"])
+        hidden = self.score(indicators=["stamp"])
+        self.assertEqual((both.verdict, raised.verdict, hidden.verdict), (SUSPICIOUS, FAKE, SUSPICIOUS))
+        self.cite(both, raised)
+        self.cite(raised, verdict=SUSPICIOUS, receipt="second")
+        last = self.cite(raised, hidden, verdict=REAL, receipt="third")
+        found = self.report()
+        self.assertEqual((found.score_count, found.directed_count), (5, 4))
+        self.assertEqual(self.sides(found), ((4, 1, 1, 2, 2, 1, 2, 1, 1, 1), (1, 0, 0, 0, 1, 0, 0, 0, 0, 1)))
+        self.assertEqual([(one.n, one.estimate) for one in (
+            found.live.coverage, found.live.overlap, found.live.conflict, found.live.precision, found.live.recall)],
+            [(5, 0.8), (5, 0.2), (5, 0.2), (4, 0.5), (4, 0.5)])
+        self.retract(last.id)
+        found = self.report()
+        self.assertEqual((found.score_count, found.directed_count), (3, 2))
+        self.assertEqual(self.sides(found), ((3, 1, 1, 2, 1, 1, 2, 1, 1, 0), (0,) * 10))
+        self.assertFalse(found.shadow.precision.HasField("estimate"))
+        (self.folder / "org.token").write_text(
+            self.admin.create_token(roles.ROLE_REVIEWER, org_id=self.org.id).secret + "\n")
+        printed = self.run_cli("rules", "report", "--token-file", "org.token")[0]
+        self.assertRegex(printed, r"live precision +0\.67 \(0\.21 to 0\.94\) of 3\n")
+        self.assertRegex(printed, r"live flips +1 right, 1 wrong, 0 neither\n")
+        self.assertRegex(printed, r"shadow precision +not measured\n")
+
+    def report(self):
+        return self.mine.learning.GetRuleSetReport(learning.GetRuleSetReportRequest())
+
+    def sides(self, report):
+        return tuple((one.covered_count, one.overlapping_count, one.conflicting_count, one.agreed_count,
+                      one.disagreed_count, one.undecided_count, one.found_count, one.right_flip_count,
+                      one.wrong_flip_count, one.undecided_flip_count) for one in (report.live, report.shadow))
+
     def test_command_line_cites_a_score(self):
         (self.folder / "org.token").write_text(
             self.admin.create_token(roles.ROLE_ADMIN, org_id=self.org.id).secret + "\n")

@@ -60,6 +60,7 @@ static const struct {
     {"/errata.v1.ExtractionService/RecordExtraction", "ORSIA"},
     {"/errata.v1.LearningService/ExplainExposure", "ORSA"},
     {"/errata.v1.LearningService/GetArtifactReport", "RIA"},
+    {"/errata.v1.LearningService/GetRuleSetReport", "RIA"},
     {"/errata.v1.LearningService/ProposeArtifact", "ORSA"},
     {"/errata.v1.LearningService/SetArtifactState", "RA"},
     {"/errata.v1.LearningService/Backtest", "RIA"},

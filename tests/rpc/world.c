@@ -543,6 +543,7 @@ const ProtobufCMessageDescriptor *world_reply_of(const struct method_info *metho
         &errata__v1__get_experiment_report_response__descriptor,
         &errata__v1__explain_exposure_response__descriptor,
         &errata__v1__get_artifact_report_response__descriptor,
+        &errata__v1__get_rule_set_report_response__descriptor,
         &errata__v1__propose_artifact_response__descriptor,
         &errata__v1__set_artifact_state_response__descriptor,
         &errata__v1__sanitize_response__descriptor,

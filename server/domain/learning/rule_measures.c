@@ -49,3 +49,33 @@ enum err rule_measures_put(struct arena *arena, struct store_txn *txn, struct or
     }
     return err;
 }
+
+bool rule_set_side_encode(struct arena *arena, const struct rule_set_measure_record *record,
+                          const struct rule_set_side *side, struct slice *ret_message)
+{
+    struct rule_set_measure_view view = {
+        .covered_count = side->covered,
+        .overlapping_count = side->overlapping,
+        .conflicting_count = side->conflicting,
+        .agreed_count = side->agreed,
+        .disagreed_count = side->disagreed,
+        .undecided_count = side->undecided,
+        .found_count = side->found,
+        .right_flip_count = side->flips_right,
+        .wrong_flip_count = side->flips_wrong,
+        .undecided_flip_count = side->flips_undecided,
+        .has_coverage = true,
+        .has_overlap = true,
+        .has_conflict = true,
+        .has_precision = true,
+        .has_recall = true,
+    };
+
+    return measured_rate_encode(arena, side->covered, record->scores, &view.coverage) &&
+           measured_rate_encode(arena, side->overlapping, record->scores, &view.overlap) &&
+           measured_rate_encode(arena, side->conflicting, record->scores, &view.conflict) &&
+           measured_rate_encode(arena, side->agreed, side->agreed + side->disagreed,
+                                &view.precision) &&
+           measured_rate_encode(arena, side->found, record->directed, &view.recall) &&
+           view_encode(&rule_set_measure_view_type, &view, arena, ret_message);
+}

@@ -14,5 +14,9 @@ MUST_CHECK bool measured_rate_encode(struct arena *arena, uint64_t success_count
 MUST_CHECK enum err rule_measures_put(struct arena *arena, struct store_txn *txn, struct org_id org,
                                       const struct learned_rule_row *row, uint32_t field,
                                       struct buffer *run);
+/* Encodes what was measured of one side of the rule set as a RuleSetMeasure, in the arena; false if out of memory. */
+MUST_CHECK bool rule_set_side_encode(struct arena *arena,
+                                     const struct rule_set_measure_record *record,
+                                     const struct rule_set_side *side, struct slice *ret_message);
 
 #endif

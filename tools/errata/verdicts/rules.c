@@ -87,6 +87,32 @@ static enum cli_exit print_rule(struct cli *cli, struct json_value reply)
     return view_print_table(cli, "RuleMeasure", reply, "measures", NULL);
 }
 
+/* Prints the shares and the flips of one side of the report. */
+static void print_side(struct cli *cli, struct json_value side, const char *title)
+{
+    static const char *const rates[] = {"coverage", "overlap", "conflict", "precision", "recall"};
+
+    for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+        struct slice line = arena_printf(&cli->arena, "%s %s", title, rates[i]);
+
+        reply_print_member(cli, (const char *)line.data, cell_rate(cli, side, rates[i]));
+    }
+    reply_print_member(cli, (const char *)arena_printf(&cli->arena, "%s flips", title).data,
+                       arena_printf(&cli->arena, "%.*s right, %.*s wrong, %.*s neither",
+                                    SLICE_ARGS(reply_count(cli, side, "rightFlipCount")),
+                                    SLICE_ARGS(reply_count(cli, side, "wrongFlipCount")),
+                                    SLICE_ARGS(reply_count(cli, side, "undecidedFlipCount"))));
+}
+
+static enum cli_exit print_report(struct cli *cli, struct json_value reply)
+{
+    reply_print_member(cli, "scores", reply_count(cli, reply, "scoreCount"));
+    reply_print_member(cli, "REAL or FAKE", reply_count(cli, reply, "directedCount"));
+    print_side(cli, reply_member(reply, "live"), "live");
+    print_side(cli, reply_member(reply, "shadow"), "shadow");
+    return CLI_OK;
+}
+
 /* Dims disabled and retired rules, which change no score. */
 static void colour_rule(struct cli *cli, struct json_value row, struct table *table)
 {
@@ -236,6 +262,18 @@ const struct command rule_commands[] = {
          "although the reviewer did, and its precision and recall with 95% intervals.",
      .examples = {{"errata rules show 0192f0c0-1111-7222-8333-444455556666", NULL}},
      COMMAND_CALL("VerdictService/GetLearnedRule", .print = print_rule)},
+    {.group = "rules",
+     .name = "report",
+     .summary = "measure all rules together",
+     .help =
+         "Prints what verdicts that cite scores (`errata verdicts submit --exposure`) measured of "
+         "the rules in effect (live) and of those in SHADOW: the shares of scores in which a rule "
+         "fired (coverage), several fired (overlap), and both directions fired (conflict); "
+         "precision and recall; and the verdicts of scores that the rules changed to the "
+         "reviewer's (right), from the reviewer's (wrong), or between two others. The intervals "
+         "are 95%. Needs a REVIEWER, INTEGRATOR or ADMIN token.",
+     .examples = {{"errata rules report", NULL}},
+     COMMAND_CALL("LearningService/GetRuleSetReport", .print = print_report)},
     {.group = "rules",
      .name = "enable",
      .arguments = "RULE",

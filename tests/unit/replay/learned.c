@@ -13,6 +13,7 @@
 #include "server/domain/reviews/reviews.h"
 #include "server/domain/reviews/thresholds.h"
 #include "server/domain/settings/settings.h"
+#include "server/domain/verdicts/keys.h"
 #include "server/domain/verdicts/verdicts.h"
 #include "store/base/wire.h"
 
@@ -229,13 +230,46 @@ static void draw_indicators(struct world *world, struct verdict_input *input)
     }
 }
 
+/* Returns the reference of a score in which one rule fired, or none. */
+static struct slice refer_to_score(struct world *world, struct org_id org)
+{
+    struct exposed_artifact artifact = {.version = 1};
+    struct exposure exposure = {
+        .kind = EXPOSURE_KIND_SCORE,
+        .arm = EXPERIMENT_ARM_NONE,
+        .served_at_us = WORLD_START_US,
+        .artifacts = &artifact,
+        .verdicts = {VERDICT_REAL, VERDICT_FAKE, VERDICT_FAKE},
+    };
+    struct learned_rule_record rule;
+    struct slice key = {NULL, 0};
+    struct slice value = {NULL, 0};
+
+    if (world_find_row(world, TABLE_LEARNED_RULE, org.uuid, world_draw(world, 3), &key, &value)) {
+        assert_int_equal(key_read_learned_rule(key, &artifact.seq), OK);
+        assert_int_equal(record_decode_learned_rule(value, &rule), OK);
+        artifact.version = rule.life.version;
+        artifact.rule.raises = world_draw(world, 2) == 0;
+        artifact.rule.shadow = world_draw(world, 4) == 0;
+        exposure.artifact_count = 1;
+    }
+    return write_reference(world, org, &exposure);
+}
+
 static enum err write_verdict(struct world *world, struct store_txn *txn, struct org_id org)
 {
     struct verdict_input *input = arena_calloc(&world->arena, 1, sizeof(*input));
-    const struct verdict_request request = {.org = org, .caller = caller_of_all(), .input = input};
+    const uint8_t bytes[EXPOSURE_KEY_BYTES] = {7};
+    struct exposure_key key;
+    struct slice reference = refer_to_score(world, org);
+    const struct verdict_request request = {
+        .org = org, .caller = caller_of_all(), .input = input, .key = &key};
     struct work_result result = {.first_seq = 0};
 
     assert_non_null(input);
+    exposure_key_init(&key, bytes);
+    input->exposure_refs = &reference;
+    input->exposure_ref_count = world_draw(world, 2);
     input->receipt_id = name_of(world, "receipt", NAMES);
     input->original_verdict = (enum verdict)(1 + world_draw(world, 3));
     input->correct_verdict = (enum verdict)(1 + world_draw(world, 3));

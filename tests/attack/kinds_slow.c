@@ -84,7 +84,7 @@ static void begin_held_streams(struct peer *peer)
     }
 }
 
-/* Streams that ask for nothing, which a bidi stream may. */
+/* Opens streams without requests, which a bidi stream allows. */
 static void begin_held_reflections(struct peer *peer)
 {
     peer_greet(peer);

@@ -74,7 +74,7 @@ class StorePages:
         self.bytes.close()
 
     def report(self, events):
-        """A table for people: bytes an event of every table that has any, largest first."""
+        """Prints the bytes per event of every table with rows, largest first."""
         lines = ["table | rows an event | key + value bytes of a row | leaf, overflow, branch pages | "
                  "full: leaves, overflow | depth | bytes of file an event"]
         used = sorted((table for table in self.tables if table.entries), key=lambda table: -table.pages)

@@ -276,7 +276,7 @@ class Cli(ServerCase):
                                   "shared: [0-9]+ words")
         self.assertIn("NOT_FOUND", self.run_cli("layouts", "show", "read/none", code=1))
 
-    def test_examples_of_a_family(self):
+    def test_examples_include_those_of_the_family(self):
         """Two invoices of one supplier with different fingerprints: the correction of one is an example for the other, by
         --match and by the organisation's setting, and its outcome is credited to it."""
         self.run_cli("layouts", "ingest", *(str(PDF / "layout" / f"gen-L03-{n}.pdf") for n in (0, 3)), "--id-prefix", "near/")

@@ -39,7 +39,7 @@ class ExtractionCase(ServerCase):
         return self.client.record_extraction(**fields)
 
     def record_all(self, many):
-        """Many at once; as each was answered."""
+        """Records many extractions at once; returns the response of each."""
         calls = [self.client.extractions.RecordExtraction.future(extraction_service.RecordExtractionRequest(
             extraction=extraction.Extraction(**fields))) for fields in many]
         return [call.result().extraction for call in calls]
@@ -142,7 +142,7 @@ class Recorded(ExtractionCase):
         self.assertEqual((row.extraction_count, row.corrected_count), (3, 2))
         self.assert_recount()
 
-    def test_excluded_and_why(self):
+    def test_extraction_is_in_an_arm_or_excluded(self):
         """Each extraction is in one arm, or excluded for one reason."""
         self.record(document_id="no-holdout")
         self.client.update_settings(holdout_percent=100)
@@ -285,7 +285,7 @@ class Recorded(ExtractionCase):
 
 
 class Experiment(ExtractionCase):
-    def test_arms_by_the_formula(self):
+    def test_arms_equal_the_formula(self):
         """Every method says the same side of a document, that of the formula, whenever it is asked."""
         self.ready()
         names = [f"doc-{n}" for n in range(60)]
@@ -326,7 +326,7 @@ class Experiment(ExtractionCase):
                          holdout_percent=101)
         self.assert_code(grpc.StatusCode.INVALID_ARGUMENT, self.client.update_settings)
 
-    def test_counted_from_the_third_example_on(self):
+    def test_extractions_before_the_third_example_are_in_no_arm(self):
         """An extraction without a document, or before its layout has three examples, is in no arm."""
         self.client.update_settings(holdout_percent=100)
         for n in range(3):

@@ -107,7 +107,7 @@ class FirstStart(unittest.TestCase):
 
 class Idempotency(unittest.TestCase):
     def test_repeat_under_a_key_gets_the_first_answer(self):
-        """Byte for byte, across a restart too; the event is there once."""
+        """The repeated response is identical, also after a restart; the event is stored once."""
         with Server() as server:
             client = server.client()
             key = [("idempotency-key", "order 7/line 3")]
@@ -132,7 +132,7 @@ class Idempotency(unittest.TestCase):
                 self.assertEqual(client.raw(path, body, metadata=[("idempotency-key", bad)])[0],
                                  grpc.StatusCode.INVALID_ARGUMENT)
 
-    def test_many_at_once_store_one(self):
+    def test_concurrent_repeats_store_one_event(self):
         with Server() as server:
             clients = [server.client() for _ in range(8)]
             answers = []
@@ -226,7 +226,7 @@ class Drain(unittest.TestCase):
 
 
 class Hangup(unittest.TestCase):
-    """SIGHUP, which a terminal that closes sends, ends no server."""
+    """SIGHUP, which a closing terminal sends, does not end the server."""
 
     LINE = "signal 1: the server goes on"
 

@@ -63,7 +63,7 @@ class MeasureLearning(unittest.TestCase):
         cells = [cell.strip() for cell in row.strip("|").split("|")]
         return cells[1].split(" ")[0], cells[2], cells[3]
 
-    def test_receipts(self):
+    def test_receipts_are_measured(self):
         for number in range(RECEIPTS):
             receipt(os.path.join(self.data, "sroie"), f"a{number}", "ALPHA LTD", 800)
             receipt(os.path.join(self.data, "sroie"), f"b{number}", "BETA INC", 1200)
@@ -76,7 +76,7 @@ class MeasureLearning(unittest.TestCase):
         self.assertEqual(self.figures(out, "EXACT: right address")[0], "0.000")
         self.assertEqual(self.run_tool(*words)[0], out)  # the same seed, the same table
 
-    def test_forms(self):
+    def test_forms_are_measured(self):
         folder = os.path.join(self.data, "vrdu")
         one = [form(folder, "registration-form", f"a{n}.pdf", 700) for n in range(FORMS)]
         other = [form(folder, "registration-form", f"b{n}.pdf", 900) for n in range(FORMS)]
@@ -97,7 +97,7 @@ class MeasureLearning(unittest.TestCase):
             self.assertEqual(self.figures(out, f"{mode}: template in training")[0], "1.000")
         self.assertIn(f"({2 * FORMS - 2} registration forms, 0 refused)", out)
 
-    def test_missing_data(self):
+    def test_missing_data_is_reported(self):
         _, said = self.run_tool("--rows", "receipts", code=1)
         self.assertIn("git clone --depth 1 https://github.com/zzzDavid/ICDAR-2019-SROIE", said)
         _, said = self.run_tool("--rows", "reviews", code=2)

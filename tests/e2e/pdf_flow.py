@@ -224,7 +224,7 @@ class Queue(FlowCase):
         self.assertEqual(answers[1:], [None, None])
         self.assertEqual(self.counter("pdf_held_bytes"), 0)
 
-    def test_organisations_take_turns(self):
+    def test_organisations_are_served_round_robin(self):
         """Five documents of one do not wait for the hundred that another sent before."""
         self.serve(arguments=["--pdf-slots", "1"]).wait_for_pdf()
         other = self.client_of_a_new_org()

@@ -69,7 +69,7 @@ ANSWERS = {
 # Documents that use the whole time of a job.
 SLOW = {"bomb-content-spaces", "bomb-content-ops", "bomb-double-flate", "form-billion-laughs",
         "contents-array-1e6"}
-# Page 1 is there, and another is not.
+# Page 1 exists, and another page does not.
 LATER_PAGES_MISSING = {"malformed/Pages-tree-refs.pdf", "hostile/h0-tree-cycle.pdf"}
 SLOW_IN_SHORT = {"bomb-double-flate"}
 

@@ -128,7 +128,7 @@ class Text(ServerCase):
         self.assertIn("has 1 of 2 pages", reply.text.warnings[0].message)
         self.assert_begins_as_the_snippet(reply)
 
-    def test_scanned_damaged_and_encrypted_documents(self):
+    def test_scanned_document_has_an_empty_text(self):
         """A scan has an empty text; a repaired document has one; a wrong password is refused as ever."""
         reply = self.ingest("scan", pdf_data.read(pdf_data.SCAN))
         self.assertTrue(reply.HasField("text"))

@@ -108,7 +108,7 @@ class Retractions(ServerCase):
         self.assertIn("expected RecordExtraction", refused.exception.details())
 
     def random_step(self, draw, made):
-        """One write of a workload in which everything is of a few layouts, documents and lines."""
+        """Makes one write of a workload with few layouts, documents and lines."""
         step = draw.randrange(10)
         document, layout = f"document-{draw.randrange(8)}", f"layout-{draw.randrange(3)}"
         if step < 2:

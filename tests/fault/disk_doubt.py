@@ -82,7 +82,7 @@ class Doubt(unittest.TestCase):
         server.kill9()
         self.assertEqual(power_cut.check_answers(self.disk, load, CAPTURES), [])
 
-    def test_killed_within_its_commit(self):
+    def test_commit_is_decided_after_a_kill_within_it(self):
         self.doubt(-9, crash=f"{self.last_commit()}:within")
 
     def test_a_commit_that_failed_and_was_done(self):

@@ -204,7 +204,7 @@ class FullDisk:
         self.start()
         self.expect_stored()
 
-    def test_killed_and_started_while_full(self):
+    def test_server_killed_on_a_full_disk_starts_again(self):
         self.start()
         for _ in range(20):
             self.assertTrue(self.capture(self.next_name()))

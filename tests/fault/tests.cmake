@@ -5,7 +5,7 @@ errata_python_test(fault_disk_doubt FILE tests/fault/disk_doubt.py LABEL fault)
 errata_python_test(fault_disk_failing FILE tests/fault/disk_failing.py LABEL fault)
 errata_python_test(fault_full_disk FILE tools/full-disk LABEL fault ARGUMENTS --short
                    FullTmpfs.test_full_disk_under_load_recovers SmallExt4.test_full_when_it_is_made
-                   FullExt4.test_killed_and_started_while_full)
+                   FullExt4.test_server_killed_on_a_full_disk_starts_again)
 errata_python_test(fault_crash_points FILE tools/crash-points LABEL fault ARGUMENTS --points 8 --seed 1)
 errata_python_test(fault_crash_points_of_rebuild FILE tools/crash-points LABEL fault
                    ARGUMENTS --rebuild --points 4 --calls 25 --seed 1)

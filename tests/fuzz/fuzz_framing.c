@@ -168,7 +168,7 @@ static void run_job(struct framing *framing)
     }
 }
 
-/* Takes out what is there to be sent. */
+/* Drains the queued output. */
 static void drain(struct framing *framing, struct call_core *core)
 {
     uint8_t bytes[999];

@@ -86,7 +86,7 @@ static void sequence_init(struct sequence *sequence)
     party_init(sequence, PARTY_SERVER, canaries[PARTY_SERVER], sequence->world.admin);
 }
 
-/* Byte by byte: a fuzzer learns from the arguments of memmem. */
+/* Compares byte by byte, since a fuzzer learns from the arguments of memmem. */
 static bool contains(struct slice whole, const char *text)
 {
     size_t size = strlen(text);

@@ -1,7 +1,6 @@
 /*
- * fuzz_method_pick.h: which method of the contract two bytes mean: the one whose name's hash comes
- * next. So kept inputs keep their meaning when the contract grows, but for those that lie just
- * before a new method.
+ * fuzz_method_pick.h: selects a method of the contract by two bytes: the one whose name has the next hash. So stored
+ * inputs select the same methods when the contract grows, except those just before a new method.
  */
 #ifndef ERRATA_TESTS_FUZZ_FUZZ_METHOD_PICK_H
 #define ERRATA_TESTS_FUZZ_FUZZ_METHOD_PICK_H

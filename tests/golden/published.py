@@ -208,7 +208,7 @@ class Forms(unittest.TestCase):
             with open(os.path.join(target, "sample.proto"), encoding="utf-8") as file:
                 return file.read(), done.stderr
 
-    def test_each_form(self):
+    def test_each_form_is_published_without_options(self):
         self.maxDiff = None
         self.assertEqual(self.publish(SOURCE), (PUBLISHED, ""))
         self.assertEqual(self.publish(PUBLISHED), (PUBLISHED, ""))

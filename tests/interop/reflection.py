@@ -163,7 +163,7 @@ class Reflection(ServerCase):
                 files = reply.file_descriptor_response.file_descriptor_proto
                 self.assertEqual(files[0], self.files[file][1])
 
-    def test_types_without_extensions(self):
+    def test_types_without_extensions_have_an_empty_list(self):
         """A message that has none has an empty list; one that is not known is not found."""
         for version in VERSIONS:
             for name in ("errata.v1.FeedbackEvent", "google.rpc.BadRequest.FieldViolation",

@@ -75,7 +75,7 @@ class StubCase(unittest.TestCase):
 
 
 class Go(StubCase):
-    def test_compiles(self):
+    def test_generated_stubs_compile(self):
         path = self.folder("go")
         out = self.folder("go/src")
         self.protoc(self.own, f"--go_out={out}", f"--go-grpc_out={out}")
@@ -88,7 +88,7 @@ class Go(StubCase):
 
 
 class Python(StubCase):
-    def test_calls_a_server(self):
+    def test_generated_stubs_call_a_server(self):
         """Runs in a new interpreter, since this one has other stubs loaded."""
         out = self.folder("python")
         self.protoc(self.all, f"--python_out={out}", f"--grpc_python_out={out}",
@@ -103,7 +103,7 @@ class Python(StubCase):
 
 
 class TypeScript(StubCase):
-    def test_compiles(self):
+    def test_generated_stubs_compile(self):
         folder = os.path.join(BUILD, "interop-stubs")
         npm_packages.install(STUBS, folder, ["tsconfig.json"])
         outs = {}
@@ -123,7 +123,7 @@ class TypeScript(StubCase):
 
 
 class Cpp(StubCase):
-    def test_compiles(self):
+    def test_generated_stubs_compile(self):
         """All in one unit, since the libraries' headers take most of the time: names that each file has for
         itself are distinguished by macros."""
         out = self.folder("cpp")

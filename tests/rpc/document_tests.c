@@ -479,8 +479,8 @@ static enum status_code ingest_dated(struct world *world, const struct exchange_
 }
 
 /* Goal: an archive keeps its dates: an INTEGRATOR must date a document, an ADMIN may, others may not; never in the
- * future; and an old document moves no "last seen" back. Method: by both methods. */
-static void test_dated(void **state)
+ * future; and an old document does not move "last seen" back. Method: by both methods. */
+static void test_dates_are_allowed_by_role(void **state)
 {
     const int64_t year_us = INT64_C(365) * 86400 * 1000000;
     struct world world;
@@ -533,7 +533,7 @@ int run_document_tests(void)
         cmocka_unit_test(test_repeat_under_a_key_gets_the_first_answer),
         cmocka_unit_test(test_request_hash_excludes_the_password),
         cmocka_unit_test(test_role_is_checked_before_a_job_is_opened),
-        cmocka_unit_test(test_dated),
+        cmocka_unit_test(test_dates_are_allowed_by_role),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

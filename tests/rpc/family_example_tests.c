@@ -127,9 +127,9 @@ static void set_mode(struct world *world, Errata__V1__MatchMode mode)
     assert_int_equal(world_call(world, &start, &request.base, NULL), STATUS_OK);
 }
 
-/* Goal: FAMILY serves the examples of another fingerprint of the family, and names the layout of each; EXACT does not; the
- * organisation's setting is the default of both methods. Method: two similar pages, a correction of one. */
-static void test_other_layouts_of_the_family(void **state)
+/* Goal: FAMILY serves the examples of another fingerprint of the family, and names the layout of each; EXACT does
+ * not; the organisation's setting is the default of both methods. Method: two similar pages, a correction of one. */
+static void test_family_includes_examples_of_other_layouts(void **state)
 {
     struct world world;
     Errata__V1__PreparePromptRequest prompt = prompts_of_template("{{hint_examples}}");
@@ -164,10 +164,10 @@ static void test_other_layouts_of_the_family(void **state)
     world_deinit(&world);
 }
 
-/* Goal: examples of the exact fingerprint that are of the family come first, then the newest of its other layouts; other
- * examples of the fingerprint are served only if there are none of these. Method: two families that share a
+/* Goal: examples of the exact fingerprint that are of the family come first, then the newest of its other layouts;
+ * other examples of the fingerprint are served only if there are none of these. Method: two families that share a
  * fingerprint; a layout without documents; a document without a family. */
-static void test_order(void **state)
+static void test_exact_layout_precedes_other_layouts(void **state)
 {
     struct world world;
     const char *shared = NULL;
@@ -244,9 +244,10 @@ static void split(struct world *world, const char *family)
     assert_int_equal(world_call(world, &start, &request.base, NULL), STATUS_OK);
 }
 
-/* Goal: a merge adds the examples of both families, a split takes them away, and as_of gives each state again, with an
- * example whose document was ingested later. Method: two families, a read after each change, then all again as of each. */
-static void test_merges_and_the_past(void **state)
+/* Goal: a merge adds the examples of both families, a split takes them away, and as_of gives each state again,
+ * with an example whose document was ingested later. Method: two families, a read after each change, then all
+ * again as of each. */
+static void test_as_of_selects_examples_before_a_merge(void **state)
 {
     enum {
         STATES = 6
@@ -477,9 +478,9 @@ static void test_examples_are_credited(void **state)
 int run_family_example_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_other_layouts_of_the_family),
-        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_merges_and_the_past),
+        cmocka_unit_test(test_family_includes_examples_of_other_layouts),
+        cmocka_unit_test(test_exact_layout_precedes_other_layouts),
+        cmocka_unit_test(test_as_of_selects_examples_before_a_merge),
         cmocka_unit_test(test_split_moves_examples),
         cmocka_unit_test(test_examples_are_credited),
     };

@@ -64,7 +64,7 @@ static const char *family_of_capture(struct world *world, const char *document_i
 /* Goal: similar pages are of one family, with any fingerprints; a profile names the family that
  * all its documents share, a correction that of its document. Method: two similar pages with different
  * numbers of tables, and one of another layout with the fingerprint of the second. */
-static void test_one_family(void **state)
+static void test_similar_pages_are_of_one_family(void **state)
 {
     struct world world;
     Errata__V1__Document *first = NULL;
@@ -103,9 +103,9 @@ static Errata__V1__LayoutFamily *get_family(struct world *world, const char *id)
 }
 
 /* Goal: families are listed newest first, page by page, and each is found with its counts and
- * fingerprints; another event's id is of none. Method: two families, one of three documents with two
+ * fingerprints; the id of another event is not found. Method: two families, one of three documents with two
  * fingerprints, in pages of one. */
-static void test_list_and_get(void **state)
+static void test_families_are_listed_newest_first(void **state)
 {
     struct world world;
     struct exchange_start start = {.path = "errata.v1.LayoutService/ListFamilies"};
@@ -173,7 +173,7 @@ static void expect_filtered(struct world *world, const char *family, size_t docu
 
 /* Goal: documents and profiles are listed by family; one that does not exist has none. Method: two
  * families that share a fingerprint. */
-static void test_filters(void **state)
+static void test_documents_and_profiles_are_filtered_by_family(void **state)
 {
     struct world world;
     Errata__V1__Document *first = NULL;
@@ -206,7 +206,7 @@ static Errata__V1__GetNearestFamiliesResponse *get_nearest(struct world *world,
 
 /* Goal: a person sees why a document matched, or did not: the most similar page of each family, the
  * shared and differing features. Method: pages that share 28, 8 and no words of 30; a scan. */
-static void test_nearest(void **state)
+static void test_nearest_families_name_their_features(void **state)
 {
     struct world world;
     Errata__V1__GetNearestFamiliesResponse *nearest = NULL;
@@ -264,9 +264,9 @@ static Errata__V1__Document *ingest_words(struct world *world, const char *docum
     return document;
 }
 
-/* Goal: scans of one sender are of one family though their words are at other places, and a person sees why; a family
- * matches by places first; and documents with equal features and other words are different sketches of it. Method: a page,
- * its words at other places, other words at its places, other words at other places. */
+/* Goal: scans of one sender are of one family though their words are at other places, and a person sees why; a
+ * family matches by places first; and documents with equal features and other words are different sketches of it.
+ * Method: a page, its words at other places, other words at its places, other words at other places. */
 static void test_letterheads_make_a_family(void **state)
 {
     struct world world;
@@ -314,7 +314,7 @@ static int merge(struct world *world, const char *key, const char *from, const c
 /* Goal: after a merge documents, profiles, corrections, lists and comparisons name the remaining family,
  * for either id, and new documents like those of either family join it. Method: two families that share
  * a fingerprint, merged. */
-static void test_merge(void **state)
+static void test_merged_family_is_named_by_either_id(void **state)
 {
     struct world world;
     Errata__V1__MergeFamiliesResponse *merged = NULL;
@@ -358,7 +358,7 @@ static void test_merge(void **state)
 
 /* Goal: a list of a merged family's documents is in the order of their times, page by page, under any id
  * of the family. Method: documents of two families in turn, in pages of two. */
-static void test_merged_list(void **state)
+static void test_merged_documents_are_listed_by_time(void **state)
 {
     struct world world;
     struct exchange_start start = {.path = "errata.v1.LayoutService/ListDocuments"};
@@ -412,7 +412,7 @@ static int split(struct world *world, const char *key, const char *family,
 /* Goal: a merge is taken back: both families have their documents again, and those that came since are
  * with the pages that they resemble; former aliases stay. Method: a merge into the second family of
  * three after one into the first, a document like the first, the first split off. */
-static void test_split(void **state)
+static void test_split_reverses_a_merge(void **state)
 {
     struct world world;
     Errata__V1__SplitFamilyResponse *answer = NULL;
@@ -498,10 +498,10 @@ static Errata__V1__SplitFamilyResponse *expect_split(struct world *world, const 
         __VA_ARGS__, NULL                                                                          \
     }
 
-/* Goal: documents of a family are moved into a new one, with their fingerprints and the pages that later documents are
- * compared with; both families have the right counts, and a merge takes it back. Method: four pages that drift, of which
- * two are moved, given by the family's alias; later pages like one of each. */
-static void test_split_documents(void **state)
+/* Goal: documents of a family are moved into a new one, with their fingerprints and the pages that later documents
+ * are compared with; both families have the right counts, and a merge takes it back. Method: four pages that
+ * drift, of which two are moved, given by the family's alias; later pages like one of each. */
+static void test_split_documents_form_a_new_family(void **state)
 {
     struct world world;
     Errata__V1__SplitFamilyResponse *answer = NULL;
@@ -538,9 +538,9 @@ static void test_split_documents(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a family that loses all documents with kept pages is compared by those of the remaining ones. Method: the newest
- * of two documents with the same page is moved; a third one is nearest to both, and the newest page wins. */
-static void test_split_the_only_page(void **state)
+/* Goal: a family that loses all documents with kept pages is compared by those of the remaining ones. Method: the
+ * newest of two documents with the same page is moved; a third one is nearest to both, and the newest page wins. */
+static void test_family_without_pages_is_compared_by_other_pages(void **state)
 {
     struct world world;
     Errata__V1__SplitFamilyResponse *answer = NULL;
@@ -561,7 +561,7 @@ static void test_split_the_only_page(void **state)
 
 /* Goal: documents that cannot be moved are refused, and nothing changes. Method: a family and a document that do not
  * exist, a document of another family, one twice, all of them; a family without a sketch of its own. */
-static void test_refused_splits(void **state)
+static void test_invalid_split_is_refused(void **state)
 {
     const char *nothing = "01890000-0000-7000-8000-000000000001";
     struct world world;
@@ -588,7 +588,7 @@ static void test_refused_splits(void **state)
 /* Goal: what cannot be merged is refused with its reason, and aliases are flattened. Method: a chain of
  * merges, in both directions; ids of nothing and of a document that made no family; one merge more than
  * a family's limit. */
-static void test_refused_merges(void **state)
+static void test_invalid_merge_is_refused(void **state)
 {
     const char *nothing = "01890000-0000-7000-8000-000000000001";
     struct world world;
@@ -634,18 +634,18 @@ static void test_refused_merges(void **state)
 int run_family_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_family),
-        cmocka_unit_test(test_list_and_get),
-        cmocka_unit_test(test_filters),
-        cmocka_unit_test(test_nearest),
+        cmocka_unit_test(test_similar_pages_are_of_one_family),
+        cmocka_unit_test(test_families_are_listed_newest_first),
+        cmocka_unit_test(test_documents_and_profiles_are_filtered_by_family),
+        cmocka_unit_test(test_nearest_families_name_their_features),
         cmocka_unit_test(test_letterheads_make_a_family),
-        cmocka_unit_test(test_merge),
-        cmocka_unit_test(test_merged_list),
-        cmocka_unit_test(test_split),
-        cmocka_unit_test(test_split_documents),
-        cmocka_unit_test(test_split_the_only_page),
-        cmocka_unit_test(test_refused_splits),
-        cmocka_unit_test(test_refused_merges),
+        cmocka_unit_test(test_merged_family_is_named_by_either_id),
+        cmocka_unit_test(test_merged_documents_are_listed_by_time),
+        cmocka_unit_test(test_split_reverses_a_merge),
+        cmocka_unit_test(test_split_documents_form_a_new_family),
+        cmocka_unit_test(test_family_without_pages_is_compared_by_other_pages),
+        cmocka_unit_test(test_invalid_split_is_refused),
+        cmocka_unit_test(test_invalid_merge_is_refused),
     };
 
     return cmocka_run_group_tests_name("families", tests, NULL, NULL);

@@ -81,7 +81,7 @@ static size_t count_listed(struct world *world, const char *draft_order_id, cons
 
 /* Goal: one call lists the corrections of an order or a document, however many other events there are. Method:
  * three events of an order, two of a document, more others than a call examines; every combination of both. */
-static void test_orders_and_documents(void **state)
+static void test_corrections_are_filtered_by_order_and_document(void **state)
 {
     struct world world;
 
@@ -105,7 +105,7 @@ static void test_orders_and_documents(void **state)
 int run_feedback_list_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_orders_and_documents),
+        cmocka_unit_test(test_corrections_are_filtered_by_order_and_document),
     };
 
     return cmocka_run_group_tests_name("rpc: feedback lists", tests, NULL, NULL);

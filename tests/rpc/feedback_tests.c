@@ -59,7 +59,7 @@ static void expect_unchanged(const Errata__V1__FeedbackEvent *event)
 
 /* Goal: captures answer whether an event is an example, and their warnings, also when they are repeated.
  * Method: a correction that changes something and one that does not, alone and as a batch. */
-static void test_findings(void **state)
+static void test_capture_reports_its_warnings(void **state)
 {
     Errata__V1__FeedbackEvent changed = correction_of("abc", "{\"qty\":1}", "{\"qty\":2}");
     Errata__V1__FeedbackEvent same = correction_of("abc", "{\"qty\":1}", "{\"qty\":1.0}");
@@ -87,9 +87,10 @@ static void test_findings(void **state)
     world_deinit(&world);
 }
 
-/* Goal: an example that is by a program only because the capture names no user has a warning; one of a named user or a
- * given kind, and an event that is not an example, do not have it. Method: captures with a token that is bound to no user. */
-static void test_assumed_annotator(void **state)
+/* Goal: an example that is by a program only because the capture names no user has a warning; one of a named user
+ * or a given kind, and an event that is not an example, do not have it. Method: captures with a token that is
+ * bound to no user. */
+static void test_assumed_program_has_a_warning(void **state)
 {
     Errata__V1__FeedbackEvent event = correction_of("abc", "{\"qty\":1}", "{\"qty\":2}");
     Errata__V1__FeedbackEvent same = correction_of("abc", "{\"qty\":1}", "{\"qty\":1}");
@@ -122,7 +123,7 @@ static void test_assumed_annotator(void **state)
 
 /* Goal: an id that is present but empty is refused in a write, not in a read. Method: the same empty
  * document_id in a capture and in GetExamples. */
-static void test_empty_ids(void **state)
+static void test_empty_id_is_refused_in_a_write(void **state)
 {
     Errata__V1__FeedbackEvent event = correction_of("abc", "{\"qty\":1}", "{\"qty\":2}");
     Errata__V1__CaptureFeedbackEventRequest capture_request =
@@ -171,7 +172,7 @@ static struct got get_examples(struct world *world, const Errata__V1__GetExample
 /* Goal: a document id is enough to find the layout, by the extraction of it if it was not ingested; its own
  * corrections are served only on request; a copy is served once; a read of the past has no reference. Method: four
  * corrections, two of which are the same. */
-static void test_served_examples(void **state)
+static void test_document_id_selects_examples(void **state)
 {
     char document[] = "invoice-1";
     Errata__V1__FeedbackEvent copies = correction_of("abc", "{\"qty\":1}", "{\"qty\":2}");
@@ -227,9 +228,9 @@ static size_t count_of(struct world *world, Errata__V1__AnnotatorKind kind)
     return response->n_events;
 }
 
-/* Goal: the kind of annotator is answered and filters lists. Method: captures that give it, and that leave it to
- * who acts. */
-static void test_annotator_kinds(void **state)
+/* Goal: the annotator kind is returned, and lists are filtered by it. Method: captures with the kind, and captures
+ * whose actor determines it. */
+static void test_lists_are_filtered_by_annotator_kind(void **state)
 {
     Errata__V1__FeedbackEvent event = correction_of("abc", "{\"qty\":1}", "{\"qty\":2}");
     struct world world;
@@ -299,10 +300,10 @@ static uint32_t set_kinds(struct world *world, Errata__V1__AnnotatorKind *kinds,
     return world_call_whole(world, &start, &request.base).code;
 }
 
-/* Goal: examples are corrections of people, unless the request or the organisation's setting lists other kinds; the
- * setting is that of the time asked for. Method: one correction of each kind, each list of kinds, a changed setting, and
- * as_of before that. */
-static void test_examples_by_annotator(void **state)
+/* Goal: examples are corrections of people, unless the request or the organisation's setting lists other kinds;
+ * the setting is that of the time asked for. Method: one correction of each kind, each list of kinds, a changed
+ * setting, and as_of before that. */
+static void test_examples_are_corrections_of_people(void **state)
 {
     static const char *const outputs[] = {"{\"qty\":1}", "{\"qty\":2}", "{\"qty\":3}"};
     Errata__V1__AnnotatorKind kinds[] = {ERRATA__V1__ANNOTATOR_KIND__ANNOTATOR_KIND_HUMAN,
@@ -346,9 +347,12 @@ static void test_examples_by_annotator(void **state)
 int run_feedback_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_findings),        cmocka_unit_test(test_assumed_annotator),
-        cmocka_unit_test(test_empty_ids),       cmocka_unit_test(test_served_examples),
-        cmocka_unit_test(test_annotator_kinds), cmocka_unit_test(test_examples_by_annotator),
+        cmocka_unit_test(test_capture_reports_its_warnings),
+        cmocka_unit_test(test_assumed_program_has_a_warning),
+        cmocka_unit_test(test_empty_id_is_refused_in_a_write),
+        cmocka_unit_test(test_document_id_selects_examples),
+        cmocka_unit_test(test_lists_are_filtered_by_annotator_kind),
+        cmocka_unit_test(test_examples_are_corrections_of_people),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

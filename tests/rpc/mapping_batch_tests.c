@@ -175,7 +175,7 @@ static const char *event_of(const Errata__V1__BatchJudgeMappingsResponse *respon
 
 /* Goal: each judgement has its effect and its event, in order, and may follow from those before it. Method: one of
  * each kind, by names, by id and by id with another SKU; suggestions that change nothing. */
-static void test_each_kind(void **state)
+static void test_each_judgement_has_its_event(void **state)
 {
     struct world world;
     struct caller caller = {.world = &world};
@@ -265,9 +265,9 @@ static Errata__V1__ListMappingsResponse *list(const struct caller *caller, const
 }
 
 /* Goal: a batch leaves what its judgements leave one by one, and a repeat under its key gets the same bytes,
- * regardless of later writes. Method: random batches for one customer, the same singly for another; each batch twice, the second
- * time after the next one; live and backdated. */
-static void test_equals_single_calls(void **state)
+ * regardless of later writes. Method: random batches for one customer, the same singly for another; each batch
+ * twice, the second time after the next one; live and backdated. */
+static void test_batch_equals_single_calls(void **state)
 {
     struct world world;
     struct caller caller = {.world = &world};
@@ -336,7 +336,7 @@ static void test_equals_single_calls(void **state)
 
 /* Goal: one invalid judgement, and nothing is stored; each is named by its place. Method: every mistake among valid
  * ones, and together. */
-static void test_all_or_none(void **state)
+static void test_invalid_judgement_refuses_the_batch(void **state)
 {
     static const struct {
         struct item item;
@@ -388,7 +388,7 @@ static void test_all_or_none(void **state)
 }
 
 /* Goal: a batch has 1 to 1,000 judgements. Method: none, 1,000 and one more. */
-static void test_sizes(void **state)
+static void test_batch_size_is_bounded(void **state)
 {
     static struct item items[ITEMS_MAX];
     static char skus[ITEMS_MAX][16];
@@ -411,7 +411,7 @@ static void test_sizes(void **state)
 
 /* Goal: permissions are those of single calls, checked before anything is stored. Method: a VIEWER; an INTEGRATOR
  * with and without a time; a person who names another, after a judgement that is permitted. */
-static void test_roles(void **state)
+static void test_batch_requires_the_roles_of_single_calls(void **state)
 {
     const struct item items[] = {{CONFIRM, {"c1", "A", "X", NULL}, 0, NULL},
                                  {CONFIRM, {"c1", "B", "X", NULL}, 0, "someone else"}};
@@ -445,9 +445,11 @@ static void test_roles(void **state)
 int run_mapping_batch_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_kind),   cmocka_unit_test(test_equals_single_calls),
-        cmocka_unit_test(test_all_or_none), cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_roles),
+        cmocka_unit_test(test_each_judgement_has_its_event),
+        cmocka_unit_test(test_batch_equals_single_calls),
+        cmocka_unit_test(test_invalid_judgement_refuses_the_batch),
+        cmocka_unit_test(test_batch_size_is_bounded),
+        cmocka_unit_test(test_batch_requires_the_roles_of_single_calls),
     };
 
     return cmocka_run_group_tests_name("rpc: mapping batches", tests, NULL, NULL);

@@ -176,7 +176,7 @@ static void compare_list(struct model *model, const struct wanted *wanted, const
 
 /* Goal: lists are complete and in the stated order, for each combination of filters. Method: all combinations of
  * customer, internal SKU, prefix, status and page size against the model; internal SKUs in another case. */
-static void test_every_filter(void **state)
+static void test_filtered_lists_equal_the_model(void **state)
 {
     static const char *const prefixes[] = {"", "a", "ab-", "b", "c 5678901234567890123456-a", "x"};
     static const char *const other_case[INTERNALS] = {" i-1", "I-2", "i-10 "};
@@ -204,7 +204,7 @@ static void test_every_filter(void **state)
 
 /* Goal: an internal SKU's mappings, and a prefix without a customer, are found by one seek. Method: one mapping
  * among more others than a call examines. */
-static void test_one_seek(void **state)
+static void test_prefix_is_found_by_one_seek(void **state)
 {
     struct model model = {.count = 0};
     struct exchange_start list = {.path = "errata.v1.MappingService/ListMappings"};
@@ -241,8 +241,8 @@ static void test_one_seek(void **state)
 int run_mapping_list_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_filter),
-        cmocka_unit_test(test_one_seek),
+        cmocka_unit_test(test_filtered_lists_equal_the_model),
+        cmocka_unit_test(test_prefix_is_found_by_one_seek),
     };
 
     return cmocka_run_group_tests_name("rpc: mapping lists", tests, NULL, NULL);

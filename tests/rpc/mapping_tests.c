@@ -229,7 +229,7 @@ static void test_mapping_belongs_to_customer_and_organisation(void **state)
 
 /* Goal: an id with another customer SKU confirms that SKU for the internal SKU of the id's mapping, and leaves the
  * latter as it is; the own SKU, written in another way, means the mapping itself. Method: both, also where the
- * other SKU has a mapping, confirmed for something else; a rejection takes no other SKU. */
+ * other SKU has a mapping, confirmed for something else; a rejection does not accept another SKU. */
 static void test_another_sku_is_confirmed_by_id(void **state)
 {
     struct world world;

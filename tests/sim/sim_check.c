@@ -167,8 +167,8 @@ static unsigned batch_count(const struct tally *tally, const struct sim_write *w
     return most;
 }
 
-/* Whether a retraction with this id is stored, of any write: the first one is answered to all that retract
- * the same event. */
+/* Returns whether any write stored a retraction with this id: all writes that retract the same event get the first
+ * one. */
 static bool is_stored_retraction(const struct tally *tally, const char *id)
 {
     for (const struct sim_write *at = tally->sim->model->writes; at != NULL; at = at->next) {

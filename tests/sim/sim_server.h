@@ -77,7 +77,7 @@ bool sim_server_is_up(const struct sim *sim);
 bool sim_server_is_idle(const struct sim *sim);
 /* Sends its output; call it after each event. */
 void sim_server_end_turn(struct sim_server *server);
-/* A thread of it has come back: a server that was killed meanwhile is thrown away. */
+/* Called when a thread of the server returns; frees a server that was killed before. */
 void sim_server_after_thread(struct sim_server *server);
 
 /* Events of links. */

@@ -63,7 +63,7 @@ static enum err draw_error(struct sim_store *store)
     return sim_draw(sim, 2) == 0 ? ERR_IO : ERR_DISK_FULL;
 }
 
-/* The server died, or the disk failed in the middle: whether the commit is there is a coin's throw. */
+/* The server died, or the disk failed during a commit: a random draw decides whether the commit is stored. */
 static void end_in_doubt(struct sim_store *store, struct store_txn *take_txn)
 {
     struct sim *sim = store->sim;

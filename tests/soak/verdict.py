@@ -115,7 +115,7 @@ def company(tallies):
 
 
 def judge(samples, minutes, tallies, end, warm_up_s):
-    """[(passed, sentence)]. `end`: what was wrong with how the server ended, empty where nothing was."""
+    """[(passed, sentence)]. `end`: the problems of the server's exit; empty if there were none."""
     kept = steady(samples, warm_up_s)
     if len(kept) < 6:
         return [(False, f"only {len(kept)} samples after the warm-up: run for longer")]

@@ -49,7 +49,7 @@ class Verdict(unittest.TestCase):
         self.assertEqual(len(failures), 1, failures)
         self.assertTrue(failures[0].startswith(beginning), failures)
 
-    def test_what_is_flat_passes(self):
+    def test_flat_figures_pass(self):
         self.assertEqual(self.failures(), [])
 
     def test_growing_memory_fails(self):
@@ -89,7 +89,7 @@ class Verdict(unittest.TestCase):
         self.assertEqual(self.failures(runs=minutes({"UNAVAILABLE": 1})), [])
         self.expect("load", runs=minutes(answered=30_000))
 
-    def test_company_and_end(self):
+    def test_wrong_end_fails(self):
         self.expect("company", tallies={("repeat", "AssertionError"): (1, False)})
         self.expect("end", end=["ended with -11"])
 

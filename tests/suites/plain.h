@@ -1,6 +1,6 @@
 /*
- * plain.h: HTTP/2 without gRPC: each request is read to its end and answered with a short text. A
- * suite for HTTP/2 itself asks for what a browser would, which gRPC refuses before it has read it.
+ * plain.h: HTTP/2 without gRPC: each request is read to its end and answered with a short text. Suites of HTTP/2 send
+ * requests as browsers do, which gRPC refuses before reading them.
  */
 #ifndef ERRATA_TESTS_SUITES_PLAIN_H
 #define ERRATA_TESTS_SUITES_PLAIN_H

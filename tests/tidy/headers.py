@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""tidy_headers: each of our headers compiles by itself, in front of anything else.
+"""tidy_headers: each of our headers compiles by itself.
 
-Compiled with the flags of a source of its own folder (compile_commands.json), all headers in one
-run of the compiler a folder, so that the check stays a matter of seconds.
+Compiled with the flags of a source of its own folder (compile_commands.json), with one run of the
+compiler per folder, so that the check takes seconds.
 """
 import json
 import os

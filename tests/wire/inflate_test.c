@@ -255,7 +255,7 @@ static void test_inflate_error_ends_the_stream(void **state)
     close_scene(&scene);
 }
 
-/* Goal: a second message of a call that takes one is refused, even before the first is inflated.
+/* Goal: a second message of a call that accepts only one is refused, even before the first is inflated.
  * Method: both at once; the pool is done with the first before the second is seen. */
 static void test_second_message_of_a_unary_call_is_refused(void **state)
 {

@@ -245,7 +245,7 @@ static void test_impossible_counters_are_corrupt(void **state)
 
 /* Goal: a range with more rows than its days can have is reported as damage. Method: a day with as many rows as it
  * can have, and with one more. */
-static void test_too_many_rows(void **state)
+static void test_too_many_rows_are_corrupt(void **state)
 {
     struct store_world *world = *state;
     struct store_txn *txn = NULL;
@@ -274,7 +274,7 @@ int run_learning_tests(void)
                                         store_world_set_up, store_world_tear_down),
         cmocka_unit_test_setup_teardown(test_impossible_counters_are_corrupt, store_world_set_up,
                                         store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_too_many_rows, store_world_set_up,
+        cmocka_unit_test_setup_teardown(test_too_many_rows_are_corrupt, store_world_set_up,
                                         store_world_tear_down),
     };
 

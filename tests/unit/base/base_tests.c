@@ -1,5 +1,5 @@
 /*
- * base_tests.c: runs the groups of tests of store/base; fails when any of them does.
+ * base_tests.c: runs the groups of tests of store/base; fails if any of them does.
  */
 #include "tests/unit/base/base_tests.h"
 

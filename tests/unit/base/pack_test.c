@@ -132,7 +132,7 @@ static void test_any_bytes_round_trip(void **state)
 }
 
 /* Goal: bytes of the dictionary cost little, and random ones hardly more than their size. */
-static void test_dictionary_bytes_pack_small(void **state)
+static void test_dictionary_bytes_are_packed_small(void **state)
 {
     static const uint8_t zeros[PACK_BYTES_MAX + 1];
     struct random_seeded random;
@@ -203,7 +203,7 @@ int run_pack_tests(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_packed_bytes_keep_their_meaning),
         cmocka_unit_test(test_any_bytes_round_trip),
-        cmocka_unit_test(test_dictionary_bytes_pack_small),
+        cmocka_unit_test(test_dictionary_bytes_are_packed_small),
         cmocka_unit_test(test_damaged_bytes_are_refused_or_keep_their_size),
     };
 

@@ -208,7 +208,7 @@ static void test_stall_is_in_open_loop_latencies(void **state)
     close_world(at, &total);
 }
 
-/* The same beside a server that allows few streams: calls wait here instead, and count the same. */
+/* The same with a server that allows few streams: calls wait in the client instead, and are counted alike. */
 static void test_stall_is_in_latencies_with_few_streams(void **state)
 {
     struct world_of_run *at = open_world(*state);

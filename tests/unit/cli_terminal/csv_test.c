@@ -188,7 +188,7 @@ static void test_written_records_are_read_back(void **state)
 
 /* Goal: no bytes do harm, and reading always ends.
  * Method: random bytes, half of them separators and quotes, read to the end or the first problem. */
-static void test_random_bytes_end_the_reading(void **state)
+static void test_reading_of_random_bytes_ends(void **state)
 {
     uint32_t random = 2;
 
@@ -223,7 +223,7 @@ int run_csv_tests(void)
                                        cmocka_unit_test(test_usual_csv_forms_are_read),
                                        cmocka_unit_test(test_invalid_csv_is_refused_at_its_line),
                                        cmocka_unit_test(test_written_records_are_read_back),
-                                       cmocka_unit_test(test_random_bytes_end_the_reading)};
+                                       cmocka_unit_test(test_reading_of_random_bytes_ends)};
 
     return cmocka_run_group_tests_name("csv", tests, NULL, NULL);
 }

@@ -125,9 +125,8 @@ static void test_columns_are_dropped_by_priority(void **state)
     assert_rows(some, rows, 1, 15, "B\nbbbbbbbbbbbbbb\xe2\x80\xa6\n");
 }
 
-/* Goal: the pages of a list are in the same columns under one heading; a column that was empty
- * until now brings another. Method: three pages: ids grow on the second, a text comes up on the
- * third. */
+/* Goal: the pages of a list are in the same columns under one heading; a column that was empty on earlier pages
+ * requires another heading. Method: three pages: ids grow on the second, a text comes up on the third. */
 static void test_pages_share_one_heading(void **state)
 {
     static const struct slice rows[][3] = {{SLICE("1"), SLICE("7"), SLICE("")},
@@ -190,7 +189,7 @@ static void test_colours_do_not_change_widths(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: wide letters take the columns that a terminal gives them; without UTF-8 escapes line up too.
+/* Goal: wide characters take as many columns as on a terminal; escapes are aligned too, if the terminal lacks UTF-8.
  * Method: two Chinese letters, a pair of emoji and an accent, above plain text. */
 static void test_wide_letters_take_two_columns(void **state)
 {

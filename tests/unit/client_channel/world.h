@@ -1,7 +1,7 @@
 /*
  * world.h: a lasting channel between a caller and connections that a test plays, with a clock that the
  * test moves. The world checks what holds in every scenario: callbacks come from outside the caller's
- * own functions, a call ends once and says nothing afterwards, a connection is used as its contract
+ * own functions, a call ends once and makes no callback afterwards, a connection is used as its contract
  * says, and nothing is left over.
  */
 #ifndef ERRATA_TESTS_UNIT_CLIENT_CHANNEL_WORLD_H
@@ -71,7 +71,7 @@ struct world {
     int64_t delay_ms; /* result of the last step */
     unsigned inside; /* nesting of the channel's functions */
     unsigned attempts_alive; /* number of fake calls that have not ended */
-    /* Looks at each attempt as it starts; NULL: no one does. */
+    /* Called for each attempt as it starts; may be NULL. */
     void (*on_attempt)(struct world *world, struct fake_call *call);
 };
 

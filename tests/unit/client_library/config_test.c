@@ -36,7 +36,7 @@ static void assert_reported(const char *words)
 /* Goal: structs of programs that were compiled with an older or newer version are read, unless a
  * newer one sets a member that this version does not know. Method: a struct of two members, as
  * three versions have it. */
-static void test_structs_of_other_versions(void **state)
+static void test_structs_of_other_versions_are_read(void **state)
 {
     struct known {
         size_t struct_bytes;
@@ -317,7 +317,7 @@ static void test_unreadable_token_file_is_reported(void **state)
 int run_config_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_structs_of_other_versions),
+        cmocka_unit_test(test_structs_of_other_versions_are_read),
         cmocka_unit_test(test_uninitialized_configuration_is_refused),
         cmocka_unit_test(test_unset_members_have_documented_defaults),
         cmocka_unit_test(test_given_numbers_are_used),

@@ -35,7 +35,7 @@ class Headers(unittest.TestCase):
                                   check=False)
         self.assertEqual(done.returncode, 0, f"{text}\n{done.stderr}")
 
-    def test_each_header_by_itself(self):
+    def test_each_header_compiles_by_itself(self):
         own = headers(PUBLIC, ".h")
         made = headers(STUBS, ".client.h") + headers(STUBS, ".set.h")
         self.assertGreater(len(own), 3)
@@ -46,7 +46,7 @@ class Headers(unittest.TestCase):
             self.compile(C99 if name in own else C11, text, ".c")
             self.compile(CXX, text, ".cc")
 
-    def test_all_headers_in_one_file(self):
+    def test_all_headers_compile_in_one_file(self):
         names = headers(PUBLIC, ".h") + headers(STUBS, ".client.h")
         text = "".join(f"#include <{name}>\n" for name in names)
         self.compile(C11, text, ".c")

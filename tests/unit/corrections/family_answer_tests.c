@@ -154,7 +154,8 @@ static size_t find_line(const struct family_model *model, const struct shown *sh
     return from;
 }
 
-/* Lists the lines of the output: each at the place of its oldest correction that is shown, with the value of its newest. */
+/* Lists the lines of the output: each at the place of its oldest correction that is shown, with the value of its
+ * newest. */
 static void list_values(const struct family_model *model, struct shown *shown)
 {
     for (size_t place = shown->count; place > 0; place--) {
@@ -196,7 +197,7 @@ static void serve(const struct family_model *model, const struct asked *asked, u
     answer->count += shown->count > 0;
 }
 
-/* Which rows one step of a lookup looks at. */
+/* The rows that one step of a lookup examines. */
 enum step {
     OWN_OF_FAMILY,
     OTHERS_OF_FAMILY,
@@ -403,8 +404,9 @@ static void check_lookup(struct family_model *model, uint64_t now, struct seen *
     seen->cut += expected.incomplete;
 }
 
-/* Goal: a lookup by family returns the examples of the model in its order, with their layouts and marks, now and as of
- * every event, of corrections and of documents. Method: random histories; random lookups after each write, and as of each event of the whole history. */
+/* Goal: a lookup by family returns the examples of the model in its order, with their layouts and marks, now and
+ * as of every event, of corrections and of documents. Method: random histories; random lookups after each write,
+ * and as of each event of the whole history. */
 static void test_lookups_equal_model(void **state)
 {
     struct seen seen = {.others = 0};

@@ -190,7 +190,7 @@ static void check_case(const struct finding_case *wanted)
 
 /* Goal: a capture records whether an event is an example and why not, warns of what was probably not meant,
  * and only examples are served. Method: a table of captures, each in a store of its own. */
-static void test_findings(void **state)
+static void test_decision_and_warnings_are_recorded(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -211,7 +211,7 @@ static void append_long(struct buffer *buffer, const char *name, size_t bytes, c
 
 /* Goal: of a reduced output only the changed members that were kept are served, never `truncated_bytes`; if
  * none is left it is not an example. Method: two corrections of a long list, one of them of a number, too. */
-static void test_reduced_output(void **state)
+static void test_reduced_example_has_only_changed_members(void **state)
 {
     struct capture_input inputs[2] = {{.event_type = LINE, .layout_fingerprint = SLICE("abc")},
                                       {.event_type = LINE, .layout_fingerprint = SLICE("abc")}};
@@ -256,7 +256,7 @@ static void test_reduced_output(void **state)
 
 /* Goal: an event of an earlier format, whose facts do not have the decision, gets it when it is applied.
  * Method: facts without those fields, applied to a store of their own. */
-static void test_old_facts(void **state)
+static void test_event_of_an_earlier_format_is_decided_by_apply(void **state)
 {
     static const char *const afters[] = {"{\"qty\":2}", "{}", "{\"qty\":1}"};
     struct world world;
@@ -294,9 +294,9 @@ static void test_old_facts(void **state)
 int run_findings_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_findings),
-        cmocka_unit_test(test_reduced_output),
-        cmocka_unit_test(test_old_facts),
+        cmocka_unit_test(test_decision_and_warnings_are_recorded),
+        cmocka_unit_test(test_reduced_example_has_only_changed_members),
+        cmocka_unit_test(test_event_of_an_earlier_format_is_decided_by_apply),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

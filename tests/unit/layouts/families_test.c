@@ -231,7 +231,7 @@ static void check_profiles(struct store_world *world, struct store_txn *txn,
 
 /* Goal: families, their sketches and their counts are those of a model that compares every document
  * with every kept sketch. Method: random sketches that overlap, some repeated, some too small. */
-static void test_model(void **state)
+static void test_families_equal_the_model(void **state)
 {
     struct store_world *world = *state;
     struct model *model = arena_calloc(&world->arena, 1, sizeof(*model));
@@ -270,7 +270,7 @@ static void test_model(void **state)
 
 /* Goal: two documents of a new layout in one batch are of one family. Method: both in one transaction,
  * beside a third of another layout. */
-static void test_one_transaction(void **state)
+static void test_documents_of_one_batch_share_a_family(void **state)
 {
     struct store_world *world = *state;
     struct family_sketch sketches[] = {words(0, 30), words(500, 30), words(2, 30)};
@@ -298,7 +298,7 @@ static void test_one_transaction(void **state)
 
 /* Goal: a document that was stored without a fingerprint gets its family once it has one; one without
  * enough features never does. Method: the same bytes twice, the first time cut; a scan. */
-static void test_later_and_never(void **state)
+static void test_later_fingerprint_assigns_a_family(void **state)
 {
     struct store_world *world = *state;
     struct document_measures cut = paper("a");
@@ -351,7 +351,7 @@ static bool has_sketch(struct store_world *world, uint64_t seq)
 
 /* Goal: at the limit a new sketch replaces the oldest of the organisation, whose family is then not
  * recognised; one that its family has already replaces none of another. Method: rows up to the limit. */
-static void test_limit(void **state)
+static void test_new_sketch_replaces_the_oldest_at_the_limit(void **state)
 {
     struct store_world *world = *state;
     struct family_sketch old = words(0, 30);
@@ -381,12 +381,14 @@ static void test_limit(void **state)
 int run_families_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_model, store_world_set_up, store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_one_transaction, store_world_set_up,
+        cmocka_unit_test_setup_teardown(test_families_equal_the_model, store_world_set_up,
                                         store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_later_and_never, store_world_set_up,
+        cmocka_unit_test_setup_teardown(test_documents_of_one_batch_share_a_family,
+                                        store_world_set_up, store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_later_fingerprint_assigns_a_family, store_world_set_up,
                                         store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_limit, store_world_set_up, store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_new_sketch_replaces_the_oldest_at_the_limit,
+                                        store_world_set_up, store_world_tear_down),
     };
 
     return cmocka_run_group_tests_name("families", tests, NULL, NULL);

@@ -368,7 +368,7 @@ static void change(struct store_world *world, struct model *model)
 /* Goal: after every document, merge and split, all documents, layouts and families are those of a model
  * that looks at all documents; impossible changes are refused. Method: random steps over a few families,
  * which share layouts. */
-static void test_model(void **state)
+static void test_merges_and_splits_equal_the_model(void **state)
 {
     struct store_world *world = *state;
     struct model *model = arena_calloc(&world->arena, 1, sizeof(*model));
@@ -418,7 +418,7 @@ static void add_events(struct store_world *world, uint64_t first, uint64_t last)
 
 /* Goal: a split is refused if its documents have more feedback events than one write may read. Method: rows of as many
  * events as are allowed, then of one more. */
-static void test_events_limit(void **state)
+static void test_split_of_too_many_events_is_refused(void **state)
 {
     struct store_world *world = *state;
     struct model *model = arena_calloc(&world->arena, 1, sizeof(*model));
@@ -438,9 +438,10 @@ static void test_events_limit(void **state)
 int run_family_changes_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_model, store_world_set_up, store_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_events_limit, store_world_set_up,
+        cmocka_unit_test_setup_teardown(test_merges_and_splits_equal_the_model, store_world_set_up,
                                         store_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_split_of_too_many_events_is_refused,
+                                        store_world_set_up, store_world_tear_down),
     };
 
     return cmocka_run_group_tests_name("changes of families", tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /*
- * worst_test.c: the largest pages that are not cut. Each took hours if anything were quadratic; the
- * tests' own time limit would end them. The times are printed, not judged.
+ * worst_test.c: the largest pages that are not cut. Each would take hours in quadratic time, and exceed the tests'
+ * time limit. The times are printed, not judged.
  */
 #include "tests/unit/pdf_measure/pdf_measure_tests.h"
 

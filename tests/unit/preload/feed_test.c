@@ -68,8 +68,8 @@ static uint64_t count_rows(struct world *world, enum store_table table)
     return count;
 }
 
-/* Goal: rows of every length arrive, in more bytes than the queue holds at a time. */
-static void test_all_rows_arrive(void **state)
+/* Goal: rows of every length are stored, in more bytes than the queue holds at a time. */
+static void test_all_rows_are_stored(void **state)
 {
     struct world *world = *state;
     struct feed *feed = NULL;
@@ -188,7 +188,7 @@ static void test_progress_has_the_remaining_time(void **state)
 int run_feed_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_all_rows_arrive, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_all_rows_are_stored, setup, teardown),
         cmocka_unit_test_setup_teardown(test_failure_of_the_writing_thread_is_reported, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(test_failed_last_commit_is_reported, setup, teardown),

@@ -223,9 +223,9 @@ static void test_example_decoder_agrees_with_nanopb(void **state)
     arena_deinit(&arena);
 }
 
-/* Goal: a row has the whole id of its event, or so much of it that the time gives the rest. Method: ids made at that time,
- * and at others. */
-static void test_example_ids(void **state)
+/* Goal: a row has the whole id of its event, or so much of it that the time gives the rest. Method: ids made at
+ * that time, and at others. */
+static void test_example_id_round_trips(void **state)
 {
     static const int64_t times_us[] = {
         0, 1, 999, 1000, SAMPLE_TIME_US, INT64_C(253402300799999999)};
@@ -468,7 +468,7 @@ static void test_times_out_of_range_are_corrupt(void **state)
 }
 
 /* Goal: a subject whose kind is not a number from 1 to 255 is damage. Method: both bounds and their neighbours. */
-static void test_subject_kinds(void **state)
+static void test_invalid_subject_kind_is_corrupt(void **state)
 {
     static const struct {
         uint32_t kind;
@@ -671,13 +671,13 @@ int run_record_tests(void)
         cmocka_unit_test(test_number_in_place_of_bytes_is_refused),
         cmocka_unit_test(test_head_decoder_agrees_with_nanopb),
         cmocka_unit_test(test_example_decoder_agrees_with_nanopb),
-        cmocka_unit_test(test_example_ids),
+        cmocka_unit_test(test_example_id_round_trips),
         cmocka_unit_test(test_example_numbers_of_any_length_are_read),
         cmocka_unit_test(test_example_rows_are_padded_to_fit_pages),
         cmocka_unit_test(test_fields_in_any_order_decode_alike),
         cmocka_unit_test(test_record_above_its_limit_is_refused),
         cmocka_unit_test(test_times_out_of_range_are_corrupt),
-        cmocka_unit_test(test_subject_kinds),
+        cmocka_unit_test(test_invalid_subject_kind_is_corrupt),
         cmocka_unit_test(test_invalid_record_is_not_written),
         cmocka_unit_test(test_invalid_row_is_corrupt),
     };

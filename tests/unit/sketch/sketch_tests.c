@@ -311,8 +311,8 @@ static bool is_by_letterhead(const struct family_sketch *left, const struct fami
     return is;
 }
 
-/* Goal: pages with words at other places are of one family with 60% of the letterheads' words and half of the body of the
- * page with fewer, and not with one word less of either. Method: sketches without common features. */
+/* Goal: pages with words at other places are of one family with 60% of the letterheads' words and half of the body
+ * of the page with fewer, and not with one word less of either. Method: sketches without common features. */
 static void test_letterhead_and_body_make_a_family(void **state)
 {
     struct family_sketch page = with_words(0, 0, 12, 0, 40);
@@ -333,8 +333,8 @@ static void test_letterhead_and_body_make_a_family(void **state)
     assert_false(is_by_letterhead(&page, &none));
 }
 
-/* Goal: a full sample of the body says nothing of the words above its last one. Method: two samples of 48, of which one
- * covers half the range of the other; and one word less in that range. */
+/* Goal: a full sample of the body does not determine the words above its last one. Method: two samples of 48, of
+ * which one covers half the range of the other; and one word less in that range. */
 static void test_samples_of_bodies_are_compared_in_their_common_range(void **state)
 {
     struct family_sketch dense = with_words(0, 0, 12, 0, FAMILY_BODY_WORDS_MAX);

@@ -105,7 +105,7 @@ static void test_full_disk_refuses_until_a_probe_succeeds(void **state)
 
 /* Goal: a disk with no room for the reserve stays full, even if a tiny write would fit. Method: only
  * the restoring fails. */
-static void test_full_until_the_reserve_fits(void **state)
+static void test_writes_are_refused_until_the_reserve_fits(void **state)
 {
     struct writer_world *world = *state;
 
@@ -288,8 +288,8 @@ int run_writer_failure_tests(void)
                                         writer_world_set_up, writer_world_tear_down),
         cmocka_unit_test_setup_teardown(test_full_disk_refuses_until_a_probe_succeeds,
                                         writer_world_set_up, writer_world_tear_down),
-        cmocka_unit_test_setup_teardown(test_full_until_the_reserve_fits, writer_world_set_up,
-                                        writer_world_tear_down),
+        cmocka_unit_test_setup_teardown(test_writes_are_refused_until_the_reserve_fits,
+                                        writer_world_set_up, writer_world_tear_down),
         cmocka_unit_test_setup_teardown(test_batch_too_large_for_the_map_is_split,
                                         writer_world_set_up, writer_world_tear_down),
         cmocka_unit_test_setup_teardown(test_writes_stop_once_the_reserve_is_used,

@@ -392,7 +392,7 @@ static int duplicate(void)
     return reported(dup(PROBE_FILE_FD));
 }
 
-/* More descriptors than it may have. */
+/* Opens more descriptors than the sandbox allows. */
 static int duplicate_many(void)
 {
     for (int i = 0; i < 100; i++) {

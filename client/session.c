@@ -519,7 +519,7 @@ static int64_t session_expire(struct client_session *session, int64_t now_ms)
     return first != NULL ? first->at_ms : 0;
 }
 
-/* Sends a PING to a silent server, and fails if it was not answered; like session_expire. */
+/* Sends a PING to a silent server. Fails like session_expire if an earlier PING was not answered. */
 static int64_t session_keep_alive(struct client_session *session, int64_t now_ms)
 {
     bool waited_for = session->ready && client_session_call_count(session) > 0;

@@ -67,7 +67,7 @@
 /* Time for the peer to close after our last byte. If we closed first with unread bytes of the peer,
  * the reset would discard our last reply. */
 #define NET_LINGER_US (2 * INT64_C(1000000))
-/* Interval of the owner's deadlines, and of the sessions'. */
+/* Interval at which the deadlines of the owner and of the sessions are checked. */
 #define NET_TICK_MS 50
 #define NET_SESSION_TICK_US (500 * INT64_C(1000))
 

@@ -307,7 +307,7 @@ static enum err read_reports(struct arguments *arguments, struct fault *fault)
     return OK;
 }
 
-/* The first report is the option's value, the second one a word. */
+/* The first report is the value of the option, the second one a positional argument. */
 static enum err read_compare(struct arguments *arguments, struct fault *fault)
 {
     const struct options *options = &arguments->options;

@@ -96,7 +96,7 @@ static struct slice share_text(const struct histogram *latency, double share, st
     return span_text(latency, histogram_percentile(latency, share), arena);
 }
 
-/* --- what was asked --- */
+/* --- configuration of the run --- */
 
 static void print_load(const struct report *report, struct arena *arena, struct printer *out)
 {
@@ -171,7 +171,7 @@ static void print_calls(const struct report_run *run, struct arena *arena, struc
     }
 }
 
-/* --- what it cost --- */
+/* --- resources used --- */
 
 /* The part in user mode, where there were ticks enough to say so. */
 static struct slice user_text(const struct engine_usage *usage, struct arena *arena)

@@ -1,6 +1,6 @@
 /*
- * template_placeholder.c: the placeholders of a template: `${uniform:0..499:%06d}` and its like, and
- * the samples by which the compiler finds out where each of them went.
+ * template_placeholder.c: the placeholders of a template: `${uniform:0..499:%06d}` and the others, and the samples
+ * from which the compiler derives their positions in the encoded message.
  */
 #include "tools/bench/load/template_internal.h"
 

@@ -12,7 +12,7 @@
 #define FEED_BLOCK_BYTES ((size_t)1 << 20)
 /* Blocks that wait at most: then the putting thread waits. */
 #define FEED_BLOCKS_MAX 32
-/* Bytes of rows a commit: large enough that inner pages are written once, small enough that the pages
+/* Bytes of rows per commit: large enough that inner pages are written once, small enough that the pages
  * that LMDB holds in memory until then stay few. */
 #define FEED_COMMIT_BYTES ((size_t)64 << 20)
 

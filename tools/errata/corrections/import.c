@@ -28,7 +28,7 @@ struct import {
     struct import_report report;
     FILE *file; /* owned unless it is standard input */
     const char *path;
-    char *line; /* owned: getline's */
+    char *line; /* owned; allocated by getline */
     size_t line_capacity;
     size_t pending_bytes; /* bytes of `line` that belong to the next batch; 0: none */
     uint64_t line_number;

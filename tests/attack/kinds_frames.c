@@ -1,6 +1,5 @@
 /*
- * kinds_frames.c: floods of frames: each costs the sender next to nothing, and the server
- * something; and bytes that are not HTTP/2.
+ * kinds_frames.c: floods of frames: each costs the sender less than the server; and bytes that are not HTTP/2.
  */
 #include "store/base/bytes.h"
 #include "tests/attack/attack.h"
@@ -188,7 +187,7 @@ static void more_priority(struct peer *peer)
     peer_frame(peer, FRAME_PRIORITY, 0, 1, SLICE("\0\0\0\0\x10"));
 }
 
-/* Ever other parents for ever other streams (CVE-2019-9513). */
+/* Ever other parents forever other streams (CVE-2019-9513). */
 static void more_reprioritise(struct peer *peer)
 {
     uint8_t payload[5] = {0, 0, 0, 0, 16};

@@ -200,7 +200,7 @@ class NewToken(unittest.TestCase):
         self.assertFalse(os.path.exists(self.path("nothing")))
 
     def test_unwritable_token_file_is_reported(self):
-        """The token is valid then, and the message says where its text is."""
+        """The token is valid then, and the message states where its text is."""
         self.assertEqual(self.server.stop(), 0)
         os.rename(self.path(), self.path("old.token"))
         os.mkdir(self.path())

@@ -356,7 +356,7 @@ class Requests(Case):
         self.assertEqual(report["runs"][0]["right"], 0)
 
     def test_lost_server_makes_the_run_invalid(self):
-        """A server that dies in the middle: the run ends at once and says why."""
+        """A server that dies in the middle: the run ends at once and states why."""
         with Server() as server:
             token = self.path("dying.token", server.admin_token)
             bench = subprocess.Popen(

@@ -70,7 +70,7 @@ NEVER = "do not come again"  # the message of a status that is sent with a pushb
 
 
 def busy(code, message, retry_ms):
-    """A status that says when to come again."""
+    """A status that states when to come again."""
     detail = any_pb2.Any()
     detail.Pack(error_details_pb2.RetryInfo(
         retry_delay=duration_pb2.Duration(nanos=retry_ms * 1_000_000)))
@@ -156,7 +156,7 @@ class Cli(ServerCase):
         self.assertEqual(len(listed.splitlines()), 1 + 25)
 
     def test_tokens_are_created_listed_and_revoked(self):
-        """A created token works until it is revoked; what is missing is asked for."""
+        """A created token works until it is revoked; what is missing is requested."""
         secret = self.run_cli("token", "create", "--role", "SERVICE", "--expires", "1d").strip()
         file = self.file("service", secret)
         self.run_cli("examples", "any", ERRATA_TOKEN_FILE=file)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Small things that people meet first: servers without ports, variables, options as typed, health.
 
-Goal: both programs take the same forms and report problems in the form that was asked for. Method: the
+Goal: both programs take the same forms and report problems in the form that was requested. Method: the
 programs are run; a server that has just started is asked at once.
 """
 import json

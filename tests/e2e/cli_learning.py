@@ -433,7 +433,7 @@ class Learning(CliCase):
         self.run_cli("org", "settings", "--holdout", "0", "--match-mode", "exact")
 
     def test_held_out_document_gets_no_examples(self):
-        """A document without examples says why; one with them says what its outcome is to cite."""
+        """A document without examples states why; one with them states what its outcome is to cite."""
         self.run_cli("corrections", "capture", "--actor", "ada", "--type", LINE, "--layout", "held",
                      "--after", '{"qty": 12}')
         _, said = self.run_cli("examples", "held", "--document", "h1", "--hints")

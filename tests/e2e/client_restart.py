@@ -45,7 +45,7 @@ class Restart(unittest.TestCase):
         client.close()
 
     def test_rotated_token_loses_no_call(self):
-        """A new token in the file and the old one revoked: calls in progress and later ones go on."""
+        """A new token in the file and the old one revoked: calls in progress and later ones continue."""
         names = [f"e{n}" for n in range(CALLS)]
         client = self.server.client()
         old = client.create_token(erratad.roles.ROLE_ADMIN)

@@ -9,7 +9,7 @@ BIN = os.path.join(os.environ["ERRATA_BIN"], "erratad")
 
 
 def check(*arguments):
-    """Exit status and what was said, of a run that only looks at its configuration."""
+    """Exit status and what was said, of a run that only examines its configuration."""
     run = subprocess.run([BIN, *arguments, "--check-config"], capture_output=True, text=True,
                          timeout=20)
     return run.returncode, run.stdout + run.stderr
@@ -31,7 +31,7 @@ class Configuration(unittest.TestCase):
                 self.assertEqual(check(*arguments)[0], 0)
 
     def test_invalid_configuration_is_refused(self):
-        """Goal: each wrong option is refused with a sentence that says what would be right. Method:
+        """Goal: each wrong option is refused with a sentence that states what would be right. Method:
         one wrong thing after another."""
         for arguments, said in (
             ([], "--data: missing"),

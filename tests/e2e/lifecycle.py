@@ -200,7 +200,7 @@ class Drain(unittest.TestCase):
             self.assertLessEqual(set(stored), kept, "an acknowledged capture is gone")
 
     def test_drain_ends_health_and_streams(self):
-        """A watcher is notified; a stream that would last for ever does not delay the shutdown."""
+        """A watcher is notified; a stream that would last forever does not delay the shutdown."""
         with Server() as server:
             client = server.client()
             watch = client.health.Watch(health_pb2.HealthCheckRequest(service=""), timeout=20)

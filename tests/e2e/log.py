@@ -96,7 +96,7 @@ class Watch(ServerCase):
         stream.cancel()
 
     def test_interrupted_watch_is_resumed(self):
-        """Each event once, over 10 cuts, while four writers go on."""
+        """Each event once, over 10 cuts, while four writers continue."""
         start = self.head() + 1
         writers = [threading.Thread(target=self.write, args=(50, f"w{i}")) for i in range(4)]
         for writer in writers:

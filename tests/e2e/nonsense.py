@@ -121,7 +121,7 @@ def nonsense(message, value_of, path=""):
 
 
 def missing(message, path=""):
-    """Paths of the required fields of an empty message; those inside one that is there."""
+    """Paths of the required fields of an empty message; those inside a message that is present."""
     return [path + f.name for f in message.fields if is_required(f)]
 
 

@@ -182,7 +182,7 @@ class Hostile(unittest.TestCase):
         return client
 
     def send(self, files):
-        """All (name, bytes, allowed answers), some at once, while others go on as ever."""
+        """All (name, bytes, allowed answers), some at once, while others continue as before."""
         bad, good, reader = (self.client_of_a_new_org() for _ in range(3))
         fingerprint = good.ingest("good", pdf_data.small()).document.layout_fingerprint
         reader.capture(event_type=LINE, layout_fingerprint="beside", after_json='{"qty":1}')

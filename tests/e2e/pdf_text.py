@@ -129,7 +129,7 @@ class Text(ServerCase):
         self.assert_begins_as_the_snippet(reply)
 
     def test_scanned_document_has_an_empty_text(self):
-        """A scan has an empty text; a repaired document has one; a wrong password is refused as ever."""
+        """A scan has an empty text; a repaired document has one; a wrong password is refused as before."""
         reply = self.ingest("scan", pdf_data.read(pdf_data.SCAN))
         self.assertTrue(reply.HasField("text"))
         self.assertEqual((reply.text.text, reply.text.pages_read), ("", reply.document.page_count))

@@ -159,7 +159,7 @@ class Import(FileCase):
         self.assertEqual(self.score("font", "gone", client=other), self.score("font", "gone"))
         self.assertEqual(recount.check(other), [])
         self.assertEqual(recount.check(self.mine), [])
-        # The document of the other organisation says the same here, but for where the rules came from.
+        # The document of the other organisation says the same here, except where the rules came from.
         self.assertEqual(self.load(again).unchanged_count, 0)
         self.assertEqual(masked(self.export()), masked(text))
 

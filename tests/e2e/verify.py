@@ -87,7 +87,7 @@ def has_ended(pid):
 
 
 def answers(client):
-    """The bytes of every read's answer, but for what each answer has of its own."""
+    """The bytes of every read's answer, except what each answer has of its own."""
     found = []
 
     def all_pages(call, request):

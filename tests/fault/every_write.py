@@ -95,7 +95,7 @@ def undriven():
 
 
 class Ack:
-    """A write that was acknowledged: how it was asked for, and what came back."""
+    """A write that was acknowledged: how it was requested, and what came back."""
 
     __slots__ = ("kind", "org", "key", "body", "reply", "ids")
 

@@ -1,4 +1,4 @@
-"""A disk that is full: writes are refused with a reason, reads go on, writes come back by themselves.
+"""A disk that is full: writes are refused with a reason, reads continue, writes come back by themselves.
 
 Method: the data folder is on a small file system of its own, a tmpfs and an ext4 in a file, which a
 neighbour fills to the last byte while clients write. Needs root for the mounts. tools/full-disk runs
@@ -226,7 +226,7 @@ class FullDisk:
         self.assertEqual(self.server.stop(), 0)
 
     def start_with(self, blocks):
-        """A first start with so many free blocks: it serves, or ends and says why."""
+        """A first start with so many free blocks: it serves, or ends and states why."""
         self.volume.leave(blocks)
         code = self.server.launch({})
         if code is None:

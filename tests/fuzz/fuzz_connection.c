@@ -1,6 +1,6 @@
 /*
  * fuzz_connection.c: any bytes as what a peer sends, through HTTP/2 and gRPC to the methods of the
- * wire tests. The first byte says how: 1 one byte at a time, 2 after a whole preface, 4 time passes
+ * wire tests. The first byte states how: 1 one byte at a time, 2 after a whole preface, 4 time passes
  * at the end, 8 (after a preface too) the input is not bytes but what a client does: frames with
  * whole heads, requests, messages, windows, silence. For any input, memory and calls keep their
  * limits, the connection closes, and nothing of it is left (wire_teardown).

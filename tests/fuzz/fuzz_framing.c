@@ -1,8 +1,8 @@
 /*
  * fuzz_framing.c: any bytes as the length-prefixed messages of one call, cut anywhere, straight
  * into the call (server/grpc/grpc_frames.c) without HTTP/2 around it; beside a reading of the same
- * bytes in one piece, which says what the method must have been given and how the call ended. Each
- * kind of method; with gzip and without. What it answers is read back. The first byte says how, the
+ * bytes in one piece, which states what the method must have been given and how the call ended. Each
+ * kind of method; with gzip and without. What it answers is read back. The first byte states how, the
  * second how long the pieces are.
  */
 #include "server/call/gzip.h"

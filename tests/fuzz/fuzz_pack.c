@@ -1,7 +1,7 @@
 /*
  * fuzz_pack.c: any bytes as packed bytes, and as bytes to pack. Unpacking writes no more than it says and gives
  * the same again; what is packed unpacks to what it was, with the dictionary that it was packed with. The first
- * two bytes say how much of the rest is the dictionary.
+ * two bytes state how much of the rest is the dictionary.
  */
 #include "store/base/assert.h"
 #include "store/base/pack.h"

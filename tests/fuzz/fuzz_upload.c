@@ -1,8 +1,8 @@
 /*
  * fuzz_upload.c: any bytes as the messages of a client stream, cut into DATA frames as the input
  * says, through HTTP/2 and gRPC to the upload method of the wire tests; and a reading of the same
- * bytes in one piece, by the rules of grpc/doc/PROTOCOL-HTTP2.md, which says how the call must have
- * ended. The first byte says how: 1 one byte at a time, 2 grpc-encoding is gzip. Each further step
+ * bytes in one piece, by the rules of grpc/doc/PROTOCOL-HTTP2.md, which states how the call must have
+ * ended. The first byte states how: 1 one byte at a time, 2 grpc-encoding is gzip. Each further step
  * is a byte, and for DATA its content.
  */
 #include "server/call/gzip.h"
@@ -38,7 +38,7 @@ struct script {
     bool broken_off; /* a reset or lost connection, or time: no answer is foretold */
 };
 
-/* The call is open, or its answer is not foretold. */
+/* The call is open, or its answer cannot be predicted. */
 #define NO_STATUS (-1)
 
 /* Reads one complete message: returns the status that ends the call, or NO_STATUS. */

@@ -103,7 +103,7 @@ static void run_deinit(struct run *run)
     arena_deinit(&run->arena);
 }
 
-/* Half of the pages that follow are asked for with the request that they belong to. */
+/* Half of the pages that follow are requested with the request that they belong to. */
 static struct question draw_question(struct run *run, struct request_maker *maker)
 {
     const struct method_info *method = NULL;

@@ -30,7 +30,7 @@ static void pair_init(struct pair *pair)
                    world_capture(&pair->world, pair->owner, NULL, "shared layout")->id);
 }
 
-/* Two answers say the same, but for the ids that they repeat. */
+/* Two answers say the same, except the ids that they repeat. */
 static void assert_same_refusal(const struct exchange *a, const struct exchange *b)
 {
     assert_int_equal(a->code, STATUS_NOT_FOUND);

@@ -83,8 +83,9 @@ static size_t count_examples(struct world *world, const char *layout, uint64_t a
     return response->n_examples;
 }
 
-/* Goal: a retracted event is not served as an example any more, except to the past; reads say when, by whom and why, but not why to a
- * VIEWER; repeats get the first result. Method: two corrections of a layout, one of which is retracted, with a key. */
+/* Goal: a retracted event is not served as an example any more, except to the past; reads state when, by whom and
+ * why, but not why to a VIEWER; repeats get the first result. Method: two corrections of a layout, one of which is
+ * retracted, with a key. */
 static void test_retracted_event_stays_in_lists(void **state)
 {
     const Errata__V1__ListFeedbackEventsResponse *list = NULL;
@@ -161,8 +162,8 @@ static void test_who_may_retract(void **state)
     world_deinit(&world);
 }
 
-/* Goal: a request that cannot be served says what is wrong and what to do. Method: no reason, no id, an unknown id, and
- * an event of another kind. */
+/* Goal: a request that cannot be served states what is wrong and what to do. Method: no reason, no id, an unknown
+ * id, and an event of another kind. */
 static void test_refusals_name_what_to_do(void **state)
 {
     const Errata__V1__Retraction *retraction = NULL;

@@ -45,7 +45,7 @@ struct sim_event {
 /* Probabilities of faults in this run, as parts of SIM_ALWAYS. Each seed has a different mixture,
  * since frequent faults hide rare ones. */
 struct sim_profile {
-    uint32_t crash; /* a chance a round of chaos */
+    uint32_t crash; /* chances per round of chaos */
     uint32_t stop;
     uint32_t reset; /* reset of a connection */
     uint32_t silence; /* a connection that becomes silent without notice to either side */
@@ -54,7 +54,7 @@ struct sim_profile {
     uint32_t commit_error; /* a chance a commit */
     uint32_t commit_broken;
     uint32_t commit_slow;
-    uint32_t read_error; /* a chance a round of chaos */
+    uint32_t read_error; /* a chance per round of chaos */
     uint32_t point; /* a fault point, each time */
     uint32_t document_bad; /* a document */
     uint32_t pool_busy;
@@ -150,7 +150,7 @@ void sim_at_server(struct sim *sim, int64_t delay_us, sim_run_fn *run, void *obj
 bool sim_step(struct sim *sim);
 /* Runs what is due until a time. */
 void sim_run_until(struct sim *sim, int64_t until_us);
-/* A thread waits: the loop goes on meanwhile, unless too many wait already. */
+/* A thread waits: the loop continues meanwhile, unless too many wait already. */
 void sim_wait(struct sim *sim, int64_t duration_us);
 
 #endif

@@ -14,7 +14,7 @@
 #define CALLS_AT_ONCE 6
 /* Acknowledged writes that are asked for at the end. */
 #define AUDIT_WRITES 12
-/* How much more often documents and families are asked for in a run about them. */
+/* How much more often documents and families are requested in a run about them. */
 #define FAMILIES_FACTOR 25
 
 /* An operation of a role, and its frequency. */
@@ -82,7 +82,7 @@ static const struct habit habits[] = {
     {SIM_SCORE, 4, ROLE(OPERATOR) | ROLE(REVIEWER) | ROLE(SERVICE) | ROLE(ADMIN)},
 };
 
-/* Returns how often an operation is asked for. */
+/* Returns how often an operation is requested. */
 static unsigned weight_of(const struct sim *sim, const struct habit *habit)
 {
     bool is_of_families = habit->op == SIM_INGEST || habit->op == SIM_INGEST_STREAM ||

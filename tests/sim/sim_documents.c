@@ -151,7 +151,7 @@ static void fill_sketch(size_t size, struct family_sketch *sketch)
     }
 }
 
-/* A page with a text that says whose it is: the document's own first bytes. */
+/* A page with a text that states whose it is: the document's own first bytes. */
 static void fill_answer(const struct document_job *job, struct arena *arena, bool cut,
                         struct pdf_answer *answer)
 {

@@ -1,5 +1,5 @@
 /*
- * sim_requests.c: what callers ask: every method, with texts that say whose they are.
+ * sim_requests.c: what callers ask: every method, with texts that state whose they are.
  */
 #include "store/base/assert.h"
 #include "tests/sim/sim_crowd.h"
@@ -563,7 +563,7 @@ static void examples(struct sim_member *member)
     sim_call_start(call, &request.base);
 }
 
-/* A page of the walk that this call goes on with. */
+/* A page of the walk that this call continues with. */
 static void send_page(struct sim_call *call)
 {
     Errata__V1__ListEventsRequest log = ERRATA__V1__LIST_EVENTS_REQUEST__INIT;

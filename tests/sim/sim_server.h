@@ -19,7 +19,7 @@ enum sim_server_state {
     SIM_SERVER_DOWN,
     SIM_SERVER_STARTING,
     SIM_SERVER_SERVING,
-    SIM_SERVER_STOPPING /* a signal came: what runs goes on */
+    SIM_SERVER_STOPPING /* a signal came: what runs continues */
 };
 
 /* A job of the pool. */

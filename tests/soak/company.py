@@ -1,7 +1,7 @@
 """The unruly part of a soak: clients that watch, come and go, cancel, expire, repeat themselves and die.
 
 Each actor is a thread that does one thing again and again, slowly, on connections of its own. What each
-call ended with is counted by actor and code; each actor says which codes it has to expect.
+call ended with is counted by actor and code; each actor states which codes it has to expect.
 """
 import collections
 import random

@@ -17,7 +17,7 @@ def panel(title, points, top, end_at):
 
 
 def draw(samples, minutes):
-    """The file's text."""
+    """Returns the text of the file."""
     end_at = max([s["at"] for s in samples] + [m["at"] for m in minutes] + [1])
     panels = [
         ("memory of erratad (RssAnon, MB)", [(s["at"], s["rss_anon_kb"] / 1024) for s in samples]),

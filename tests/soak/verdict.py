@@ -99,7 +99,7 @@ def answers(minutes):
 
 
 def delivery(minutes):
-    """A load that was not there proves nothing."""
+    """A run without load proves nothing."""
     due = sum(m["due"] for m in minutes)
     answered = sum(m["answered"] for m in minutes)
     return due > 0 and answered >= due * ANSWERED_MIN, (

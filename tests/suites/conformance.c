@@ -1,7 +1,7 @@
 /*
  * conformance.c: connectrpc.conformance.v1.ConformanceService, which the reference clients of the
- * Connect project's conformance suite call. The first request says what is to be answered: metadata,
- * replies, delays, an error; the first reply says what was asked: metadata, timeout, the requests.
+ * Connect project's conformance suite call. The first request states what is to be answered: metadata,
+ * replies, delays, an error; the first reply states what was asked: metadata, timeout, the requests.
  * Its messages are read and written by their field numbers.
  */
 #include "server/grpc/grpc_internal.h"
@@ -222,7 +222,7 @@ static struct slice take_info(struct suite_call *call, struct exchange *exchange
     return buffer_slice(&info);
 }
 
-/* The error that is asked for; after no reply it reports what was asked. */
+/* The error that is requested; after no reply it reports what was asked. */
 static void end_with_error(struct suite_call *call, struct exchange *exchange, struct slice error)
 {
     struct status status = {.code = STATUS_UNKNOWN};

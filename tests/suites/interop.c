@@ -156,7 +156,7 @@ static bool check_compression(struct suite_call *call, bool is_given, bool expec
     return true;
 }
 
-/* A reply of a payload of zeros, and of the server's name where that is asked for. */
+/* A reply of a payload of zeros, and of the server's name where that is requested. */
 static void reply_payload(struct suite_call *call, uint64_t size, struct slice server_id,
                           int64_t delay_us)
 {

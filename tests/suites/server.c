@@ -5,7 +5,7 @@
  *   suite_server PORT plain      HTTP/2 alone (plain.h)
  *   suite_server conformance     the services, as the conformance suite's runner starts a server:
  *   it
- *                                reads what is wanted from standard input, and says where it
+ *                                reads what is wanted from standard input, and states where it
  *                                listens
  */
 #include "server/net/server.h"

@@ -1,7 +1,7 @@
 /*
  * suite.h: calls as the services of public test suites want them: replies and an end that wait for
  * their time and for the peer, on the transport that erratad has (server/grpc). A service takes
- * requests, queues replies and says how the call ends; when they go out is settled here.
+ * requests, queues replies and states how the call ends; when they go out is settled here.
  *
  * Only for tests: what a call queues lives in the call's arena, whose cap bounds it.
  */
@@ -32,7 +32,7 @@ extern const size_t interop_method_count;
 extern const struct suite_method conformance_methods[];
 extern const size_t conformance_method_count;
 
-/* `want_timer` says when suite_run_due is to be called: in so many microseconds; INT64_MAX: never. NULL
+/* `want_timer` states when suite_run_due is to be called: in so many microseconds; INT64_MAX: never. NULL
  * without memory. */
 struct suite *suite_new(const struct clock *clock, void (*want_timer)(void *user, int64_t in_us),
                         void *user);
@@ -46,7 +46,7 @@ void suite_run_due(struct suite *suite);
 
 /* Functions that services may call on a call, in any of their callbacks. */
 struct call *suite_call_of(struct suite_call *call);
-/* The service's own, in the call's arena: zeroed, and the same each time it is asked for. NULL without
+/* The service's own, in the call's arena: zeroed, and the same each time it is requested. NULL without
  * memory: the call is at its end then. */
 void *suite_call_state(struct suite_call *call, size_t size);
 /* Queues a message, `delay_us` after what was queued before. Kept, not copied: it lives in the

@@ -1,7 +1,7 @@
 """The C client library under test: runs bin/client_driver, and is between it and a server.
 
 Driver makes calls over the lasting channel and collects how each ended. Proxy forwards bytes to a real
-server until a test says otherwise. Peer is not a server: a port where a function of the test's own
+server until a test specifies otherwise. Peer is not a server: a port where a function of the test's own
 has each connection.
 """
 import os

@@ -106,7 +106,7 @@ class Server:
         self.log_path = os.path.join(tempfile.gettempdir(), f"errata-test-{os.getpid()}-{id(self)}")
 
     def start(self):
-        """Starts it, and waits until it says where it listens."""
+        """Starts it, and waits until it states where it listens."""
         address_file = os.path.join(self.data, "address")
         if os.path.exists(address_file):
             os.unlink(address_file)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """tidy_faults: every fault point of a debug build is at one place, and in the list below.
 
-A name is `module.what`. The list says what fails there, so that whoever reads a trace of the
+A name is `module.what`. The list states what fails there, so that whoever reads a trace of the
 simulation knows what happened without looking for the place.
 """
 import re

@@ -15,7 +15,7 @@ FOREIGN = ("tests/bench/floor/",)
 
 
 class Findings:
-    """Collects what is wrong; each finding says where, what, and what to do instead."""
+    """Collects what is wrong; each finding states where, what, and what to do instead."""
 
     def __init__(self):
         self.lines = []

@@ -144,7 +144,7 @@ static void expect_reason(const struct fault *fault, const char *reason)
     assert_non_null(strstr(text, reason));
 }
 
-/* Binds to a free port before anything listens; what cannot be had says why. */
+/* Binds to a free port before anything listens; what cannot be had states why. */
 static void start_listening(struct fixture *fixture)
 {
     struct net_bound bound;

@@ -240,7 +240,7 @@ static void test_socket_finished_session_is_freed_while_output_waits(void **stat
     free(fixture);
 }
 
-/* A protocol in which each KiB takes longer than a connection may have of a turn, but for those of
+/* A protocol in which each KiB takes longer than a connection may have of a turn, except those of
  * connections that begin with `l`: they are answered with a byte. */
 
 struct weighing {

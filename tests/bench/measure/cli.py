@@ -19,7 +19,7 @@ by default:
   lookup-under-pdf
                lookups at 2,000/s, idle, while the PDF queue is full, and with captures too
 
-tests/bench/README.md says how it measures and how to read it. Root gets the real-time class, and with
+tests/bench/README.md states how it measures and how to read it. Root gets the real-time class, and with
 it latencies that mean something. Stores take 10 GB, that of `analytics` and `match` 28 GB, and those of
 `growth` as much; they go at the end.
 """

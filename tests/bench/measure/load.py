@@ -52,7 +52,7 @@ class Load:
         return process, report
 
     def finish(self, started):
-        """The report of a load that was started."""
+        """Returns the report of a load that was started."""
         process, report = started
         _, said = process.communicate()
         with report:

@@ -1,5 +1,5 @@
 """The kinds of page. A kind is a function of a page, its random choices and the box of its text; `DEVELOPMENT`
-and `HELD_OUT` say which part of the pages each occurs in."""
+and `HELD_OUT` state which part of the pages each occurs in."""
 from .prose import bullets, column, paragraph, wrap
 from .tables import Shape, notes, table
 

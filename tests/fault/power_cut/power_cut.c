@@ -7,7 +7,7 @@
  *             [--answer N] [--only KIND:I --into DIR]
  * KIND of cut: any moment; commit, between the first write of pages and the meta page's sync;
  * creation, before the server serves; answer, right after the last N answers, with only the promised
- * bytes. --only makes image I of a kind, and looks at nothing.
+ * bytes. --only makes image I of a kind, and examines nothing.
  */
 #include "tests/fault/power_cut/disk_model.h"
 #include "tests/fault/power_cut/verify.h"
@@ -216,7 +216,7 @@ static int compare_images(const void *a, const void *b)
     return (first->moment > second->moment) - (first->moment < second->moment);
 }
 
-/* Images of one kind; the same numbers for the same seed, however many are asked for. */
+/* Images of one kind; the same numbers for the same seed, however many are requested. */
 static void draw_images(struct run *run, enum cut_kind kind)
 {
     size_t *moments = allocate(run->moment_count, sizeof(*moments));

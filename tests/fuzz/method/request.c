@@ -8,7 +8,7 @@
 #include "store/base/assert.h"
 #include "store/base/wire.h"
 
-/* Struct and the like would go on for ever. */
+/* Struct and the like would continue forever. */
 #define DEPTH_MAX 6
 /* Elements of a list that is not meant to be too long. */
 #define ELEMENTS_FEW 4

@@ -1,6 +1,6 @@
 /*
  * damage_test.c: Goal: damage that LMDB meets while the program runs ends it with APP_EXIT_DAMAGED and
- * the line that says what to do, wherever the fault is; a mistake of the program ends it with its
+ * the line that states what to do, wherever the fault is; a mistake of the program ends it with its
  * signal. Method: a child process watches a store's map, and does one thing that faults.
  */
 #include "tests/unit/app/app_tests.h"

@@ -1,5 +1,5 @@
 /*
- * pack_test.c: any packed bytes come back as they were; damaged ones are refused and
+ * pack_test.c: any packed bytes are returned unchanged; damaged ones are refused and
  * never read or write outside of what they were given.
  */
 #include "tests/unit/base/base_tests.h"

@@ -1,5 +1,5 @@
 /*
- * descriptors_test.c: Goal: tables made at run time say what the generated ones say, and a set that
+ * descriptors_test.c: Goal: tables made at run time state what the generated ones say, and a set that
  * is damaged or incomplete is refused. Method: the contract's own descriptors, read as if they came
  * from a file, beside the contract's tables.
  */

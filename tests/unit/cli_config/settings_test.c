@@ -146,7 +146,7 @@ static void test_closest_setting_wins_and_token_stays_with_its_server(void **sta
     }
 }
 
-/* Goal: a context that is asked for and is not there is a mistake, never another server.
+/* Goal: a context that is requested and is not there is a mistake, never another server.
  * Method: names by option, by variable and as the current one. */
 static void test_unknown_context_is_refused(void **state)
 {

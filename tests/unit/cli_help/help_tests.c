@@ -112,7 +112,7 @@ static void test_unknown_name_gets_a_suggestion(void **state)
     assert_int_equal(count, 4);
 }
 
-/* Goal: usage says which values there are. Method: all that may be in it: options, brackets,
+/* Goal: usage states which values there are. Method: all that may be in it: options, brackets,
  * choices and dots. */
 static void test_usage_lists_the_values(void **state)
 {
@@ -163,7 +163,7 @@ static void test_usage_decides_the_number_of_words(void **state)
     }
 }
 
-/* Goal: each page says what its tables hold, and no more.
+/* Goal: each page states what its tables hold, and no more.
  * Method: every page, as a pipe gets it. */
 static void test_each_page_has_its_table(void **state)
 {

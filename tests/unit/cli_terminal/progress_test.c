@@ -28,7 +28,7 @@ static void assert_progress(unsigned width, const struct progress_state *state, 
     arena_deinit(&arena);
 }
 
-/* Goal: the line says how far it is and how long it takes, as far as there is room for it.
+/* Goal: the line states how far it is and how long it takes, as far as there is room for it.
  * Method: the same state for terminals of several widths, and states that know less. */
 static void test_progress_line_fits_its_width(void **state)
 {

@@ -125,7 +125,7 @@ static void test_refusal_in_the_middle_ends_the_upload(void **state)
 }
 
 /* Goal: a server that stops reading is not buffered for. Method: it opens no more window than at the
- * start; no more messages are asked for than may wait, until the deadline. */
+ * start; no more messages are requested than may wait, until the deadline. */
 static void test_unread_upload_is_not_buffered(void **state)
 {
     const struct peer_script script = {.silent = true, .stops_reading = true};
@@ -146,7 +146,7 @@ static void test_unread_upload_is_not_buffered(void **state)
 }
 
 /* Goal: a server that goes away ends the upload with UNAVAILABLE. Method: the connection is closed
- * while the second message is asked for. */
+ * while the second message is requested. */
 static void test_lost_server_ends_the_upload_as_unavailable(void **state)
 {
     const struct peer_script script = {.silent = true};

@@ -43,7 +43,7 @@ static struct client_status call_once(const char *host, uint16_t port, int64_t t
     return result.status;
 }
 
-/* Goal: a port where no one listens makes calls UNAVAILABLE, and says where. Method: a port that
+/* Goal: a port where no one listens makes calls UNAVAILABLE, and states where. Method: a port that
  * was free a moment ago, by address and by name. */
 static void test_port_without_a_listener_is_unavailable(void **state)
 {

@@ -19,7 +19,7 @@ static void assert_decodes(const char *text, const char *expected)
     assert_memory_equal(bytes, expected, size);
 }
 
-/* Goal: messages come back as they were; broken escapes stay visible.
+/* Goal: messages are returned unchanged; broken escapes stay visible.
  * Method: texts with and without escapes, escapes cut short, and hex in both cases. */
 static void test_percent_escapes_are_decoded(void **state)
 {

@@ -259,7 +259,7 @@ static void test_gzip_works_in_both_directions(void **state)
 }
 
 /* Goal: a paused call holds the server back at the stream's window, loses nothing, and ends only
- * after its last reply was taken; another call of the connection goes on meanwhile.
+ * after its last reply was taken; another call of the connection continues meanwhile.
  * Method: an answer of three windows in small messages, paused after each reply. */
 static void test_paused_call_holds_the_server_at_its_window(void **state)
 {

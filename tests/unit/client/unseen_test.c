@@ -180,7 +180,7 @@ static void test_only_refused_stream_is_unseen(void **state)
 }
 
 /* Goal: of a server that says GOAWAY, it has not seen the calls after the last one that it took,
- * those that were still to be sent, and later ones; the others go on. Method: three calls, two of
+ * those that were still to be sent, and later ones; the others continue. Method: three calls, two of
  * them sent, of which it takes the first. */
 static void test_calls_after_the_last_accepted_are_unseen(void **state)
 {

@@ -16,7 +16,7 @@
 
 #define WHOLE SIZE_MAX
 #define MESSAGE_BYTES ((size_t)100000)
-/* HTTP/2's window where no one says otherwise (RFC 9113, 6.9.2). */
+/* HTTP/2's window where no one specifies otherwise (RFC 9113, 6.9.2). */
 #define WINDOW_BYTES ((size_t)65535)
 
 static const struct method_info uploading = {
@@ -285,7 +285,7 @@ static void test_each_interruption_ends_the_upload_once(void **state)
     peer_free(peer);
 }
 
-/* Goal: a deadline ends an upload that its own side does not go on with. Method: a caller that never
+/* Goal: a deadline ends an upload that its own side does not continue with. Method: a caller that never
  * half-closes; the clock is a number. */
 static void test_deadline_ends_an_open_upload(void **state)
 {
@@ -305,7 +305,7 @@ static void test_deadline_ends_an_open_upload(void **state)
     peer_free(peer);
 }
 
-/* Goal: each message is compressed where that was asked for. Method: two; their flags, and the
+/* Goal: each message is compressed where that was requested. Method: two; their flags, and the
  * request's field. */
 static void test_messages_are_compressed_if_requested(void **state)
 {

@@ -10,7 +10,7 @@
 
 #define WORLD_CALLS_MAX 64
 #define WORLD_TAGS_MAX 4096
-/* Bytes of a capture, unless a test says otherwise. */
+/* Bytes of a capture, unless a test specifies otherwise. */
 #define WORLD_BYTES 16
 
 struct world_call {

@@ -1,6 +1,6 @@
 /*
  * world.c: see world.h. A connection here does nothing by itself: ends, replies and moves are the
- * test's, but for the end of what was cancelled and the first room of an upload, which come in the
+ * test's, except the end of what was cancelled and the first room of an upload, which come in the
  * connection's next turn.
  */
 #include "tests/unit/client_channel/world.h"

@@ -144,7 +144,7 @@ void fake_vanish(struct fake_call *call);
 /* A reply, and OK. */
 void fake_answer(struct fake_call *call, const char *text);
 
-/* Starts a call; `asked` is set up again but for what the caller does in callbacks. */
+/* Starts a call; resets `asked`, except for the actions of the caller in callbacks. */
 enum err ask(struct world *world, struct asked *asked, const struct method_info *method,
              const struct client_options *options);
 enum err ask_bytes(struct world *world, struct asked *asked, const struct method_info *method,

@@ -477,7 +477,7 @@ static void test_page_ends_before_one_mebibyte(void **state)
     world_deinit(&world);
 }
 
-/* Stores as many events as a page looks at, which name neither a document nor a draft order. */
+/* Stores as many events as a page examines, which name neither a document nor a draft order. */
 static void capture_others(struct world *world)
 {
     static struct capture_input inputs[PAGE_ROWS_MAX / 2];
@@ -514,7 +514,7 @@ static void expect_two_rows(struct world *world, const struct list_filter *filte
 }
 
 /* Goal: the events of one document, and of one draft order, are found by one seek. Method: two of them with more
- * others between than a page looks at, the later one backdated; rows that a page looks at are counted. */
+ * others between than a page examines, the later one backdated; rows that a page examines are counted. */
 static void test_named_events_are_indexed(void **state)
 {
     struct list_filter filter = {.start_us = INT64_MIN, .end_us = INT64_MAX};

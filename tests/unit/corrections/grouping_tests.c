@@ -1,5 +1,5 @@
 /*
- * grouping_tests.c: examples of whole documents, against a model that looks at every event for each answer; and the
+ * grouping_tests.c: examples of whole documents, against a model that examines every event for each answer; and the
  * output of single documents. Seeds are fixed.
  */
 #include "server/domain/corrections/document_example.h"

@@ -1,5 +1,5 @@
 /*
- * events_tests.c: who may be named as the actor of an event, who may say when it happened, and drafts.
+ * events_tests.c: who may be named as the actor of an event, who may state when it happened, and drafts.
  */
 #include "server/domain/events/actor.h"
 #include "server/domain/events/draft.h"

@@ -1,6 +1,6 @@
 /*
  * documents_test.c: what an ingested document becomes: its fingerprint, its warnings, one event, and
- * the same answer for ever.
+ * the same answer forever.
  */
 #include "server/domain/events/subject.h"
 #include "server/domain/fingerprint/fingerprint.h"

@@ -366,7 +366,7 @@ static void change(struct store_world *world, struct model *model)
 }
 
 /* Goal: after every document, merge and split, all documents, layouts and families are those of a model
- * that looks at all documents; impossible changes are refused. Method: random steps over a few families,
+ * that examines all documents; impossible changes are refused. Method: random steps over a few families,
  * which share layouts. */
 static void test_merges_and_splits_equal_the_model(void **state)
 {

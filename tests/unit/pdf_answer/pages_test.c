@@ -109,7 +109,7 @@ void test_pages_break_no_rule(void **state)
 }
 
 /* Goal: the text of all pages is joined from its pieces, before and after the tables, up to its end;
- * nothing of it comes twice, follows its end, or exceeds the limit in all. Method: three pieces, then
+ * no piece is repeated, follows the end, or exceeds the total limit. Method: three pieces, then
  * each wrong follower of the first two. */
 void test_pages_are_joined(void **state)
 {

@@ -23,7 +23,7 @@ struct programs {
 };
 
 void programs_init(struct programs *programs);
-/* The fake worker under a name that says what it does (worker/fake_worker.c); lives until the next. */
+/* The fake worker under a name that states what it does (worker/fake_worker.c); lives until the next. */
 const char *programs_make(struct programs *programs, const char *name);
 void programs_deinit(struct programs *programs);
 

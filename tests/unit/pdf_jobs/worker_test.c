@@ -380,7 +380,7 @@ static void *cancel_soon(void *data)
 }
 
 /* Goal: a job is stopped from another thread, before or while it runs, and its child with it. Method: a
- * document that hangs for ever; the fork server answers the next one. */
+ * document that hangs forever; the fork server answers the next one. */
 static void test_cancelled_job_is_killed_with_its_child(void **state)
 {
     struct pdf_worker worker = start();

@@ -1,6 +1,6 @@
 /*
  * corpus_test.c: the documents of tests/data/pdf whose tables are known, and files that did harm once.
- * tests/bench/pdf_tables.c says how good the measuring is; this says that it has not become worse.
+ * tests/bench/pdf_tables.c states how good the measuring is; this says that it has not become worse.
  */
 #include "tests/unit/pdf_measure/pdf_measure_tests.h"
 

@@ -180,8 +180,8 @@ static void test_bulk_equals_plain(void **state)
     assert_int_equal(global_rows, 3 * 3 + 2);
 }
 
-/* Goal: with families each layout has its documents, and its corrections are examples of its family. Method: rows of some
- * tables; two loads are equal. */
+/* Goal: with families each layout has its documents, and its corrections are examples of its family. Method: rows
+ * of some tables; two loads are equal. */
 static void test_families_have_documents_and_examples(void **state)
 {
     static const struct {
@@ -302,7 +302,7 @@ static void test_corrections_mark_extractions(void **state)
     assert_true(sums.treatment.extraction_count > 5 * sums.control.extraction_count);
 }
 
-/* Goal: every example has the length that was asked for. */
+/* Goal: every example has the length that was requested. */
 static void test_examples_have_the_requested_length(void **state)
 {
     static const uint32_t lengths[] = {PRELOAD_EVENT_BYTES_MIN, PRELOAD_EVENT_BYTES_DEFAULT,

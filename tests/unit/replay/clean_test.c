@@ -52,7 +52,7 @@ static void test_random_writes_reach_every_table(void **state)
     world_deinit(&world);
 }
 
-/* A write may be asked for again: its first event was recorded in the last hours of its log, or of the
+/* A write may be requested again: its first event was recorded in the last hours of its log, or of the
  * wall clock. */
 static bool is_young(struct world *world, struct store_txn *txn, struct org_id org, uint64_t seq)
 {

@@ -1,5 +1,5 @@
 /*
- * learned.c: see learned.h. References are made as lookups make them, at one time for ever, so that some
+ * learned.c: see learned.h. References are made as lookups make them, at one time forever, so that some
  * are cited again, for the same subject and for others.
  */
 #include "tests/unit/replay/learned.h"

@@ -1,5 +1,5 @@
 /*
- * record_test.c: records come back as they were, bytes from outside never hurt, and the decoders that
+ * record_test.c: records are returned unchanged, bytes from outside never hurt, and the decoders that
  * were written by hand agree with nanopb's. The bytes themselves are pinned by format_test.c.
  */
 #include "tests/unit/rows/rows_tests.h"

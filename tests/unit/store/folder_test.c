@@ -124,7 +124,7 @@ static size_t check_pairs(struct store_backend *backend)
     return count;
 }
 
-/* Writes go on: old pairs get other bytes, new ones come. */
+/* Writes continue: old pairs get other bytes, new ones come. */
 static bool on_progress(void *user, uint64_t bytes)
 {
     struct world *world = user;

@@ -129,7 +129,7 @@ static void test_appended_event_is_read_back(void **state)
 }
 
 /* Goal: recorded_at is the later of the clock and the last event's, created_at the clock's, and ids
- * grow, for any clock. Method: a clock that stops, goes back and goes on. */
+ * grow, for any clock. Method: a clock that stops, goes back and continues. */
 static void test_recorded_at_never_decreases(void **state)
 {
     static const int64_t steps_us[] = {0, 0, -5000000, 3, 6000000};

@@ -1,5 +1,5 @@
 /*
- * page_test.c: a page ends where it must: rows, bytes, items, the end; and goes on there.
+ * page_test.c: a page ends where it must: rows, bytes, items, the end; and continues there.
  */
 #include "tests/unit/store/store_tests.h"
 

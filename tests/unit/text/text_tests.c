@@ -1,5 +1,5 @@
 /*
- * text_tests.c: the sanitiser's profile EXAMPLE and the hint pieces, on hostile texts that say what
+ * text_tests.c: the sanitiser's profile EXAMPLE and the hint pieces, on hostile texts that state what
  * must go and what must stay, and on random ones that are built from the marks themselves.
  */
 #include "server/domain/text/fold.h"

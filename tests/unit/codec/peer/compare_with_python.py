@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Puts the same messages to our proto JSON and to Python's google.protobuf.json_format.
 
-Goal: both read and write the same, and refuse the same, but for what `python_is_lax` lists.
+Goal: both read and write the same, and refuse the same, except what `python_is_lax` lists.
 Method: seeded random messages with every type of field, both ways; the same with one value replaced
 by an odd one; bytes of random messages, damaged, to the pre-scan, which must not take what Python's
 parser refuses, and to the writer; damaged JSON to the reader; messages in pieces, which both must join to

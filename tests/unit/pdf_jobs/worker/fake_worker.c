@@ -374,7 +374,7 @@ static NORETURN void serve(void)
     }
 }
 
-/* The name of the file that runs: links to this program have names that say what they do. */
+/* The name of the file that runs: links to this program have names that state what they do. */
 static const char *own_name(void)
 {
     static char path[4096];

@@ -1,5 +1,5 @@
 /*
- * fake.h: the documents that the fake measuring knows: each says what becomes of its child. Any other
+ * fake.h: the documents that the fake measuring knows: each states what becomes of its child. Any other
  * text is a document of one page.
  */
 #ifndef ERRATA_TESTS_UNIT_PDF_WORKER_FAKE_FAKE_H
@@ -13,10 +13,10 @@
 #define FAKE_REFUSE "refuse"
 #define FAKE_CUT "cut"
 #define FAKE_CUT_EARLY "cut early" /* reported while the page is rendered, which then never ends */
-#define FAKE_SLEEP "sleep" /* for ever, ahead of the text */
+#define FAKE_SLEEP "sleep" /* forever, ahead of the text */
 #define FAKE_SLEEP_LATER "sleep later" /* after it */
 #define FAKE_SLEEP_PAGES "sleep pages" /* after the first piece of the text of all pages */
-#define FAKE_SPIN "spin" /* for ever, ahead of the text */
+#define FAKE_SPIN "spin" /* forever, ahead of the text */
 #define FAKE_ABORT "abort"
 #define FAKE_TRAP "trap"
 #define FAKE_TRAP_LATER "trap later"

@@ -1,5 +1,5 @@
 /*
- * fake_measure.c: measure.h for tests of the fork server: a document's text says what its child does.
+ * fake_measure.c: measure.h for tests of the fork server: a document's text states what its child does.
  * Needs neither Poppler nor fonts, so that each end of a child can be had at will.
  */
 #include "server/jobs/pdf/measure/measure.h"
@@ -36,7 +36,7 @@ const char *measure_poppler_version(void)
     return FAKE_VERSION;
 }
 
-/* Waits for ever by a call that the sandbox allows. */
+/* Waits forever by a call that the sandbox allows. */
 static void sleep_for_ever(void)
 {
     int word = 0;

@@ -17,7 +17,7 @@ enum captures_verdict {
     CAPTURES_VERDICT_FAULT
 };
 
-/* `ret_retry_ms` is the delay before a repeat that the server asked for; -1: none. */
+/* `ret_retry_ms` is the delay before a repeat that the server requested; -1: none. */
 enum captures_verdict captures_judge(const struct errata_status *status, int64_t *ret_retry_ms);
 
 #endif

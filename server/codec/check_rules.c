@@ -1,7 +1,7 @@
 /*
  * check_rules.c: the contract's rules for values: formats, limits, enums, times, required fields
  * and fields that only the server sets. Each broken rule is one fault that names the field, shows
- * the value shortened, and says what is expected.
+ * the value shortened, and states what is expected.
  */
 #include "server/codec/check_internal.h"
 

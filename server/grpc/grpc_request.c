@@ -133,7 +133,7 @@ void grpc_take_field(struct call_core *core, struct slice name, struct slice val
     }
 }
 
-/* Responds with an HTTP status and a text that says what was expected; HEAD gets no text. */
+/* Responds with an HTTP status and a text that states what was expected; HEAD gets no text. */
 static void grpc_answer_http(struct call_core *core, const struct h2_field *fields, size_t count,
                              const char *text)
 {

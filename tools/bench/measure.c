@@ -18,7 +18,7 @@ struct display {
     double rate; /* rate of this run of a sweep; 0: a single run */
 };
 
-/* The newest whole interval says how it goes. */
+/* The newest whole interval states how it goes. */
 static struct slice detail(const struct display *display, struct arena *arena,
                            const struct run *run)
 {

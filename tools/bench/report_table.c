@@ -1,6 +1,5 @@
 /*
- * report_table.c: the report for people: what was asked, how long the answers took, what it cost,
- * and whether it counts.
+ * report_table.c: the report for people: configuration, latencies, resources used, and whether the run is valid.
  */
 #include "tools/bench/report.h"
 

@@ -59,8 +59,8 @@ bool connection_is_ready(const struct connection *connection);
 /* Returns the bytes to send; valid until the next call of a function of this file. */
 struct slice connection_output(const struct connection *connection);
 void connection_sent(struct connection *connection, size_t size);
-/* Bytes from the server. ERR_PRECONDITION if the connection can go on no more; connection_problem
- * says why. */
+/* Bytes from the server. ERR_PRECONDITION if the connection can continue no more; connection_problem
+ * states why. */
 MUST_CHECK enum err connection_feed(struct connection *connection, struct slice bytes);
 const char *connection_problem(const struct connection *connection);
 

@@ -1,6 +1,6 @@
 /*
- * engine.h: a run on real sockets, in one thread with epoll: connects, lets the run go (run.h), and
- * looks at what the server and this program use of the machine meanwhile.
+ * engine.h: a run on real sockets, in one thread with epoll: connects, starts the run (run.h), and measures the
+ * resources that the server and this program use.
  */
 #ifndef ERRATA_TOOLS_BENCH_LOAD_ENGINE_H
 #define ERRATA_TOOLS_BENCH_LOAD_ENGINE_H

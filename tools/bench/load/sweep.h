@@ -5,7 +5,7 @@
  * answered, p99 stays within a limit, and the run was valid. The limit is given, or SWEEP_P99_FACTOR
  * times the p99 of the lowest rate. Rates rise until one is not sustained in SWEEP_ATTEMPTS runs, so
  * that one hiccup of the machine decides nothing. Between the last rate that was sustained
- * and the first that was not, the sweep goes on halving (by the geometric mean) until they are within
+ * and the first that was not, the sweep continues halving (by the geometric mean) until they are within
  * SWEEP_NEAR of each other. The knee is the highest rate that was sustained.
  */
 #ifndef ERRATA_TOOLS_BENCH_LOAD_SWEEP_H

@@ -1,6 +1,5 @@
 /*
- * script_events.c: the events of the script. Every text has a fixed length, for any numbers in it
- * are.
+ * script_events.c: the events of the script. Every text has a fixed length, regardless of the numbers in it.
  */
 #include "tools/bench/preload/script_internal.h"
 

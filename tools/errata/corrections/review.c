@@ -20,7 +20,7 @@
 #define REPORT "/errata.v1.LearningService/GetArtifactReport"
 #define RETRACT "/errata.v1.EventService/RetractEvent"
 
-/* Maximum corrections of one review, more than a person looks at. */
+/* Maximum corrections of one review, more than a person examines. */
 #define REVIEW_EVENTS_MAX 10000
 #define REVIEW_PAGE_ROWS 50
 /* Maximum pages to read for the next correction: if few events match the filter, pages may be
@@ -226,7 +226,7 @@ static struct slice ask_reason(struct cli *cli)
     return slice_text(line);
 }
 
-/* Retracts the correction that is shown. A refusal is reported, and the review goes on. */
+/* Retracts the correction that is shown. A refusal is reported, and the review continues. */
 static enum cli_exit retract(struct review *review)
 {
     struct cli *cli = review->cli;

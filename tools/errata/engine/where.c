@@ -212,7 +212,7 @@ static enum cli_exit read_settled_token(struct cli *cli)
         return CLI_OK;
     }
     if (settings->token_file.size == 0) {
-        return CLI_OK; /* the server says where a token is needed */
+        return CLI_OK; /* the server states where a token is needed */
     }
     if (!arena_copy(&cli->kept, settings->token_file, &path)) {
         return cli_local(cli, "out of memory");

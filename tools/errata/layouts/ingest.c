@@ -260,7 +260,7 @@ static void put_text(struct ingest *ingest, const struct upload_file *file, stru
     }
 }
 
-/* Prints a stored document, and its text where it is asked for. */
+/* Prints a stored document, and its text where it is requested. */
 static void put_stored(struct ingest *ingest, const struct upload_file *file, struct slice reply)
 {
     struct cli *cli = ingest->cli;

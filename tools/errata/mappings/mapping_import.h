@@ -7,7 +7,7 @@
 
 #include "tools/errata/engine/calls.h"
 
-/* Rows on their way at a time, unless --jobs says otherwise. */
+/* Rows on their way at a time, unless --jobs specifies otherwise. */
 #define MAPPING_IMPORT_JOBS_DEFAULT 64
 extern const struct option_spec mapping_import_options[];
 

@@ -39,7 +39,7 @@ WELL_KNOWN = {
 
 
 class Refused(Exception):
-    """The contract breaks a rule; the text says which and where."""
+    """The contract breaks a rule; the text states which and where."""
 
 
 def wire_fields(data):

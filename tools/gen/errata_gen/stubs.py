@@ -1,6 +1,6 @@
 """NAME.client.h and .c: typed client stubs, asynchronous and blocking, over client/typed; and
 NAME.set.h, which they include (setters.py). The headers are installed, so they include public
-only headers and say how the stubs are used."""
+only headers and state how the stubs are used."""
 from errata_gen import setters
 from errata_gen.model import Field, Refused
 from errata_gen.text import (EDIT, call, comment, guard, literal, protobuf_c_descriptor,

@@ -32,7 +32,7 @@
 /* A line is full if its right end is within this share of the width of the paragraph. */
 #define RAGGED_SHARE_MAX 0.22
 #define FULL_LINES_SHARE_MIN 0.65
-/* Lines after the first one mostly go on within a sentence; labels of rows begin with a capital. In
+/* Lines after the first one mostly continue within a sentence; labels of rows begin with a capital. In
  * German every third word has one. */
 #define LOWER_LINES_SHARE_MIN 0.4
 
@@ -126,7 +126,7 @@ static const struct line *find_near(struct page_lines lines, size_t at, bool abo
     return NULL;
 }
 
-/* A gap between two cells of a line, and how far it goes on above and below. */
+/* A gap between two cells of a line, and how far it continues above and below. */
 struct corridor {
     struct cell span; /* span of the two cells */
     struct cell free; /* the part that is free in all lines so far */

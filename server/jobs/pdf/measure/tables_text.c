@@ -436,7 +436,7 @@ static bool is_directory(const struct chain *chain)
             (double)chain->lettered_cells >= LETTERED_CELLS_SHARE_MIN * (double)chain->cells);
 }
 
-/* Returns whether the cells are parts of sentences: most go on with a lower-case letter. */
+/* Returns whether the cells are parts of sentences: most continue with a lower-case letter. */
 static bool is_sentences(const struct chain *chain)
 {
     double cells = (double)chain->cells;

@@ -35,7 +35,7 @@ static void test_random_writes_reach_every_table(void **state)
 
     (void)state;
     world_init(&world, WORLD_MEMORY, 34);
-    world_write_many(&world, 5 * WRITES);
+    world_write_many(&world, 12 * WRITES);
     for (int i = 0; i < TABLE_COUNT; i++) {
         enum store_table table = (enum store_table)i;
         struct slice key = {NULL, 0};
